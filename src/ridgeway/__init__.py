@@ -1,0 +1,1 @@
+"""Continual regression that does not forget."""

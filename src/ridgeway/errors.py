@@ -1,0 +1,58 @@
+"""Every error that Ridgeway raises, and the one warning that it gives.
+
+::
+
+    RidgewayError
+    ├── InvalidDataError (ValueError)         rows, targets or weights that cannot be learned from
+    │   └── FeatureMismatchError              columns that are not the model's columns
+    ├── InvalidDataTypeError (TypeError)      text, dates, masked or otherwise non-numeric data
+    ├── InvalidParameterError (ValueError)    a penalty, prior, decay, weight matrix or step size out of range
+    ├── MergeError (ValueError)               two models that are not about the same thing
+    └── RemovalError (ValueError)             a task that cannot be taken out again without harm
+    PrecisionWarning (UserWarning)            an answer with few correct digits left
+
+Each message says what is wrong, what was got, and the remedy. The model that raised is left as it was.
+"""
+
+__all__ = [
+    "FeatureMismatchError",
+    "InvalidDataError",
+    "InvalidDataTypeError",
+    "InvalidParameterError",
+    "MergeError",
+    "PrecisionWarning",
+    "RemovalError",
+    "RidgewayError",
+]
+
+
+class RidgewayError(Exception):
+    """The root of every error that Ridgeway raises on purpose."""
+
+
+class InvalidDataError(RidgewayError, ValueError):
+    """Rows, targets or sample weights that cannot be learned from."""
+
+
+class FeatureMismatchError(InvalidDataError):
+    """Columns that are not the columns that the model has learned."""
+
+
+class InvalidDataTypeError(RidgewayError, TypeError):
+    """Data that are not real numbers: text, dates, masked arrays, objects."""
+
+
+class InvalidParameterError(RidgewayError, ValueError):
+    """A parameter outside of its range: penalty, prior, decay, weight matrix, step size."""
+
+
+class MergeError(RidgewayError, ValueError):
+    """Two models that cannot be merged, with what differs."""
+
+
+class RemovalError(RidgewayError, ValueError):
+    """A task that cannot be taken out again without harm to what remains."""
+
+
+class PrecisionWarning(UserWarning):
+    """An answer of which few digits are correct, with the way to get more."""
