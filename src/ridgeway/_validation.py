@@ -1,0 +1,301 @@
+"""The one door that raw data comes through.
+
+Whatever a user passes (arrays, sparse matrices, pandas, polars, pyarrow) leaves here as a frozen `Task`: float64,
+finite, its columns named where they had names, rows of weight zero gone; or as a typed error that says what is
+wrong, what was got and the remedy. Nothing here changes the estimator that asks.
+"""
+
+import copy
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array, validate_data
+
+from ridgeway.errors import FeatureMismatchError, InvalidDataError, InvalidDataTypeError
+
+Array = NDArray[np.float64]
+
+LARGEST = 1e150
+"""Values beyond this overflow once squared and summed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One task's rows, checked.
+
+    Attributes
+    ----------
+    X : ndarray or scipy.sparse CSR of shape (n_samples, n_features), float64
+    y : ndarray of shape (n_samples, n_targets), float64
+    sample_weight : ndarray of shape (n_samples,), all positive; None where every row weighs 1
+    feature_names : ndarray of str, or None
+    single_target : whether `y` came as one column without a second axis
+    """
+
+    X: Any
+    y: Array
+    sample_weight: Array | None
+    feature_names: NDArray[np.object_] | None
+    single_target: bool
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows of positive weight."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of `X`."""
+        return int(self.X.shape[1])
+
+    @property
+    def n_targets(self) -> int:
+        """Number of columns of `y`."""
+        return int(self.y.shape[1])
+
+    @property
+    def total_weight(self) -> float:
+        """The n_t of the paper: Σ sample_weight."""
+        return float(self.n_samples) if self.sample_weight is None else float(self.sample_weight.sum())
+
+    @property
+    def log_weight(self) -> float:
+        """Σ log sample_weight, which the evidence needs."""
+        return 0.0 if self.sample_weight is None else float(np.log(self.sample_weight).sum())
+
+    def rows(self, start: int, stop: int) -> Array:
+        """Return a dense copy of `[X, y]`, rows start to stop."""
+        return np.hstack([dense(self.X[start:stop]), self.y[start:stop]])
+
+    def digest(self) -> str:
+        """Return a digest of the values: float64, in this order of rows and columns, whatever the container was."""
+        parts = [hashlib.blake2b(digest_size=32) for _ in range(2)]
+        for start in range(0, self.n_samples, 1024):
+            block = self.rows(start, start + 1024) + 0.0  # -0.0 and 0.0 are the same value
+            parts[0].update(np.ascontiguousarray(block, dtype="<f8").data)
+        if self.sample_weight is not None and (self.sample_weight != 1.0).any():
+            parts[1].update(np.ascontiguousarray(self.sample_weight, dtype="<f8").data)
+        names = [] if self.feature_names is None else [str(name) for name in self.feature_names]
+        header = repr((self.n_samples, self.n_features, self.n_targets, names)).encode()
+        return hashlib.blake2b(header + parts[0].digest() + parts[1].digest(), digest_size=32).hexdigest()
+
+
+def is_sparse(X: Any) -> bool:
+    """Say whether X is a scipy.sparse matrix or array."""
+    return bool(sparse.issparse(X))
+
+
+def dense(X: Any) -> Array:
+    """Return X as an ndarray: itself, or what a sparse X stands for."""
+    return np.asarray(X.toarray() if is_sparse(X) else X)
+
+
+def check_tasks(
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any = None, *, first: bool, labels: Any = None
+) -> list[Task]:
+    """Check the rows of one call, and cut them into one `Task` per label, in order of first appearance.
+
+    Parameters
+    ----------
+    estimator : the estimator that asks; read for the columns it knows, never changed
+    X, y, sample_weight : what the user passed
+    first : whether the columns are to be learned from this call rather than compared with the estimator's
+    labels : one label per row, or None for a single task
+    """
+    _refuse_non_numbers(X, "X")
+    _refuse_non_numbers(y, "y")
+    _refuse_shuffled_index(X, y, "y")
+    _refuse_ambiguous_names(estimator, X, first=first)
+    probe = copy.copy(estimator)  # validate_data writes to the estimator that it is given
+    with _typed_errors(estimator):
+        X, y = validate_data(
+            probe, X, y, reset=first, accept_sparse="csr", dtype=np.float64, multi_output=True, y_numeric=True
+        )
+    names = getattr(probe, "feature_names_in_", None)
+    single_target = y.ndim == 1
+    y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+    weight = _check_weight(sample_weight, X, len(y))
+    _refuse_overflow(X, y, weight)
+    tasks = []
+    for label, index in _groups(labels, len(y)):
+        part = None if weight is None else weight[index]
+        if part is not None and not part.any():
+            raise InvalidDataError(
+                f"sample_weight is zero for every row{label}. Leave the task out, or give some row a weight."
+            )
+        if part is not None and not part.all():
+            index = np.arange(len(y))[index][part > 0.0]
+            part = part[part > 0.0]
+        tasks.append(Task(X[index], y[index], part, names, single_target))
+    return tasks
+
+
+def check_rows(estimator: BaseEstimator, X: Any) -> Any:
+    """Check the rows to predict for: a float64 array or CSR matrix with the estimator's columns."""
+    _refuse_non_numbers(X, "X")
+    with _typed_errors(estimator):
+        return validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=np.float64)
+
+
+def _groups(labels: Any, n_samples: int) -> Iterator[tuple[str, Any]]:
+    """Yield a phrase for the label and the index of its rows."""
+    if labels is None:
+        yield "", slice(None)
+        return
+    labels = np.asarray(labels)
+    if labels.shape != (n_samples,):
+        raise InvalidDataError(
+            f"tasks has shape {labels.shape}; it needs one label per row, shape ({n_samples},). "
+            "Pass the column that says which task a row belongs to."
+        )
+    listed = labels.tolist()
+    missing = sum(label is None or label != label for label in listed)
+    if missing:
+        raise InvalidDataError(f"tasks has {missing} missing label(s). Label those rows, or drop them.")
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(listed))}
+    numbered = np.array([numbers[label] for label in listed])
+    for label, number in numbers.items():
+        yield f" of task {label!r}", np.flatnonzero(numbered == number)
+
+
+def _check_weight(sample_weight: Any, X: Any, n_samples: int) -> Array | None:
+    if sample_weight is None:
+        return None
+    _refuse_non_numbers(sample_weight, "sample_weight")
+    _refuse_shuffled_index(X, sample_weight, "sample_weight")
+    with _typed_errors(None):
+        weight: Array = check_array(
+            sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight", ensure_min_samples=0
+        )
+    if weight.ndim == 0:
+        weight = np.full(n_samples, float(weight))
+    if weight.ndim != 1:
+        raise InvalidDataError(
+            f"Sample weights must be 1D array or scalar; got shape {weight.shape}. Pass one weight per row."
+        )
+    if len(weight) != n_samples:
+        raise InvalidDataError(
+            f"sample_weight.shape == {weight.shape}, expected {(n_samples,)}! Pass one weight per row."
+        )
+    if (weight < 0.0).any():
+        raise InvalidDataError(
+            f"Negative values in data passed to sample_weight: the smallest is {weight.min():g}. "
+            "A weight says how much a row counts; use 0 to leave a row out, and remove() to take a task back."
+        )
+    return weight
+
+
+def _refuse_overflow(X: Any, y: Array, weight: Array | None) -> None:
+    values = X.data if is_sparse(X) else X
+    root = 1.0 if weight is None else np.sqrt(max(weight.max(), 1.0))
+    for name, array in (("X", values), ("y", y)):
+        largest = max(array.max(initial=0.0), -array.min(initial=0.0)) * root
+        if largest > LARGEST:
+            raise InvalidDataError(
+                f"{name} has values whose squares overflow (up to {largest:.3g}, weight included; the most is "
+                f"{LARGEST:g}). Change the unit of that column."
+            )
+    if root > LARGEST:
+        raise InvalidDataError(
+            f"sample_weight has values up to {root**2:.3g} whose squares overflow. Rescale the weights."
+        )
+
+
+def _refuse_non_numbers(data: Any, name: str) -> None:
+    """Refuse what conversion to float64 would accept in silence: text, dates, masks."""
+    if data is None or is_sparse(data):
+        return
+    if isinstance(data, np.ma.MaskedArray):
+        raise InvalidDataTypeError(
+            f"{name} is a masked array, and the mask would be ignored. Drop the masked rows, or fill them "
+            f"({name}.filled(value)), and pass a plain array."
+        )
+    try:
+        array = data if isinstance(data, np.ndarray) else np.asarray(data)
+    except (TypeError, ValueError):
+        return  # ragged or exotic: scikit-learn's own check words this better
+    kinds = {"U": "text", "S": "bytes", "M": "dates", "m": "time spans", "V": "records"}
+    found = kinds.get(array.dtype.kind)
+    if array.dtype.kind == "O":
+        odd = (str, bytes, date, datetime, timedelta, np.datetime64, np.timedelta64)
+        found = next((f"{type(value).__name__} values" for value in array.flat if isinstance(value, odd)), None)
+    if found is not None:
+        raise InvalidDataTypeError(
+            f"{name} holds {found}, not numbers (could not convert string to float would follow, or worse, a silent "
+            f"conversion). Encode or convert the column first, for instance {name}.astype(float)."
+        )
+
+
+def _refuse_shuffled_index(X: Any, other: Any, name: str) -> None:
+    """Refuse two pandas objects that hold the same labels in another order: rows would be paired wrongly."""
+    left, right = getattr(X, "index", None), getattr(other, "index", None)
+    if left is None or right is None or callable(left) or callable(right) or len(left) != len(right):
+        return
+    if not left.equals(right) and set(left) == set(right):
+        raise InvalidDataError(
+            f"X and {name} have the same index labels in another order, so their rows would be paired wrongly. "
+            f"Pass {name}.loc[X.index]."
+        )
+
+
+def _refuse_ambiguous_names(estimator: BaseEstimator, X: Any, *, first: bool) -> None:
+    """Refuse two columns of one name, and columns without names where the model knows names."""
+    names = list(getattr(X, "column_names", getattr(X, "columns", [])))
+    twice = sorted(str(name) for name, count in Counter(names).items() if count > 1)
+    if twice:
+        raise FeatureMismatchError(
+            f"X has duplicate column names: {', '.join(map(repr, twice))}. Rename or drop them before learning."
+        )
+    known = None if first else getattr(estimator, "feature_names_in_", None)
+    if known is not None and not (names and all(isinstance(name, str) for name in names)):
+        raise FeatureMismatchError(
+            f"X has no column names, but this model learned the columns {_listed(known)}; the columns of an array "
+            "could be in any order. Pass a DataFrame with those columns."
+        )
+
+
+_REMEDIES = {
+    "contains NaN": "Drop or impute those rows before learning.",
+    "contains infinity": "Drop or clip those values before learning.",
+    "too large for dtype": "Drop or clip those values before learning.",
+    "Complex data": "Pass the real and imaginary parts as separate columns.",
+    "inconsistent numbers of samples": "Pass one target per row of X.",
+    "sample(s)": "An empty task teaches nothing: leave it out.",
+    "feature(s)": "Pass at least one column.",
+    "Reshape your data": "A task is a table of shape (n_samples, n_features).",
+    "features, but": "Start a new model, or select the columns that this one learned.",
+    "y to be passed": "Pass the targets as y.",
+    "feature names should match": "Pass X[model.feature_names_in_], or start a new model.",
+}
+
+
+@contextmanager
+def _typed_errors(estimator: BaseEstimator | None) -> Iterator[None]:
+    """Turn scikit-learn's errors into ours, its sentence kept and the remedy added."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        sentence = str(error).strip()
+        remedy = next((text for key, text in _REMEDIES.items() if key in sentence), "Pass a table of real numbers.")
+        known = getattr(estimator, "feature_names_in_", None)
+        if known is not None and "features, but" in sentence:
+            remedy = f"Select its columns {_listed(known)}, or start a new model."
+        message = f"{sentence} {remedy}" if sentence.endswith((".", "!")) else f"{sentence}. {remedy}"
+        if isinstance(error, TypeError):
+            raise InvalidDataTypeError(message) from error
+        mismatch = "features, but" in sentence or "feature names should match" in sentence
+        raise (FeatureMismatchError if mismatch else InvalidDataError)(message) from error
+
+
+def _listed(names: NDArray[np.object_]) -> str:
+    shown = ", ".join(repr(str(name)) for name in names[:6])
+    return shown if len(names) <= 6 else f"{shown}, … ({len(names)} in all)"

@@ -1,0 +1,63 @@
+"""Continual ridge regression: hold on to every direction equally."""
+
+from typing import Any
+
+from ridgeway._validation import Task
+from ridgeway.estimators._base import ContinualRegressor, Estimate, State, next_estimate
+from ridgeway.linalg import Rows, ridge_step
+from ridgeway.weights import Isotropic
+
+
+class ContinualRidge(ContinualRegressor):
+    """Ridge regression towards the last estimate (CRR).
+
+    ŵ_t = argmin_w (1/n_t)‖X_t·w − y_t‖² + λ_t‖w − ŵ_{t−1}‖². The penalty is relative to the mean squared error, so that
+    it does not depend on how many rows a task has. It holds on to all directions equally firmly, whatever the past
+    knows of each; `GeneralizedRidge` does better.
+
+    Parameters
+    ----------
+    penalty : float, sequence of floats, or callable of the task number (from 1), default 1.0
+        λ_t ≥ 0; zero is the limit λ → 0⁺, the minimum norm estimator.
+    fit_intercept : bool, default True
+        Whether each task sets an intercept from its own means, b_t = ȳ_t − x̄_t·ŵ_t. It is not penalised.
+    initial_coef : array of shape (n_features,) or (n_targets, n_features), optional
+        ŵ_0; zero if not given.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+    intercept_ : float or ndarray of shape (n_targets,)
+    rank_ : int
+        Rank of the last system: n_features, unless the penalty is zero.
+    n_tasks_, n_samples_seen_, n_features_in_ : int
+    feature_names_in_ : ndarray of str, where the tasks were DataFrames
+
+    Notes
+    -----
+    A task costs O(n·p·min(n, p)): the n×n dual is solved where n < p. It remembers p numbers a target.
+
+    References
+    ----------
+    Thm (ridge); Li et al. (2023).
+
+    Examples
+    --------
+    >>> from ridgeway import ContinualRidge
+    >>> model = ContinualRidge(penalty=[1.0, 3.0], fit_intercept=False)
+    >>> model.partial_fit([[1.0]], [2.0]).partial_fit([[1.0]], [5.0]).coef_
+    array([2.])
+    """
+
+    def __init__(self, penalty: Any = 1.0, *, fit_intercept: bool = True, initial_coef: Any = None) -> None:
+        self.penalty = penalty
+        self.fit_intercept = fit_intercept
+        self.initial_coef = initial_coef
+
+    def _learn(self, state: State | None, task: Task) -> Estimate:
+        number = 1 if state is None else state.n_tasks + 1
+        penalty = Isotropic(self.penalty).weight_matrix(number, task.n_features)
+        rows = Rows(task, center=self.fit_intercept)
+        coef = self._start(task) if state is None else state.answer.coef
+        step = ridge_step(rows, coef, penalty)
+        return next_estimate(state, task, rows, coef + step.coef, step.rank)

@@ -1,0 +1,242 @@
+"""Generalized ℓ2-regularization: hold on to each direction as a policy says."""
+
+import copy
+import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ridgeway._validation import Task, check_tasks
+from ridgeway.errors import InvalidParameterError, MergeError, PrecisionWarning, RemovalError
+from ridgeway.estimators._base import Answer, ContinualRegressor, State, check_targets, next_estimate
+from ridgeway.information import Information, Moments, SquareRoot
+from ridgeway.linalg import EPS, Rows, ridge_step, weighted_step
+from ridgeway.weights import Accumulated, TaskPolicy
+
+Array = NDArray[np.float64]
+
+INFORMATION: dict[str, type[Information]] = {"square_root": SquareRoot, "moments": Moments}
+FEWEST_DIGITS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Memory(State):
+    """What `Accumulated` remembers: the information, and apart from it the prior, which counts once."""
+
+    information: Information
+    prior: Array
+    start: Array
+    decay: float
+
+    @cached_property
+    def answer(self) -> Answer:
+        """The estimate, solved when first asked for."""
+        fade = self.decay**self.n_tasks  # J_0 = P decays with the past
+        solution = self.information.solve(self.prior * fade, self.start)
+        digits = -np.log10(EPS * solution.condition)
+        if digits < FEWEST_DIGITS:
+            warnings.warn(
+                f"the columns learned are nearly collinear: about {max(digits, 0.0):.0f} digits of coef_ are correct. "
+                "Use information='square_root', drop a column, or give a prior.",
+                PrecisionWarning,
+                stacklevel=4,
+            )
+        return Answer(solution.coef, self.information.intercept(solution.coef), solution.rank)
+
+
+class GeneralizedRidge(ContinualRegressor):
+    """Continual regression that does not forget (GR).
+
+    ŵ_t = argmin_w (1/n_t)‖X_t·w − y_t‖² + ‖w − ŵ_{t−1}‖²_{H_t}, with H_t from a policy. With `weights.Accumulated()`,
+    the default, the estimate after every task **is** pooled least squares on all rows so far, in any order and however
+    they were cut into tasks, from a state of fixed size.
+
+    Parameters
+    ----------
+    weights : policy of `ridgeway.weights`, optional
+        How H_t is chosen; `Accumulated(prior=0.0)` if not given.
+    information : {"square_root", "moments"}, default "square_root"
+        How `Accumulated` keeps the past. "square_root" is a triangular factor and has the digits of a QR decomposition
+        of all rows; "moments" is faster and has half of them.
+    fit_intercept : bool, default True
+        Whether an intercept is fitted, never penalised: with `Accumulated` one over all tasks, otherwise each task sets
+        its own, b_t = ȳ_t − x̄_t·ŵ_t.
+    initial_coef : array of shape (n_features,) or (n_targets, n_features), optional
+        ŵ_0; zero if not given.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        Solved when first asked for.
+    intercept_ : float or ndarray of shape (n_targets,)
+    rank_ : int
+        Rank of the last system, the prior included.
+    information_ : Information
+        What the past left behind (`Accumulated` only).
+    digits_lost_ : float
+        Decimal digits that `remove` may have cost (`Accumulated` only).
+    n_tasks_, n_samples_seen_, n_features_in_ : int
+    feature_names_in_ : ndarray of str, where the tasks were DataFrames
+
+    Notes
+    -----
+    With `Accumulated` a task costs O(n·p²), the coefficients O(p²) (square root) or O(p³) (moments, or with a prior)
+    when asked for, and it remembers (p + k)² numbers. Singular systems take the limit H_t + δI, δ → 0⁺: the change
+    is as small as can be, and for the first task the norm.
+
+    References
+    ----------
+    Thm (adaptive ridge), with the prior σ²·E_0⁻¹ in the corrected form; Sec. "A Practical Algorithm" for H̃_t.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge
+    >>> model = GeneralizedRidge()
+    >>> model = model.partial_fit([[0.0], [1.0]], [1.0, 3.0]).partial_fit([[2.0], [3.0]], [5.0, 7.0])
+    >>> model.predict([[10.0]])
+    array([21.])
+    """
+
+    def __init__(
+        self,
+        weights: Any = None,
+        *,
+        information: str = "square_root",
+        fit_intercept: bool = True,
+        initial_coef: Any = None,
+    ) -> None:
+        self.weights = weights
+        self.information = information
+        self.fit_intercept = fit_intercept
+        self.initial_coef = initial_coef
+
+    def merge(self, other: Self) -> Self:
+        """Return a new model, as if one had learned the tasks of both. The prior counts once. O(p³) at most.
+
+        Both must have accumulated (`weights.Accumulated`, decay 1) the same features and targets under the same prior,
+        intercept setting, kind of information and ŵ_0; otherwise `MergeError` lists what differs.
+        """
+        mine, theirs = self._memory("merge", MergeError), other._memory("merge", MergeError)
+        differences = [what for what, same in _agreement(self, other, mine, theirs) if not same]
+        if differences:
+            raise MergeError(
+                f"cannot merge two models that differ in: {', '.join(differences)}. Learn both with the same settings."
+            )
+        merged = copy.copy(self)
+        merged._state = replace(
+            mine,
+            n_tasks=mine.n_tasks + theirs.n_tasks,
+            n_samples=mine.n_samples + theirs.n_samples,
+            information=mine.information.merge(theirs.information),
+        )
+        return merged
+
+    def remove(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take a task back out, as if it had never been learned, or raise `RemovalError` and change nothing.
+
+        The rows must be passed again. What remains must be safely of full rank without them, prior aside;
+        `digits_lost_` then says how many digits the removal may have cost. O((n + p)·p²).
+        """
+        memory = self._memory("remove", RemovalError)
+        (task,) = check_tasks(self, X, y, sample_weight, first=False)
+        check_targets(memory, task)
+        information = memory.information.remove(task)
+        self._state = replace(
+            memory, n_tasks=memory.n_tasks - 1, n_samples=information.n_samples, information=information
+        )
+        return self
+
+    @property
+    def information_(self) -> Information:
+        """What the past left behind."""
+        return self._accumulated().information
+
+    @property
+    def digits_lost_(self) -> float:
+        """Decimal digits that removals may have cost."""
+        return self._accumulated().information.digits_lost
+
+    def _accumulated(self) -> Memory:
+        check_is_fitted(self)
+        if not isinstance(self._state, Memory):
+            raise AttributeError(f"a model with weights={self.weights!r} keeps no information about the past.")
+        return self._state
+
+    def _memory(self, verb: str, error: type[MergeError | RemovalError]) -> Memory:
+        check_is_fitted(self)
+        if not isinstance(self._state, Memory):
+            raise error(
+                f"cannot {verb}: weights={self.weights!r} keeps no information about the past. "
+                "Use weights.Accumulated()."
+            )
+        if self._state.decay != 1.0:
+            raise error(
+                f"cannot {verb}: with decay={self._state.decay:g} a task's share depends on when it was learned. "
+                "Use weights.Accumulated(decay=1.0)."
+            )
+        return self._state
+
+    def _learn(self, state: State | None, task: Task) -> State:
+        policy = Accumulated() if self.weights is None else self.weights
+        if isinstance(policy, Accumulated):
+            return self._accumulate(state, task, policy)
+        if not isinstance(policy, TaskPolicy):
+            raise InvalidParameterError(
+                f"weights must be a policy of ridgeway.weights; got {policy!r}. For a single matrix or number use "
+                "weights.Explicit([...]) or weights.Isotropic(penalty)."
+            )
+        number = 1 if state is None else state.n_tasks + 1
+        weight_matrix = policy.weight_matrix(number, task.n_features)
+        rows = Rows(task, center=self.fit_intercept)
+        coef = self._start(task) if state is None else state.answer.coef
+        step = (
+            weighted_step(rows, coef, weight_matrix)
+            if isinstance(weight_matrix, np.ndarray)
+            else ridge_step(rows, coef, weight_matrix)
+        )
+        return next_estimate(state, task, rows, coef + step.coef, step.rank)
+
+    def _accumulate(self, state: State | None, task: Task, policy: Accumulated) -> Memory:
+        if self.information not in INFORMATION:
+            raise InvalidParameterError(
+                f"information must be one of {', '.join(map(repr, INFORMATION))}; got {self.information!r}."
+            )
+        kind = INFORMATION[self.information]
+        prior, decay = policy.prior_matrix(task.n_features), policy.checked_decay()
+        if state is None:
+            past = kind.empty(task.n_features, task.n_targets, centered=self.fit_intercept)
+        elif isinstance(state, Memory) and type(state.information) is kind:
+            past = state.information
+        else:
+            raise InvalidParameterError(
+                "weights or information changed since the last task, and the rows are gone. "
+                "Set them back, or start a new model."
+            )
+        return Memory(
+            n_tasks=1 if state is None else state.n_tasks + 1,
+            n_samples=past.n_samples + task.n_samples,
+            n_targets=task.n_targets,
+            single_target=task.single_target,
+            information=(past if decay == 1.0 else past.decayed(decay)).add(task),
+            prior=prior,
+            start=self._start(task),
+            decay=decay,
+        )
+
+
+def _agreement(one: GeneralizedRidge, two: GeneralizedRidge, a: Memory, b: Memory) -> list[tuple[str, bool]]:
+    """Return what two models must have in common, and whether they do."""
+    names = [list(getattr(model, "feature_names_in_", range(model.n_features_in_))) for model in (one, two)]
+    return [
+        ("features", names[0] == names[1]),
+        ("targets", (a.n_targets, a.single_target) == (b.n_targets, b.single_target)),
+        ("intercept", a.information.centered == b.information.centered),
+        ("kind of information", type(a.information) is type(b.information)),
+        ("prior", np.array_equal(a.prior, b.prior)),
+        ("initial_coef", np.array_equal(a.start, b.start)),
+    ]

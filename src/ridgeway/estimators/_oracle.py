@@ -1,0 +1,85 @@
+"""The oracle: pooled least squares on every row there ever was. A yardstick, not a method."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway._validation import Task
+from ridgeway.estimators._base import Answer, ContinualRegressor, State
+from ridgeway.linalg import pooled_least_squares
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Pool(State):
+    """Every task, rows and all."""
+
+    tasks: tuple[Task, ...]
+    start: Array
+    center: bool
+
+    @cached_property
+    def answer(self) -> Answer:
+        """Pooled least squares, solved when first asked for."""
+        solution, mean = pooled_least_squares(self.tasks, self.start, center=self.center)
+        p = len(self.start)
+        return Answer(solution.coef, mean[p:] - mean[:p] @ solution.coef, solution.rank)
+
+
+class Oracle(ContinualRegressor):
+    """Least squares on the rows of all tasks, which it keeps (ORA).
+
+    What the other estimators are measured against. It does what continual learning rules out, and computes its answer
+    on a path of its own (Householder QR of the pooled rows and an SVD), so that agreement means something.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default True
+        Whether one intercept is fitted over all tasks.
+    initial_coef : array of shape (n_features,) or (n_targets, n_features), optional
+        What the estimate stays nearest to where the pooled rows leave directions open; zero if not given.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+    intercept_ : float or ndarray of shape (n_targets,)
+    rank_ : int
+        Rank of the pooled rows.
+    n_tasks_, n_samples_seen_, n_features_in_ : int
+    feature_names_in_ : ndarray of str, where the tasks were DataFrames
+
+    Notes
+    -----
+    O(n·p²) over all rows whenever the answer is asked for after a task. It remembers every row.
+
+    References
+    ----------
+    Lemma (oracle).
+
+    Examples
+    --------
+    >>> from ridgeway import Oracle
+    >>> model = Oracle().partial_fit([[0.0], [1.0]], [1.0, 3.0]).partial_fit([[2.0]], [5.0])
+    >>> model.coef_, model.intercept_
+    (array([2.]), 1.0)
+    """
+
+    def __init__(self, *, fit_intercept: bool = True, initial_coef: Any = None) -> None:
+        self.fit_intercept = fit_intercept
+        self.initial_coef = initial_coef
+
+    def _learn(self, state: State | None, task: Task) -> Pool:
+        past = state.tasks if isinstance(state, Pool) else ()
+        return Pool(
+            n_tasks=len(past) + 1,
+            n_samples=task.n_samples + sum(t.n_samples for t in past),
+            n_targets=task.n_targets,
+            single_target=task.single_target,
+            tasks=(*past, task),
+            start=self._start(task),
+            center=self.fit_intercept,
+        )

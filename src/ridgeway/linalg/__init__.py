@@ -1,0 +1,71 @@
+"""Factor, solve, update, minimum norm: pure functions, and the only caller of LAPACK.
+
+Nothing here checks its input: `_validation` has done so. Rank decisions are made in `_rank`, on columns scaled to
+unit norm, and nowhere else.
+"""
+
+from ridgeway.linalg._definite import (
+    asymmetry,
+    cholesky_root,
+    is_definite,
+    is_semidefinite,
+    smallest_eigenvalue,
+)
+from ridgeway.linalg._pooled import pooled_least_squares
+from ridgeway.linalg._rank import (
+    EPS,
+    Solution,
+    numerical_rank,
+    rounding_noise,
+    singular_values,
+    solve_moments,
+    solve_triangle,
+    tolerance,
+)
+from ridgeway.linalg._rows import Rows
+from ridgeway.linalg._steps import (
+    filtered_step,
+    gradient_steps,
+    largest_eigenvalue,
+    minimum_norm_step,
+    ridge_step,
+    weighted_step,
+)
+from ridgeway.linalg._triangle import (
+    add_rows,
+    add_triangle,
+    empty_triangle,
+    psd_root,
+    remove_rows,
+    with_root,
+)
+
+__all__ = [
+    "EPS",
+    "Rows",
+    "Solution",
+    "add_rows",
+    "add_triangle",
+    "asymmetry",
+    "cholesky_root",
+    "empty_triangle",
+    "filtered_step",
+    "gradient_steps",
+    "is_definite",
+    "is_semidefinite",
+    "largest_eigenvalue",
+    "minimum_norm_step",
+    "numerical_rank",
+    "pooled_least_squares",
+    "psd_root",
+    "remove_rows",
+    "ridge_step",
+    "rounding_noise",
+    "singular_values",
+    "smallest_eigenvalue",
+    "solve_moments",
+    "solve_triangle",
+    "tolerance",
+    "weighted_step",
+    "with_root",
+]

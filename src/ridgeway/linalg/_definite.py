@@ -1,0 +1,38 @@
+"""Symmetric matrices: the checks that they are what they say."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, eigh
+
+from ridgeway.linalg._rank import tolerance
+
+Array = NDArray[np.float64]
+
+
+def asymmetry(matrix: Array) -> float:
+    """Return the largest difference between a matrix and its transpose, relative to its largest entry."""
+    largest = np.abs(matrix).max(initial=0.0)
+    return float(np.abs(matrix - matrix.T).max(initial=0.0) / largest) if largest else 0.0
+
+
+def smallest_eigenvalue(matrix: Array) -> float:
+    """Return the smallest eigenvalue of a symmetric matrix scaled to a unit diagonal (zero diagonals as they are)."""
+    scale = np.sqrt(np.abs(np.diag(matrix)))
+    divisor = np.where(scale > 0.0, scale, 1.0)
+    scaled = matrix / divisor / divisor[:, None]
+    return float(eigh(scaled, eigvals_only=True, subset_by_index=[0, 0], check_finite=False)[0])
+
+
+def is_semidefinite(matrix: Array) -> bool:
+    """Say whether a symmetric matrix has no eigenvalue below zero, rounding aside."""
+    return smallest_eigenvalue(matrix) >= -tolerance(len(matrix))
+
+
+def is_definite(matrix: Array) -> bool:
+    """Say whether a symmetric matrix has all eigenvalues above zero, by more than rounding."""
+    return bool((np.diag(matrix) > 0.0).all()) and smallest_eigenvalue(matrix) > tolerance(len(matrix))
+
+
+def cholesky_root(matrix: Array) -> Array:
+    """Return the lower triangular F with F·Fᵀ = matrix, for a positive definite matrix."""
+    return np.asarray(cholesky(matrix, lower=True, check_finite=False))

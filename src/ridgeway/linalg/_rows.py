@@ -1,0 +1,102 @@
+"""A task's rows as the numerical core sees them: centred, weighted, dense one block at a time."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway._validation import Task, dense, is_sparse
+
+Array = NDArray[np.float64]
+
+BLOCK_ROWS = 1024
+BLOCK_ENTRIES = 2**22
+
+
+class Rows:
+    """The rows A = diag(√w)·([X, y] − 1·meanᵀ) of a task, of shape (n_samples, n_features + n_targets).
+
+    A is never formed whole: `blocks` gives it a few rows at a time and `columns` its X part a few columns at a
+    time, so that a sparse X is made dense only there. Means are taken twice, `mean` and then what is left of it,
+    `mean_low`, so that an offset of 1e8 costs no digits.
+
+    Parameters
+    ----------
+    task : Task
+    center : whether the weighted means are taken off; otherwise both means are zero
+    """
+
+    def __init__(self, task: Task, *, center: bool) -> None:
+        self.task = task
+        self.total_weight = task.total_weight
+        self.n_samples = task.n_samples
+        self.n_features = task.n_features
+        self.root_weight = None if task.sample_weight is None else np.sqrt(task.sample_weight)
+        width = task.n_features + task.n_targets
+        self.mean = np.zeros(width)
+        self.mean_low = np.zeros(width)
+        if center:
+            self.mean = self._average(self.mean)
+            self.mean_low = self._average(self.mean)
+
+    def blocks(self, order: Literal["C", "F"] = "F") -> Iterator[Array]:
+        """Yield A in blocks of rows: fresh arrays, which the caller may overwrite."""
+        for start, stop in self._cuts():
+            block = self._raw(start, stop, order)
+            block -= self.mean
+            block -= self.mean_low
+            if self.root_weight is not None:
+                block *= self.root_weight[start:stop, None]
+            yield block
+
+    def columns(self) -> Iterator[tuple[slice, Array]]:
+        """Yield the X part of A in blocks of columns, with the slice that says which."""
+        step = max(1, BLOCK_ENTRIES // self.n_samples)
+        X = self.task.X.tocsc() if is_sparse(self.task.X) else self.task.X
+        for start in range(0, self.n_features, step):
+            part = slice(start, min(start + step, self.n_features))
+            block = np.array(dense(X[:, part]))
+            block -= self.mean[part]
+            block -= self.mean_low[part]
+            if self.root_weight is not None:
+                block *= self.root_weight[:, None]
+            yield part, block
+
+    def times(self, coef: Array) -> Array:
+        """Return the X part of A times `coef` (n_features, n_columns)."""
+        return np.vstack([block[:, : self.n_features] @ coef for block in self.blocks("C")])
+
+    def residual(self, coef: Array) -> Array:
+        """Return the y part of A less its X part times `coef` (n_features, n_targets)."""
+        p = self.n_features
+        return np.vstack([block[:, p:] - block[:, :p] @ coef for block in self.blocks("C")])
+
+    def transposed_times(self, vector: Array) -> Array:
+        """Return the X part of A, transposed, times `vector` (n_samples, n_targets)."""
+        result = np.empty((self.n_features, vector.shape[1]))
+        for part, block in self.columns():
+            result[part] = block.T @ vector
+        return result
+
+    def _cuts(self) -> Iterator[tuple[int, int]]:
+        step = max(1, min(BLOCK_ROWS, BLOCK_ENTRIES // len(self.mean)))
+        for start in range(0, self.n_samples, step):
+            yield start, min(start + step, self.n_samples)
+
+    def _raw(self, start: int, stop: int, order: Literal["C", "F"]) -> Array:
+        p = self.n_features
+        block = np.empty((stop - start, len(self.mean)), order=order)
+        block[:, :p] = dense(self.task.X[start:stop])
+        block[:, p:] = self.task.y[start:stop]
+        return block
+
+    def _average(self, about: Array) -> Array:
+        """Return the weighted mean of [X, y] − about."""
+        total = np.zeros_like(about)
+        weight = self.task.sample_weight
+        for start, stop in self._cuts():
+            block = self._raw(start, stop, "C")
+            block -= about
+            total += block.sum(axis=0) if weight is None else weight[start:stop] @ block
+        return total / self.total_weight

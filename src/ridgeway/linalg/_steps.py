@@ -1,0 +1,135 @@
+"""One task's update, u = ŵ_t − ŵ_{t−1}, for each kind of H_t.
+
+All solve min_u ‖r − A u‖² + n_t·‖u‖²_{H_t} with A the centred, weighted rows and r = y − A·ŵ_{t−1} what they leave
+unexplained. Where there are fewer rows than columns and H_t is isotropic the n×n dual is solved instead of the p×p
+primal, and no p×p matrix is formed.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import svd
+from scipy.linalg.lapack import dtrtrs
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from ridgeway.linalg._rank import Solution, numerical_rank, rounding_noise, solve_triangle, tolerance
+from ridgeway.linalg._rows import Rows
+from ridgeway.linalg._triangle import add_rows, empty_triangle, psd_root, with_root
+
+Array = NDArray[np.float64]
+
+
+def minimum_norm_step(rows: Rows, coef: Array) -> Solution:
+    """H_t → 0: u = A⁺r, the least change that fits the task. O(n·p·min(n, p))."""
+    if rows.n_samples >= rows.n_features:
+        R, rhs = _primal(rows, coef)
+        return solve_triangle(R, rhs, size=rows.n_features, noise=_noise(rows))
+    norms = _column_norms(rows)
+    live = norms > _noise(rows)
+    divisor = np.where(live, norms, np.inf)
+    scaled = _dual_triangle(rows, lambda part, block: block / divisor[part])
+    _, s, Ut = svd(scaled, check_finite=False)
+    rank = numerical_rank(s, rows.n_samples)
+    U = Ut[:rank].T
+    # A u = r on the left singular directions that count; T from a QR of (UᵀA)ᵀ. The semi-normal equations
+    # u = (UᵀA)ᵀ(TᵀT)⁻¹Uᵀr do not square the condition for minimum norm problems (Paige, 1973).
+    T = _dual_triangle(rows, lambda part, block: U.T @ (block * live[part]), size=rank)
+    inner = dtrtrs(T, dtrtrs(T, U.T @ rows.residual(coef), trans=1)[0])[0] if rank else np.zeros((0, coef.shape[1]))
+    u = rows.transposed_times(U @ inner) * live[:, None]
+    return Solution(u, rank, s[0] / s[rank - 1] if rank else 1.0)
+
+
+def ridge_step(rows: Rows, coef: Array, penalty: float) -> Solution:
+    """H_t = penalty·I. O(n·p·min(n, p)); a penalty below rounding is the limit penalty → 0."""
+    n, p = rows.n_samples, rows.n_features
+    weight = rows.total_weight * penalty
+    size = float(np.square(_column_norms(rows)).sum())
+    if weight <= tolerance(min(n, p)) ** 2 * size:
+        return minimum_norm_step(rows, coef)
+    if n >= p:
+        R, rhs = with_root(*_primal(rows, coef), psd_root(np.full(p, weight)))
+        return solve_triangle(R, rhs, size=p)
+    T = _dual_triangle(rows, lambda _, block: block, start=np.asfortranarray(np.eye(n) * np.sqrt(weight)))
+    dual = dtrtrs(T, dtrtrs(T, rows.residual(coef), trans=1)[0])[0]
+    return Solution(rows.transposed_times(dual), p, 1.0 + size / weight)
+
+
+def weighted_step(rows: Rows, coef: Array, weight_matrix: Array) -> Solution:
+    """Any positive semidefinite H_t (p, p); where the system is singular, the limit H_t + δI. O((n + p)·p²)."""
+    R, rhs = with_root(*_primal(rows, coef), psd_root(rows.total_weight * weight_matrix))
+    return solve_triangle(R, rhs, size=rows.n_features, noise=_noise(rows))
+
+
+def filtered_step(rows: Rows, coef: Array, gain: Callable[[Array], Array], root: Array | None = None) -> Array:
+    """Return u = F·V·diag(gain(γ))·Vᵀ·Fᵀ·Aᵀr/n_t, where FᵀΣ_tF = V·diag(γ)·Vᵀ. O(n·p·min(n, p)), O(p³) with F.
+
+    Parameters
+    ----------
+    rows, coef : the task, and ŵ_{t−1} of shape (n_features, n_targets)
+    gain : the filter, a function of the eigenvalues γ
+    root : F, of shape (n_features, n_features); None for the identity
+    """
+    n, p, weight = rows.n_samples, rows.n_features, rows.total_weight
+    if n >= p or root is not None:
+        R, rhs = _primal(rows, coef)
+        U, s, Vt = svd(R if root is None else R @ root, check_finite=False)
+        u = Vt.T @ ((s * gain(s**2 / weight) / weight)[:, None] * (U.T @ rhs))
+        return u if root is None else root @ u
+    _, s, Ut = svd(_dual_triangle(rows, lambda _, block: block), check_finite=False)
+    filtered = (gain(s**2 / weight) / weight)[:, None] * (Ut @ rows.residual(coef))
+    return rows.transposed_times(Ut.T @ filtered)
+
+
+def gradient_steps(rows: Rows, coef: Array, learning_rate: float | Array, n_steps: int) -> Array:
+    """Return ŵ_t − ŵ_{t−1} of plain steps w ← w − (A_t/n_t)·Aᵀ(A w − y), A_t a number or a matrix. O(n·p) a step."""
+    w = coef
+    for _ in range(n_steps):
+        slope = rows.transposed_times(rows.residual(w)) / rows.total_weight
+        w = w + (learning_rate @ slope if isinstance(learning_rate, np.ndarray) else learning_rate * slope)
+    return w - coef
+
+
+def largest_eigenvalue(rows: Rows, root: Array | None = None) -> float:
+    """Return the largest eigenvalue of Σ_t, or of FᵀΣ_tF, by Lanczos steps from a fixed start. O(n·p) a step."""
+    p = rows.n_features
+
+    def product(v: Array) -> Array:
+        v = v.reshape(p, 1)
+        image = rows.transposed_times(rows.times(v if root is None else root @ v))
+        return (image if root is None else root.T @ image).ravel()
+
+    operator = LinearOperator((p, p), matvec=product, dtype=np.float64)
+    start = np.random.default_rng(0).standard_normal(p)
+    return float(eigsh(operator, k=1, v0=start, return_eigenvectors=False)[0]) / rows.total_weight
+
+
+def _primal(rows: Rows, coef: Array) -> tuple[Array, Array]:
+    """Return R and Qᵀr of a QR decomposition of the rows."""
+    p = rows.n_features
+    R = add_rows(empty_triangle(len(rows.mean)), rows.blocks("F"))
+    return R[:p, :p], R[:p, p:] - R[:p, :p] @ coef
+
+
+def _dual_triangle(
+    rows: Rows,
+    transform: Callable[[slice, Array], Array],
+    *,
+    size: int | None = None,
+    start: Array | None = None,
+) -> Array:
+    """Return the factor T with TᵀT = BBᵀ (+ startᵀstart), for B = transform of the columns of A, block by block."""
+    if start is None:
+        start = empty_triangle(rows.n_samples if size is None else size)
+    return add_rows(start, (np.asfortranarray(transform(part, block).T) for part, block in rows.columns()))
+
+
+def _column_norms(rows: Rows) -> Array:
+    norms = np.empty(rows.n_features)
+    for part, block in rows.columns():
+        norms[part] = np.sqrt(np.einsum("ij,ij->j", block, block))
+    return norms
+
+
+def _noise(rows: Rows) -> Array:
+    return rounding_noise(rows.mean[: rows.n_features])

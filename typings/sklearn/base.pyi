@@ -1,0 +1,21 @@
+from typing import Any, Self, TypeVar
+
+T = TypeVar("T")
+
+class InputTags:
+    sparse: bool
+
+class Tags:
+    input_tags: InputTags
+
+class BaseEstimator:
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+    def set_params(self, **params: Any) -> Self: ...
+    def __sklearn_tags__(self) -> Tags: ...
+
+class RegressorMixin:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
+
+class MultiOutputMixin: ...
+
+def clone(estimator: T, *, safe: bool = True) -> T: ...
