@@ -86,7 +86,7 @@ class EarlyStopping(ContinualRegressor):
         n_steps = self._steps(number)
         rows = Rows(task, center=self.fit_intercept)
         coef = self._start(task) if state is None else state.answer.coef
-        few = n_steps * STEPS_PER_SIDE <= min(task.n_samples, task.n_features)
+        few = 0 < n_steps * STEPS_PER_SIDE <= min(task.n_samples, task.n_features)
         step = (_plain if few else _closed)(rows, coef, rate, n_steps)
         return next_estimate(state, task, rows, coef + step)
 

@@ -37,7 +37,7 @@ class Memory(State):
         """The estimate, solved when first asked for."""
         fade = self.decay**self.n_tasks  # J_0 = P decays with the past
         solution = self.information.solve(self.prior * fade, self.start)
-        digits = -np.log10(EPS * solution.condition)
+        digits = -np.log10(EPS * solution.growth)
         if digits < FEWEST_DIGITS:
             warnings.warn(
                 f"the columns learned are nearly collinear: about {max(digits, 0.0):.0f} digits of coef_ are correct. "

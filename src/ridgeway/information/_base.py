@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ridgeway._validation import Task
 from ridgeway.errors import InvalidDataError, MergeError, RemovalError
-from ridgeway.linalg import Rows, Solution, rounding_noise
+from ridgeway.linalg import Rows, Solution
 
 Array = NDArray[np.float64]
 
@@ -131,7 +131,8 @@ class Information(ABC):
             apart = (rows.mean - self.mean) + (rows.mean_low - self.mean_low)
             mean, mean_low = _two_sum(self.mean, self.mean_low - apart * (rows.total_weight / left))
             gap = apart * np.sqrt(rows.total_weight * (self.total_weight / left))
-        matrix, digits = self._without_rows(rows, gap)
+        offset = np.sqrt(left) * np.abs(mean[: self.n_features])
+        matrix, digits = self._without_rows(rows, gap, offset)
         return replace(
             self,
             n_samples=self.n_samples - task.n_samples,
@@ -162,7 +163,8 @@ class Information(ABC):
         start : ndarray of shape (n_features, n_targets)
         """
         size = min(self.n_samples, self.n_features) if not prior.any() else self.n_features
-        solution = self._solve(prior, start, size, rounding_noise(self.mean[: self.n_features]))
+        offset = np.sqrt(self.total_weight) * np.abs(self.mean[: self.n_features])
+        solution = self._solve(prior, start, size, offset)
         return replace(solution, coef=start + solution.coef)
 
     def intercept(self, coef: Array) -> Array:
@@ -191,13 +193,13 @@ class Information(ABC):
     def _with_matrix(self, matrix: Array, gap: Array) -> Array: ...
 
     @abstractmethod
-    def _without_rows(self, rows: Rows, gap: Array) -> tuple[Array, float]: ...
+    def _without_rows(self, rows: Rows, gap: Array, offset: Array) -> tuple[Array, float]: ...
 
     @abstractmethod
     def _scaled(self, factor: float) -> Array: ...
 
     @abstractmethod
-    def _solve(self, prior: Array, start: Array, size: int, noise: Array) -> Solution: ...
+    def _solve(self, prior: Array, start: Array, size: int, offset: Array) -> Solution: ...
 
 
 def refuse_removal() -> RemovalError:

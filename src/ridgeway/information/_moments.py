@@ -25,7 +25,7 @@ class Moments(Information):
     def _with_matrix(self, matrix: Array, gap: Array) -> Array:
         return np.asarray(self.matrix + matrix + np.outer(gap, gap))
 
-    def _without_rows(self, rows: Rows, gap: Array) -> tuple[Array, float]:
+    def _without_rows(self, rows: Rows, gap: Array, offset: Array) -> tuple[Array, float]:
         p = self.n_features
         matrix = self.matrix - _product(rows) - np.outer(gap, gap)
         squares = self._squares(matrix)
@@ -33,20 +33,22 @@ class Moments(Information):
             raise refuse_removal()
         # The rounding of each entry is that of the largest it has been; what remains must stand out from it.
         loss = float((self.peak[:p] / squares[:p]).max())
+        smallest = smallest_eigenvalue(matrix[:p, :p])
+        if not smallest > max(tolerance(p) * loss, float((tolerance(p) ** 2 * offset**2 / squares[:p]).max())):
+            raise refuse_removal()
         residual = matrix[p:, p:] - matrix[p:, :p] @ solve_moments(matrix[:p, :p], matrix[:p, p:], size=p).coef
-        negative = (np.diag(residual) < -tolerance(len(matrix)) * loss * self.peak[p:]).any()
-        if negative or not smallest_eigenvalue(matrix[:p, :p]) > tolerance(p) * loss:
+        if (np.diag(residual) < -tolerance(p) * loss / smallest * self.peak[p:]).any():
             raise refuse_removal()
         return matrix, float(np.log10(loss))
 
     def _scaled(self, factor: float) -> Array:
         return np.asarray(self.matrix * factor)
 
-    def _solve(self, prior: Array, start: Array, size: int, noise: Array) -> Solution:
+    def _solve(self, prior: Array, start: Array, size: int, offset: Array) -> Solution:
         p = self.n_features
         S = self.matrix[:p, :p]
         total = S + (np.diag(prior) if prior.ndim == 1 else prior)
-        return solve_moments(total, self.matrix[:p, p:] - S @ start, size=size, noise=noise)
+        return solve_moments(total, self.matrix[:p, p:] - S @ start, size=size, offset=offset)
 
 
 def _product(rows: Rows) -> Array:

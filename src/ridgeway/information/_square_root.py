@@ -9,12 +9,11 @@ from ridgeway.linalg import (
     Solution,
     add_rows,
     add_triangle,
-    numerical_rank,
     psd_root,
     remove_rows,
-    singular_values,
     solve_triangle,
     tolerance,
+    triangle_growth,
     with_root,
 )
 
@@ -40,29 +39,30 @@ class SquareRoot(Information):
     def _with_gap(self, matrix: Array, gap: Array) -> Array:
         return add_rows(matrix, [np.asfortranarray(gap[None, :])]) if gap.any() else matrix
 
-    def _without_rows(self, rows: Rows, gap: Array) -> tuple[Array, float]:
+    def _without_rows(self, rows: Rows, gap: Array, offset: Array) -> tuple[Array, float]:
         p = self.n_features
-        if numerical_rank(singular_values(self.matrix[:p, :p]), p) < p:
+        growth = triangle_growth(self.matrix[:p, :p], offset=offset)
+        if np.isinf(growth):
             raise refuse_removal()
-        left = remove_rows(self.matrix, [*rows.blocks("F"), gap[None, :]], p)
+        left = remove_rows(self.matrix, [*rows.blocks("F"), gap[None, :]], p, least=tolerance(p) * growth)
         if left is None:
             raise refuse_removal()
         matrix, kept = left
         # Each column carries the rounding of the largest it has been; what remains must stand out from it.
         loss = float(np.sqrt((self.peak[:p] / self._squares(matrix)[:p]).max()))
-        s = singular_values(matrix[:p, :p])
         digits = max(float(np.log10(loss)), self.digits_lost - float(np.log10(kept)))
-        if not s[-1] > tolerance(p) * loss * s[0] or digits > -np.log10(tolerance(p)):
+        noise = np.hypot(offset, np.sqrt(self.peak[:p]))
+        if np.isinf(triangle_growth(matrix[:p, :p], offset=noise)) or digits > -np.log10(tolerance(p)):
             raise refuse_removal()
         return matrix, digits
 
     def _scaled(self, factor: float) -> Array:
         return np.asarray(self.matrix * np.sqrt(factor))
 
-    def _solve(self, prior: Array, start: Array, size: int, noise: Array) -> Solution:
+    def _solve(self, prior: Array, start: Array, size: int, offset: Array) -> Solution:
         p = self.n_features
         R = self.matrix[:p, :p]
         rhs = self.matrix[:p, p:] - R @ start
         if prior.any():
             R, rhs = with_root(R, rhs, psd_root(prior))
-        return solve_triangle(R, rhs, size=size, noise=noise)
+        return solve_triangle(R, rhs, size=size, offset=offset)

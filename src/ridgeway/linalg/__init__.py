@@ -15,12 +15,10 @@ from ridgeway.linalg._pooled import pooled_least_squares
 from ridgeway.linalg._rank import (
     EPS,
     Solution,
-    numerical_rank,
-    rounding_noise,
-    singular_values,
     solve_moments,
     solve_triangle,
     tolerance,
+    triangle_growth,
 )
 from ridgeway.linalg._rows import Rows
 from ridgeway.linalg._steps import (
@@ -55,17 +53,15 @@ __all__ = [
     "is_semidefinite",
     "largest_eigenvalue",
     "minimum_norm_step",
-    "numerical_rank",
     "pooled_least_squares",
     "psd_root",
     "remove_rows",
     "ridge_step",
-    "rounding_noise",
-    "singular_values",
     "smallest_eigenvalue",
     "solve_moments",
     "solve_triangle",
     "tolerance",
+    "triangle_growth",
     "weighted_step",
     "with_root",
 ]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lstsq, qr, svd
 
 from ridgeway._validation import Task
-from ridgeway.linalg._rank import Solution, equilibrate, numerical_rank, rounding_noise
+from ridgeway.linalg._rank import Solution, equilibrate, numerical_rank
 
 Array = NDArray[np.float64]
 CHUNK_ROWS = 4096
@@ -26,23 +26,25 @@ def pooled_least_squares(tasks: Sequence[Task], start: Array, *, center: bool) -
     """
     p, k = start.shape
     mean = np.zeros(p + k)
+    weight = sum(task.total_weight for task in tasks)
     if center:
         for _ in range(2):  # the second pass takes up what rounding left in the first
-            mean = mean + sum(w @ (rows - mean) for rows, w in _chunks(tasks)) / sum(t.total_weight for t in tasks)
+            mean = mean + sum(w @ (rows - mean) for rows, w in _chunks(tasks)) / weight
     R = np.zeros((0, p + k))
     for rows, w in _chunks(tasks):
         R = qr(np.vstack([R, np.sqrt(w)[:, None] * (rows - mean)]), mode="r", check_finite=False)[0][: p + k]
-    scale = equilibrate(np.sqrt(np.square(R[:, :p]).sum(axis=0)), rounding_noise(mean[:p]))
+    scale, spread = equilibrate(np.sqrt(np.square(R[:, :p]).sum(axis=0)), np.sqrt(weight) * np.abs(mean[:p]))
     U, s, Vt = svd(R[:, :p] / np.where(scale > 0.0, scale, np.inf), full_matrices=False, check_finite=False)
-    rank = numerical_rank(s, min(sum(t.n_samples for t in tasks), p))
+    noise = np.sqrt(np.square(Vt * spread).sum(axis=1))
+    rank = numerical_rank(s, noise, min(sum(task.n_samples for task in tasks), p))
     image = (U[:, :rank].T @ (R[:, p:] - R[:, :p] @ start)) / s[:rank, None]
     if rank == p:
         change = (Vt.T @ image) / scale[:, None]
     elif rank:
-        change = lstsq(Vt[:rank] * scale, image, cond=0.0, lapack_driver="gelsd", check_finite=False)[0]
+        change = lstsq(Vt[:rank] * scale, image, cond=0.0, lapack_driver="gelsy", check_finite=False)[0]
     else:
         change = np.zeros_like(start)
-    return Solution(start + change, rank, s[0] / s[rank - 1] if rank else 1.0), mean
+    return Solution(start + change, rank, spread.max() * s[0] / s[rank - 1] if rank else 1.0), mean
 
 
 def _chunks(tasks: Sequence[Task]) -> Iterator[tuple[Array, Array]]:

@@ -19,14 +19,14 @@ class Solution:
     ----------
     coef : ndarray of shape (n_features, n_targets)
     rank : int
-    condition : float
-        Ratio of the largest to the smallest singular value that counts, columns scaled to unit norm (an estimate
-        in the 1-norm where the system is plainly of full rank).
+    growth : float
+        How much a rounding error in the data may have grown in `coef`: the condition number over the directions that
+        count, columns scaled to unit norm, times what centring magnified.
     """
 
     coef: Array
     rank: int
-    condition: float
+    growth: float
 
 
 def tolerance(size: int) -> float:
@@ -38,30 +38,43 @@ def tolerance(size: int) -> float:
     return 16.0 * max(size, 1) * EPS
 
 
-def numerical_rank(singular_values: Array, size: int) -> int:
-    """Count the singular values (descending, of an equilibrated system) that are not zero."""
+def equilibrate(norms: Array, offset: Array | float) -> tuple[Array, Array]:
+    """Return the scale of each column, and how much centring magnified its rounding.
+
+    Parameters
+    ----------
+    norms : the norms of the centred columns
+    offset : the norms of what centring took off them, √W·|mean|
+
+    Returns
+    -------
+    scale : the norms, or 0 where there is nothing left but the rounding of the offset
+    spread : √(norm² + offset²)/norm, or 1 where the scale is 0
+    """
+    live = norms > EPS * np.asarray(offset)
+    scale = np.where(live, norms, 0.0)
+    return scale, np.hypot(1.0, np.where(live, offset, 0.0) / np.where(live, norms, 1.0))
+
+
+def numerical_rank(singular_values: Array, noise: Array, size: int) -> int:
+    """Count the singular values (descending, of an equilibrated system) that are not rounding.
+
+    `noise` is how much the rounding along each singular direction was magnified: 1, or ‖spread∘v‖ after centring.
+    """
     if len(singular_values) == 0 or singular_values[0] == 0.0:
         return 0
-    return int(np.count_nonzero(singular_values > tolerance(size) * singular_values[0]))
+    return int(np.count_nonzero(singular_values > tolerance(size) * singular_values[0] * noise))
 
 
-def equilibrate(norms: Array, noise: Array) -> Array:
-    """Return the scale of each column: its norm, or 0 where that is no more than `noise` (a column of zeros)."""
-    return np.where(norms > noise, norms, 0.0)
+def triangle_growth(R: Array, *, offset: Array | float = 0.0) -> float:
+    """Return how much rounding errors grow in a solution with a square triangular factor; infinite if singular."""
+    scale, spread = equilibrate(_norms(R), offset)
+    _, s, Vt = svd(R / np.where(scale > 0.0, scale, np.inf), check_finite=False)
+    full = numerical_rank(s, _noise(Vt, spread), len(R)) == len(R)
+    return float(spread.max() * s[0] / s[-1]) if full else np.inf
 
 
-def rounding_noise(mean: Array) -> Array:
-    """Return the norm up to which a centred column is rounding: a column that varies at all differs by more."""
-    return 0.25 * EPS * np.abs(mean)
-
-
-def singular_values(R: Array) -> Array:
-    """Return the singular values, descending, of a triangular factor with its columns scaled to unit norm."""
-    norms = np.sqrt(np.einsum("ij,ij->j", R, R))
-    return np.asarray(svd(R / np.where(norms > 0.0, norms, np.inf), compute_uv=False, check_finite=False))
-
-
-def solve_triangle(R: Array, rhs: Array, *, size: int, noise: Array | float = 0.0) -> Solution:
+def solve_triangle(R: Array, rhs: Array, *, size: int, offset: Array | float = 0.0) -> Solution:
     """Solve min ‖R w − rhs‖ for an upper triangular R, taking the w of least norm where R is singular.
 
     Parameters
@@ -69,36 +82,37 @@ def solve_triangle(R: Array, rhs: Array, *, size: int, noise: Array | float = 0.
     R : ndarray of shape (n_features, n_features), upper triangular
     rhs : ndarray of shape (n_features, n_targets)
     size : the smaller side of the system that R stands for
-    noise : column norms up to this are rounding, not data
+    offset : norms of what centring took off the columns that R stands for
 
     Notes
     -----
     O(p²) where a condition estimate shows full rank, one SVD otherwise. Columns are scaled to unit norm before the
     rank is decided; the norm that is least is that of w itself, unscaled.
     """
-    scale = equilibrate(np.sqrt(np.einsum("ij,ij->j", R, R)), np.asarray(noise))
+    scale, spread = equilibrate(_norms(R), offset)
     live = scale > 0.0
     scaled = np.asfortranarray(R / np.where(live, scale, np.inf))
     p = len(R)
     if live.all():
         reciprocal, _ = dtrcon(scaled, norm="1", uplo="U", diag="N")
-        if reciprocal > p * tolerance(size):  # ‖·‖₁ and ‖·‖₂ differ by at most p: full rank for certain
-            return Solution(dtrtrs(scaled, rhs)[0] / scale[:, None], p, 1.0 / reciprocal)
+        if reciprocal > p * tolerance(size) * spread.max():  # ‖·‖₁ and ‖·‖₂ differ by at most p
+            return Solution(dtrtrs(scaled, rhs)[0] / scale[:, None], p, spread.max() / reciprocal)
     U, s, Vt = svd(scaled, check_finite=False)
-    rank = numerical_rank(s, size)
+    rank = numerical_rank(s, _noise(Vt, spread), size)
+    growth = spread.max() * s[0] / s[rank - 1] if rank else 1.0
     if rank == p:
-        return Solution(dtrtrs(scaled, rhs)[0] / scale[:, None], p, s[0] / s[-1])
+        return Solution(dtrtrs(scaled, rhs)[0] / scale[:, None], p, growth)
     inner = (U[:, :rank].T @ rhs) / s[:rank, None]
-    return Solution(_least_norm(scale, Vt[:rank].T, inner), rank, s[0] / s[rank - 1] if rank else 1.0)
+    return Solution(least_norm(scale, Vt[:rank].T, inner), rank, growth)
 
 
-def solve_moments(S: Array, rhs: Array, *, size: int, noise: Array | float = 0.0) -> Solution:
+def solve_moments(S: Array, rhs: Array, *, size: int, offset: Array | float = 0.0) -> Solution:
     """Solve S w = rhs for S = XᵀX (+ a prior), taking the w of least norm where S is singular.
 
     As `solve_triangle`, from squares: one Cholesky factorisation where S is safely definite, one eigendecomposition
-    otherwise. `condition` is that of S, the square of the data's.
+    otherwise. The growth of rounding errors is squared too.
     """
-    scale = equilibrate(np.sqrt(np.diag(S)), np.asarray(noise))
+    scale, spread = equilibrate(np.sqrt(np.diag(S)), offset)
     live = scale > 0.0
     divisor = np.where(live, scale, np.inf)
     scaled = np.asfortranarray(S / divisor / divisor[:, None])
@@ -108,19 +122,34 @@ def solve_moments(S: Array, rhs: Array, *, size: int, noise: Array | float = 0.0
         factor, info = dpotrf(scaled)
         if info == 0:
             reciprocal, _ = dpocon(factor, np.abs(scaled).sum(axis=0).max())
-            if reciprocal > p * tolerance(size):
-                return Solution(dpotrs(factor, right)[0] / scale[:, None], p, 1.0 / reciprocal)
+            if reciprocal > p * _squared_noise(spread.max(), size):
+                return Solution(dpotrs(factor, right)[0] / scale[:, None], p, spread.max() / reciprocal)
     values, vectors = eigh(scaled, check_finite=False)
     values, vectors = values[::-1], vectors[:, ::-1]
-    rank = numerical_rank(values, size)
+    floor = _squared_noise(_noise(vectors.T, spread), size) * values[0]
+    rank = int(np.count_nonzero(values > floor)) if values[0] > 0.0 else 0
+    growth = spread.max() * values[0] / values[rank - 1] if rank else 1.0
     inner = (vectors[:, :rank].T @ right) / values[:rank, None]
     if rank == p:
-        return Solution((vectors @ inner) / scale[:, None], p, values[0] / values[-1])
-    coef = _least_norm(scale, vectors[:, :rank], inner)
-    return Solution(coef, rank, values[0] / values[rank - 1] if rank else 1.0)
+        return Solution((vectors @ inner) / scale[:, None], p, growth)
+    return Solution(least_norm(scale, vectors[:, :rank], inner), rank, growth)
 
 
-def _least_norm(scale: Array, basis: Array, inner: Array) -> Array:
+def _norms(R: Array) -> Array:
+    return np.asarray(np.sqrt(np.einsum("ij,ij->j", R, R)))
+
+
+def _noise(Vt: Array, spread: Array) -> Array:
+    """Return how much the rounding along each right singular vector was magnified by centring."""
+    return np.asarray(np.sqrt(np.square(Vt * spread).sum(axis=1)))
+
+
+def _squared_noise(noise: Array | float, size: int) -> Array:
+    """Return the relative size below which an eigenvalue of a matrix of squares is rounding."""
+    return np.maximum(tolerance(size), np.square(tolerance(size) * np.asarray(noise)))
+
+
+def least_norm(scale: Array, basis: Array, inner: Array) -> Array:
     """Return the w of least norm with basisᵀ·diag(scale)·w = inner.
 
     w lies in the row space, w = diag(scale)·basis·c. With the QR decomposition diag(scale)·basis = Q·T that is

@@ -40,6 +40,16 @@ class Rows:
             self.mean = self._average(self.mean)
             self.mean_low = self._average(self.mean)
 
+    @property
+    def offset(self) -> Array:
+        """The norms of what centring took off the columns of X: √W·|mean|, of shape (n_features,)."""
+        return np.asarray(np.sqrt(self.total_weight) * np.abs(self.mean[: self.n_features]))
+
+    @property
+    def fits_in_a_block(self) -> bool:
+        """Whether A may be formed whole: X is dense already, or small."""
+        return not is_sparse(self.task.X) or self.n_samples * self.n_features <= BLOCK_ENTRIES
+
     def blocks(self, order: Literal["C", "F"] = "F") -> Iterator[Array]:
         """Yield A in blocks of rows: fresh arrays, which the caller may overwrite."""
         for start, stop in self._cuts():
@@ -62,6 +72,10 @@ class Rows:
             if self.root_weight is not None:
                 block *= self.root_weight[:, None]
             yield part, block
+
+    def whole(self) -> Array:
+        """Return the X part of A whole: for rows that fit in a block."""
+        return np.hstack([block for _, block in self.columns()])
 
     def times(self, coef: Array) -> Array:
         """Return the X part of A times `coef` (n_features, n_columns)."""

@@ -13,7 +13,7 @@ from scipy.linalg import svd
 from scipy.linalg.lapack import dtrtrs
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from ridgeway.linalg._rank import Solution, numerical_rank, rounding_noise, solve_triangle, tolerance
+from ridgeway.linalg._rank import Solution, equilibrate, least_norm, numerical_rank, solve_triangle, tolerance
 from ridgeway.linalg._rows import Rows
 from ridgeway.linalg._triangle import add_rows, empty_triangle, psd_root, with_root
 
@@ -24,41 +24,66 @@ def minimum_norm_step(rows: Rows, coef: Array) -> Solution:
     """H_t → 0: u = A⁺r, the least change that fits the task. O(n·p·min(n, p))."""
     if rows.n_samples >= rows.n_features:
         R, rhs = _primal(rows, coef)
-        return solve_triangle(R, rhs, size=rows.n_features, noise=_noise(rows))
-    norms = _column_norms(rows)
-    live = norms > _noise(rows)
-    divisor = np.where(live, norms, np.inf)
-    scaled = _dual_triangle(rows, lambda part, block: block / divisor[part])
-    _, s, Ut = svd(scaled, check_finite=False)
-    rank = numerical_rank(s, rows.n_samples)
+        return solve_triangle(R, rhs, size=rows.n_features, offset=rows.offset)
+    scale, spread = equilibrate(_column_norms(rows), rows.offset)
+    if rows.fits_in_a_block:
+        return _minimum_norm(rows.whole(), rows.residual(coef), scale, spread)
+    return _streamed_minimum_norm(rows, coef, scale, spread)
+
+
+def _minimum_norm(A: Array, r: Array, scale: Array, spread: Array) -> Solution:
+    U, s, Vt = svd(A / np.where(scale > 0.0, scale, np.inf), full_matrices=False, check_finite=False)
+    rank = numerical_rank(s, np.sqrt(np.square(Vt * spread).sum(axis=1)), len(A))
+    if rank == 0:
+        return Solution(np.zeros((A.shape[1], r.shape[1])), 0, 1.0)
+    inner = (U[:, :rank].T @ r) / s[:rank, None]
+    return Solution(least_norm(scale, Vt[:rank].T, inner), rank, spread.max() * s[0] / s[rank - 1])
+
+
+def _streamed_minimum_norm(rows: Rows, coef: Array, scale: Array, spread: Array) -> Solution:
+    """As `_minimum_norm`, a block of columns at a time: fewer digits where columns differ much in scale."""
+    divisor, live = np.where(scale > 0.0, scale, np.inf), scale > 0.0
+    _, s, Ut = svd(_dual_triangle(rows, lambda part, block: block / divisor[part]), check_finite=False)
+    rank = numerical_rank(s, np.full(len(s), spread.max()), rows.n_samples)
+    if rank == 0:
+        return Solution(np.zeros_like(coef), 0, 1.0)
+    # A u = r on the left singular directions U that count; T from a QR of (UᵀA)ᵀ. The semi-normal equations
+    # u = (UᵀA)ᵀ(TᵀT)⁻¹Uᵀr do not square the condition for minimum norm problems (Demmel and Higham, 1993).
     U = Ut[:rank].T
-    # A u = r on the left singular directions that count; T from a QR of (UᵀA)ᵀ. The semi-normal equations
-    # u = (UᵀA)ᵀ(TᵀT)⁻¹Uᵀr do not square the condition for minimum norm problems (Paige, 1973).
     T = _dual_triangle(rows, lambda part, block: U.T @ (block * live[part]), size=rank)
-    inner = dtrtrs(T, dtrtrs(T, U.T @ rows.residual(coef), trans=1)[0])[0] if rank else np.zeros((0, coef.shape[1]))
-    u = rows.transposed_times(U @ inner) * live[:, None]
-    return Solution(u, rank, s[0] / s[rank - 1] if rank else 1.0)
+    u = np.zeros_like(coef)
+    for _ in range(2):  # the second time refines
+        inner = dtrtrs(T, dtrtrs(T, U.T @ rows.residual(coef + u), trans=1)[0])[0]
+        u += rows.transposed_times(U @ inner) * live[:, None]
+    return Solution(u, rank, spread.max() * s[0] / s[rank - 1])
 
 
 def ridge_step(rows: Rows, coef: Array, penalty: float) -> Solution:
     """H_t = penalty·I. O(n·p·min(n, p)); a penalty below rounding is the limit penalty → 0."""
     n, p = rows.n_samples, rows.n_features
     weight = rows.total_weight * penalty
-    size = float(np.square(_column_norms(rows)).sum())
+    norms = _column_norms(rows)
+    size = float(np.square(norms).sum())
     if weight <= tolerance(min(n, p)) ** 2 * size:
         return minimum_norm_step(rows, coef)
+    growth = np.sqrt(1.0 + size / weight) if weight > 0.0 else 1.0
     if n >= p:
         R, rhs = with_root(*_primal(rows, coef), psd_root(np.full(p, weight)))
         return solve_triangle(R, rhs, size=p)
+    # The dual: [A, √weight·I]·[u; v] = r of least norm, which is definite whatever A is.
+    if rows.fits_in_a_block:
+        A = np.hstack([rows.whole(), np.sqrt(weight) * np.eye(n)])
+        scale = np.concatenate([norms, np.full(n, np.sqrt(weight))])
+        return Solution(_minimum_norm(A, rows.residual(coef), scale, np.ones(p + n)).coef[:p], p, growth)
     T = _dual_triangle(rows, lambda _, block: block, start=np.asfortranarray(np.eye(n) * np.sqrt(weight)))
     dual = dtrtrs(T, dtrtrs(T, rows.residual(coef), trans=1)[0])[0]
-    return Solution(rows.transposed_times(dual), p, 1.0 + size / weight)
+    return Solution(rows.transposed_times(dual), p, growth)
 
 
 def weighted_step(rows: Rows, coef: Array, weight_matrix: Array) -> Solution:
     """Any positive semidefinite H_t (p, p); where the system is singular, the limit H_t + δI. O((n + p)·p²)."""
     R, rhs = with_root(*_primal(rows, coef), psd_root(rows.total_weight * weight_matrix))
-    return solve_triangle(R, rhs, size=rows.n_features, noise=_noise(rows))
+    return solve_triangle(R, rhs, size=rows.n_features, offset=rows.offset)
 
 
 def filtered_step(rows: Rows, coef: Array, gain: Callable[[Array], Array], root: Array | None = None) -> Array:
@@ -129,7 +154,3 @@ def _column_norms(rows: Rows) -> Array:
     for part, block in rows.columns():
         norms[part] = np.sqrt(np.einsum("ij,ij->j", block, block))
     return norms
-
-
-def _noise(rows: Rows) -> Array:
-    return rounding_noise(rows.mean[: rows.n_features])

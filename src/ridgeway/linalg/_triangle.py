@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh, qr
 from scipy.linalg.lapack import dpotrf, dtpqrt, dtrtrs
 
-from ridgeway.linalg._rank import EPS
+from ridgeway.linalg._rank import tolerance
 
 Array = NDArray[np.float64]
 PANEL = 16
@@ -44,8 +44,8 @@ def _absorb(R: Array, block: Array, *, triangular_rows: int) -> None:
         R[:] = merged  # the same memory, where LAPACK could take R as it is
 
 
-def remove_rows(R: Array, blocks: Iterable[Array], n_features: int) -> tuple[Array, float] | None:
-    """Take rows out of a factor; None where what remains is not definite.
+def remove_rows(R: Array, blocks: Iterable[Array], n_features: int, *, least: float) -> tuple[Array, float] | None:
+    """Take rows out of a factor; None where too little, or less than nothing, would remain.
 
     With Y = R_x⁻ᵀA_xᵀ and I − YYᵀ = LLᵀ the factor that remains is LᵀR_x (made triangular again by LAPACK's QR):
     the condition of R_x is not squared, and what is lost is the smallest eigenvalue of I − YYᵀ, the least fraction
@@ -56,6 +56,7 @@ def remove_rows(R: Array, blocks: Iterable[Array], n_features: int) -> tuple[Arr
     R : ndarray of shape (p + k, p + k), upper triangular, R_x of full rank
     blocks : the rows to take out
     n_features : p
+    least : the fraction of the information about a direction below which what remains is rounding
 
     Returns
     -------
@@ -68,7 +69,7 @@ def remove_rows(R: Array, blocks: Iterable[Array], n_features: int) -> tuple[Arr
     Y = dtrtrs(R_x, A[:, :p].T, trans=1)[0]
     remaining = np.eye(p) - Y @ Y.T
     kept = float(eigh(remaining, eigvals_only=True, subset_by_index=[0, 0], check_finite=False)[0])
-    if kept <= p * EPS:
+    if kept <= least:
         return None
     L = dpotrf(remaining, lower=1)[0]
     # R_xᵀz = X'ᵀy' over what remains: z' = L⁻¹(z − Y·A_y); and residuals e of the rows that go give R_y'.
@@ -77,7 +78,7 @@ def remove_rows(R: Array, blocks: Iterable[Array], n_features: int) -> tuple[Arr
     g = dtrtrs(L, Y @ e, lower=1)[0]
     values, vectors = eigh(R_y.T @ R_y - e.T @ e - g.T @ g, check_finite=False)
     largest = float(np.einsum("ij,ij->j", R[:, p:], R[:, p:]).max(initial=0.0))
-    if values[0] < -(len(R) * EPS) * largest / kept:
+    if values[0] < -least * largest / kept:
         return None
     result = empty_triangle(len(R))
     Q, result[:p, :p] = qr(L.T @ R_x, mode="economic", check_finite=False)
@@ -93,7 +94,8 @@ def psd_root(matrix: Array) -> Array:
     scale = np.sqrt(np.diag(matrix))
     divisor = np.where(scale > 0.0, scale, 1.0)
     values, vectors = eigh(matrix / divisor / divisor[:, None], check_finite=False)
-    root = np.sqrt(values.clip(0.0))[:, None] * vectors.T * scale
+    values[values <= tolerance(len(matrix)) * values[-1]] = 0.0  # rounding, whose root would not be small
+    root = np.sqrt(values)[:, None] * vectors.T * scale
     return np.asfortranarray(qr(root, mode="r", check_finite=False)[0])
 
 
