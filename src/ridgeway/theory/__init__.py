@@ -1,0 +1,23 @@
+"""The paper's results as functions: exact risks, optimal choices, bounds and equivalences."""
+
+from ridgeway.theory._approximation import ApproximationConstant
+from ridgeway.theory._commuting import CommutingProblem
+from ridgeway.theory._early_stopping import (
+    learning_rates_from_penalties,
+    penalties_from_early_stopping,
+    weight_matrix_from_early_stopping,
+)
+from ridgeway.theory._fixed_design import FixedDesignProblem
+from ridgeway.theory._propagation import ExpectedError
+from ridgeway.theory._ridge_gap import ridge_gap
+
+__all__ = [
+    "ApproximationConstant",
+    "CommutingProblem",
+    "ExpectedError",
+    "FixedDesignProblem",
+    "learning_rates_from_penalties",
+    "penalties_from_early_stopping",
+    "ridge_gap",
+    "weight_matrix_from_early_stopping",
+]

@@ -1,0 +1,123 @@
+"""Checks on the arrays that a question to the theory is made of."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError
+
+Array = NDArray[np.float64]
+
+SYMMETRY_TOLERANCE = 1e-10
+"""Largest asymmetry, or negative eigenvalue after scaling to a unit diagonal, that passes for rounding."""
+
+
+def real_array(value: ArrayLike, name: str) -> Array:
+    """Return a read-only float64 copy, or raise if it is not made of real numbers."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise InvalidDataTypeError(f"{name} is ragged ({error}). Pass rows of equal length.") from error
+    if array.dtype.kind not in "biuf":
+        raise InvalidDataTypeError(
+            f"{name} has dtype {array.dtype}; real numbers are needed. Convert it first."
+        )
+    copy = np.array(array, dtype=np.float64)
+    copy.setflags(write=False)
+    return copy
+
+
+def shaped(array: Array, shape: tuple[int, ...], name: str, meaning: str) -> Array:
+    """Return the array if it has this shape, or raise."""
+    if array.shape != shape:
+        raise InvalidParameterError(f"{name} has shape {array.shape}; {shape} is needed: {meaning}.")
+    return array
+
+
+def finite_nonnegative(value: ArrayLike, name: str) -> Array:
+    """Return finite numbers ≥ 0, or raise."""
+    array = nonnegative(value, name)
+    if not np.isfinite(array).all():
+        raise InvalidParameterError(f"{name} holds infinite values; finite ones are needed. Remove them.")
+    return array
+
+
+def nonnegative(value: ArrayLike, name: str) -> Array:
+    """Return numbers ≥ 0, infinity included, or raise."""
+    array = real_array(value, name)
+    if array.size and not array.min() >= 0:  # NaN fails this comparison too
+        raise InvalidParameterError(
+            f"{name} must be 0 or more; got {array.min()}. Set what is zero up to rounding to exactly 0."
+        )
+    return array
+
+
+def positive_number(value: float, name: str) -> float:
+    """Return a finite number > 0, or raise."""
+    array = real_array(value, name)
+    if array.ndim != 0 or not 0 < array < np.inf:
+        raise InvalidParameterError(f"{name} must be one finite number above 0; got {value!r}.")
+    return float(array)
+
+
+def positive(value: ArrayLike, name: str) -> Array:
+    """Return finite numbers > 0, or raise."""
+    array = finite_nonnegative(value, name)
+    if not array.all():
+        raise InvalidParameterError(f"{name} must be above 0; got a 0. Leave out what is empty.")
+    return array
+
+
+def step_counts(value: ArrayLike, name: str = "n_steps") -> Array:
+    """Return whole numbers ≥ 1, or raise."""
+    array = real_array(value, name)
+    if not np.all((array >= 1) & (array == np.floor(array)) & np.isfinite(array)):
+        raise InvalidParameterError(f"{name} must be whole numbers of at least 1; got {value!r}.")
+    return array
+
+
+def symmetric(array: Array, name: str) -> Array:
+    """Return a square matrix made exactly symmetric, or raise if it is far from it."""
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise InvalidParameterError(f"{name} has shape {array.shape}; a square matrix is needed.")
+    if not np.isfinite(array).all():
+        raise InvalidParameterError(f"{name} holds NaN or infinite values; finite ones are needed.")
+    asymmetry = np.abs(array - array.T).max(initial=0.0)
+    if asymmetry > SYMMETRY_TOLERANCE * np.abs(array).max(initial=0.0):
+        raise InvalidParameterError(
+            f"{name} is not symmetric (differs from its transpose by {asymmetry:.3g}). Pass (A + A.T) / 2."
+        )
+    return np.asarray((array + array.T) / 2)
+
+
+def broadcast(array: Array, shape: tuple[int, ...], name: str) -> Array:
+    """Return a view of this shape by NumPy's rules, or raise."""
+    try:
+        return np.broadcast_to(array, shape)
+    except ValueError as error:
+        raise InvalidParameterError(
+            f"{name} has shape {array.shape}, which does not fit {shape} (tasks, directions). "
+            "For one value per task, pass a column of shape (T, 1)."
+        ) from error
+
+
+def design_matrices(designs: Iterable[ArrayLike]) -> tuple[Array, ...]:
+    """Return the designs as read-only matrices with the same number of columns, or raise."""
+    matrices = tuple(real_array(design, f"designs[{t}]") for t, design in enumerate(designs))
+    if not matrices:
+        raise InvalidDataError("designs is empty; at least one task is needed.")
+    for t, matrix in enumerate(matrices):
+        if matrix.ndim != 2 or 0 in matrix.shape:
+            raise InvalidDataError(
+                f"designs[{t}] has shape {matrix.shape}; (n_samples, n_features) with at least one of each "
+                "is needed. Leave out empty tasks."
+            )
+        if matrix.shape[1] != matrices[0].shape[1]:
+            raise InvalidDataError(
+                f"designs[{t}] has {matrix.shape[1]} features and designs[0] has {matrices[0].shape[1]}. "
+                "Give every task the same columns."
+            )
+        if not np.isfinite(matrix).all():
+            raise InvalidDataError(f"designs[{t}] holds NaN or infinite values. Impute or drop those rows.")
+    return matrices

@@ -1,0 +1,63 @@
+"""Weight matrices in whatever form they come, turned into the gains of the updates that they define."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ridgeway.errors import InvalidParameterError
+from ridgeway.theory._checks import Array, nonnegative, real_array, symmetric
+from ridgeway.theory._dense import minimum_norm_gain, psd_root
+
+
+@dataclass(frozen=True, eq=False)
+class WeightRoot:
+    """H_t as a root: `rows`ᵀ`rows` = H_t on the features that are `free` to move, ∞ on the others."""
+
+    rows: Array
+    free: np.ndarray[tuple[int], np.dtype[np.bool_]]
+
+    def gain(self, design: Array) -> Array:
+        """Return K_t of shape (p, n_t), with ŵ_t = ŵ_{t−1} + K_t(y_t − X_tŵ_{t−1}).
+
+        K_t = (X_tᵀX_t + n_tH_t)⁻¹X_tᵀ, and where that inverse does not exist its limit for H_t + δI, δ → 0⁺.
+        """
+        gain = np.zeros(design.shape[::-1])
+        if self.free.any():
+            root_n = np.sqrt(design.shape[0])
+            gain[self.free] = minimum_norm_gain(design[:, self.free] / root_n, self.rows) / root_n
+        return gain
+
+
+WeightMatrices = Sequence[ArrayLike] | Array
+
+
+def gains_from_weights(weight_matrices: WeightMatrices, designs: tuple[Array, ...]) -> tuple[Array, ...]:
+    """Return the gain K_t of each task."""
+    n_features = designs[0].shape[1]
+    roots = _roots(weight_matrices, len(designs), n_features)
+    return tuple(root.gain(design) for root, design in zip(roots, designs, strict=True))
+
+
+def _roots(entries: WeightMatrices, n_tasks: int, n_features: int) -> Iterator[WeightRoot]:
+    if not hasattr(entries, "__len__") or len(entries) != n_tasks:
+        got = f"{len(entries)} entries" if hasattr(entries, "__len__") else repr(entries)
+        raise InvalidParameterError(f"weight_matrices needs one entry per task, {n_tasks}; got {got}.")
+    for t, entry in enumerate(entries):
+        yield _root(entry, n_features, f"weight_matrices[{t}]")
+
+
+def _root(entry: ArrayLike, n_features: int, name: str) -> WeightRoot:
+    array = real_array(entry, name)
+    if array.shape == (n_features, n_features) and array.ndim == 2:
+        return WeightRoot(psd_root(symmetric(array, name), name), np.ones(n_features, dtype=np.bool_))
+    if array.shape not in {(), (n_features,)}:
+        raise InvalidParameterError(
+            f"{name} has shape {array.shape}; a number, a diagonal of shape ({n_features},) or a matrix of "
+            f"shape ({n_features}, {n_features}) is needed."
+        )
+    diagonal = np.broadcast_to(nonnegative(array, name), (n_features,))
+    free = np.isfinite(diagonal)
+    rows = np.diag(np.sqrt(diagonal[free]))
+    return WeightRoot(rows[diagonal[free] > 0], free)
