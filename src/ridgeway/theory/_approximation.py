@@ -46,5 +46,5 @@ def smallest_constants(eigenvalues: Array, penalties: Array, best: Array, ratios
         a = (difference / ratios) ** 2 * (1 + ratios)
         room = 1 - difference**2 * (1 + ratios)
         constant = (1 + 2 * a * ratios + np.sqrt(1 + 4 * a * (1 + ratios))) / (2 * room)
-    constant = np.where(room > 0, constant, np.inf)
+    constant = np.where((room > 0) & (ratios > 0), constant, np.inf)
     return np.where((eigenvalues == 0) | (difference == 0), 1.0, constant)

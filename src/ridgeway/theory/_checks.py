@@ -6,11 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError
+from ridgeway.linalg import asymmetry, is_semidefinite, smallest_eigenvalue, tolerance
 
 Array = NDArray[np.float64]
-
-SYMMETRY_TOLERANCE = 1e-10
-"""Largest asymmetry, or negative eigenvalue after scaling to a unit diagonal, that passes for rounding."""
 
 
 def real_array(value: ArrayLike, name: str) -> Array:
@@ -20,9 +18,7 @@ def real_array(value: ArrayLike, name: str) -> Array:
     except ValueError as error:
         raise InvalidDataTypeError(f"{name} is ragged ({error}). Pass rows of equal length.") from error
     if array.dtype.kind not in "biuf":
-        raise InvalidDataTypeError(
-            f"{name} has dtype {array.dtype}; real numbers are needed. Convert it first."
-        )
+        raise InvalidDataTypeError(f"{name} has dtype {array.dtype}; real numbers are needed. Convert it first.")
     copy = np.array(array, dtype=np.float64)
     copy.setflags(write=False)
     return copy
@@ -77,18 +73,23 @@ def step_counts(value: ArrayLike, name: str = "n_steps") -> Array:
     return array
 
 
-def symmetric(array: Array, name: str) -> Array:
-    """Return a square matrix made exactly symmetric, or raise if it is far from it."""
-    if array.ndim != 2 or array.shape[0] != array.shape[1]:
-        raise InvalidParameterError(f"{name} has shape {array.shape}; a square matrix is needed.")
+def semidefinite(array: Array, shape: tuple[int, int], name: str) -> Array:
+    """Return a positive semidefinite matrix of this shape, made exactly symmetric, or raise."""
+    if array.shape != shape or shape[0] != shape[1]:
+        raise InvalidParameterError(f"{name} has shape {array.shape}; a square one is needed, {shape[1:] * 2}.")
     if not np.isfinite(array).all():
         raise InvalidParameterError(f"{name} holds NaN or infinite values; finite ones are needed.")
-    asymmetry = np.abs(array - array.T).max(initial=0.0)
-    if asymmetry > SYMMETRY_TOLERANCE * np.abs(array).max(initial=0.0):
+    if asymmetry(array) > tolerance(len(array)):
         raise InvalidParameterError(
-            f"{name} is not symmetric (differs from its transpose by {asymmetry:.3g}). Pass (A + A.T) / 2."
+            f"{name} is not symmetric (relative difference {asymmetry(array):.2g}). Pass (A + A.T) / 2 if meant."
         )
-    return np.asarray((array + array.T) / 2)
+    matrix = np.asarray((array + array.T) / 2)
+    if matrix.size and not is_semidefinite(matrix):
+        raise InvalidParameterError(
+            f"{name} must be positive semidefinite; scaled to a unit diagonal its smallest eigenvalue is "
+            f"{smallest_eigenvalue(matrix):.3g}. Leave out what should not count instead of subtracting it."
+        )
+    return matrix
 
 
 def broadcast(array: Array, shape: tuple[int, ...], name: str) -> Array:

@@ -18,7 +18,7 @@ from ridgeway.theory._checks import (
     step_counts,
 )
 from ridgeway.theory._directions import updated_errors
-from ridgeway.theory._early_stopping import learning_rates_from_penalties
+from ridgeway.theory._early_stopping import equivalent_rates
 
 __all__ = ["CommutingProblem"]
 
@@ -271,7 +271,10 @@ class CommutingProblem:
                [0.55555556, 0.45454545]])
         """
         steps = broadcast(step_counts(n_steps), self.n_samples.shape, "n_steps")
-        return learning_rates_from_penalties(self.eigenvalues, self.optimal_penalties(), steps)
+        rates = self.optimal_penalties()
+        for t, gamma in enumerate(self.eigenvalues):
+            rates[t] = equivalent_rates(gamma, rates[t], steps[t])  # Cor. (ES), eq. (eses)
+        return rates
 
     def _penalties(self, penalties: ArrayLike) -> Array:
         return broadcast(nonnegative(penalties, "penalties"), self.eigenvalues.shape, "penalties")

@@ -1,39 +1,42 @@
-"""Every matrix factorization that the theory needs, in one place."""
+"""The matrix factorizations that the theory needs beyond those of `linalg`, in one place."""
 
 import numpy as np
 from scipy import linalg
 
 from ridgeway.errors import InvalidParameterError
-from ridgeway.theory._checks import SYMMETRY_TOLERANCE, Array
+from ridgeway.linalg import numerical_rank, solve_triangle, tolerance
+from ridgeway.theory._checks import Array
 
 
-def rank_tolerance(n_features: int) -> float:
-    """Return the singular value, relative to the largest, at and below which a direction counts as absent."""
-    return float(16 * n_features * np.finfo(np.float64).eps)
-
-
-def psd_eigen(matrix: Array, name: str) -> tuple[Array, Array]:
-    """Return eigenvalues clipped at 0 and eigenvectors of a symmetric matrix, or raise if one is negative."""
+def semidefinite_eigen(matrix: Array) -> tuple[Array, Array]:
+    """Return the eigenvalues, ascending and clipped at 0, and the eigenvectors of a semidefinite matrix."""
     values, vectors = linalg.eigh(matrix)
-    if values[0] < -SYMMETRY_TOLERANCE * np.abs(values).max():
-        raise InvalidParameterError(
-            f"{name} must be positive semidefinite; its smallest eigenvalue is {values[0]:.3g}."
-        )
     return np.maximum(values, 0.0), vectors
 
 
-def psd_root(matrix: Array, name: str) -> Array:
-    """Return F of shape (rank, p) with FᵀF = matrix; the rank is decided at a unit diagonal."""
-    diagonal = np.diagonal(matrix)
-    if diagonal.min() < 0:
-        raise InvalidParameterError(
-            f"{name} must be positive semidefinite; it has {diagonal.min():.3g} on its diagonal."
-        )
-    scale = np.sqrt(diagonal)
+def semidefinite_root(matrix: Array) -> Array:
+    """Return F of shape (rank, p) with FᵀF = matrix; the rank is decided at a unit diagonal.
+
+    Eigenvalues that are rounding are left out: their roots, of size √eps, would pass for information.
+    """
+    scale = np.sqrt(np.diagonal(matrix))
     divisor = np.where(scale > 0, scale, 1.0)
-    values, vectors = psd_eigen(matrix / divisor / divisor[:, np.newaxis], name)
-    kept = values > rank_tolerance(values.size) * values[-1]
+    values, vectors = semidefinite_eigen(matrix / divisor / divisor[:, np.newaxis])
+    rank = numerical_rank(values[::-1], values.size)
+    kept = slice(values.size - rank, None)
     return np.asarray((vectors[:, kept] * np.sqrt(values[kept])).T * scale)
+
+
+def definite_inverse(matrix: Array, message: str) -> Array:
+    """Return the inverse of a semidefinite matrix, or raise with this message if it is singular."""
+    scale = np.sqrt(np.diagonal(matrix))
+    if not scale.all():
+        raise InvalidParameterError(message)
+    values, vectors = semidefinite_eigen(matrix / scale / scale[:, np.newaxis])
+    if numerical_rank(values[::-1], values.size) < values.size:
+        raise InvalidParameterError(message)
+    root = vectors / np.sqrt(values) / scale[:, np.newaxis]
+    return np.asarray(root @ root.T)
 
 
 def triangular_root(rows: Array) -> Array:
@@ -44,23 +47,13 @@ def triangular_root(rows: Array) -> Array:
 def minimum_norm_gain(rows: Array, root: Array) -> Array:
     """Return K of shape (p, n): K·r is the shortest u that minimises ‖rows·u − r‖² + ‖root·u‖².
 
-    This is the limit δ → 0⁺ of (rowsᵀrows + rootᵀroot + δI)⁻¹ rowsᵀ. The rank is decided with the columns of
-    the stacked system scaled to unit length. O((n + k)·p² + p³) for a root of k rows.
+    This is the limit δ → 0⁺ of (rowsᵀrows + rootᵀroot + δI)⁻¹ rowsᵀ. O((n + k)·p² + n·p²) for a root of k rows.
     """
     n_samples, n_features = rows.shape
-    stacked = np.vstack([rows, root])
-    norms = np.sqrt(np.einsum("ij,ij->j", stacked, stacked))
-    scale = np.where(norms > 0, norms, 1.0)
-    orthogonal, triangular = linalg.qr(stacked / scale, mode="economic")
-    left, values, right = linalg.svd(triangular)
-    rank = int(np.sum(values > rank_tolerance(n_features) * values[0]))
-    targets = left[:, :rank].T @ orthogonal[:n_samples].T
-    gain = (right[:rank].T / values[:rank]) @ targets / scale[:, np.newaxis]
-    if rank < n_features:
-        # Unscaled, the answer is still right up to a null direction; take that part out.
-        null, _ = linalg.qr(right[rank:].T / scale[:, np.newaxis], mode="economic")
-        gain -= null @ (null.T @ gain)
-    return np.asarray(gain)
+    missing = max(n_features - n_samples - root.shape[0], 0)
+    stacked = np.vstack([rows, root, np.zeros((missing, n_features))])
+    orthogonal, triangular = linalg.qr(stacked, mode="economic")
+    return solve_triangle(triangular, orthogonal[:n_samples].T, size=n_features).coef
 
 
 def squared_singular_values(rows: Array) -> tuple[Array, Array]:
@@ -68,30 +61,8 @@ def squared_singular_values(rows: Array) -> tuple[Array, Array]:
     n_features = rows.shape[1]
     _, values, right = linalg.svd(rows)
     squared = np.zeros(n_features)
-    squared[: values.size] = np.where(values > rank_tolerance(n_features) * values[0], values, 0.0) ** 2
+    squared[: values.size] = np.where(values > tolerance(n_features) * values[0], values, 0.0) ** 2
     return squared, np.asarray(right.T)
-
-
-def psd_inverse(matrix: Array, message: str) -> Array:
-    """Return the inverse of a positive semidefinite matrix, or raise with this message if it is singular."""
-    scale = np.sqrt(np.diagonal(matrix))
-    if not scale.all():
-        raise InvalidParameterError(message)
-    values, vectors = linalg.eigh(matrix / scale / scale[:, np.newaxis])
-    if values[0] <= rank_tolerance(values.size) * values[-1]:
-        raise InvalidParameterError(message)
-    root = vectors / np.sqrt(values) / scale[:, np.newaxis]
-    return np.asarray(root @ root.T)
-
-
-def cholesky_factor(matrix: Array, name: str) -> Array:
-    """Return upper triangular R with RᵀR = matrix, or raise if the matrix is not positive definite."""
-    try:
-        return np.asarray(linalg.cholesky(matrix))
-    except linalg.LinAlgError as error:
-        raise InvalidParameterError(
-            f"{name} must be positive definite ({error}). Add a positive multiple of the identity."
-        ) from error
 
 
 def solve_upper(upper: Array, right_side: Array, *, transposed: bool = False) -> Array:

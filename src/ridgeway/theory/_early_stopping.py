@@ -18,15 +18,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ridgeway.errors import InvalidParameterError
+from ridgeway.linalg import cholesky_root, is_definite, tolerance
 from ridgeway.theory._checks import (
     Array,
     finite_nonnegative,
     nonnegative,
     real_array,
+    semidefinite,
     step_counts,
-    symmetric,
 )
-from ridgeway.theory._dense import cholesky_factor, psd_eigen, rank_tolerance, solve_upper
+from ridgeway.theory._dense import semidefinite_eigen, solve_upper
 
 __all__ = [
     "learning_rates_from_penalties",
@@ -35,9 +36,7 @@ __all__ = [
 ]
 
 
-def penalties_from_early_stopping(
-    eigenvalues: ArrayLike, learning_rates: ArrayLike, n_steps: ArrayLike
-) -> Array:
+def penalties_from_early_stopping(eigenvalues: ArrayLike, learning_rates: ArrayLike, n_steps: ArrayLike) -> Array:
     """Give the penalties λ under which generalized ridge equals early stopping.
 
     λ_j = γ_j(1 − s_jγ_j)^m / (1 − (1 − s_jγ_j)^m), Thm (early stopping), eq. (equivalence); corrections row
@@ -120,19 +119,20 @@ def learning_rates_from_penalties(eigenvalues: ArrayLike, penalties: ArrayLike, 
     >>> theory.learning_rates_from_penalties([2.0, 1.0, 0.0], [0.0, 1 / 3, 1.0], n_steps=2)
     array([0.5, 0.5, 0.5])
     """
-    gamma, lam, steps = _aligned(eigenvalues, nonnegative(penalties, "penalties"), n_steps)
+    return equivalent_rates(*_aligned(eigenvalues, nonnegative(penalties, "penalties"), n_steps))
+
+
+def equivalent_rates(eigenvalues: Array, penalties: Array, n_steps: Array | float) -> Array:
+    """Return `learning_rates_from_penalties` for arrays that are known to be right."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ratio = gamma / lam
-        return np.where(
-            (gamma == 0) | (ratio == 0),
-            np.where(lam == 0, 0.0, 1 / (steps * lam)),
-            -np.expm1(-np.log1p(ratio) / steps) / gamma,
-        )
+        ratio = eigenvalues / penalties
+        # Thm (early stopping), proof: 1 − sγ = (1 + γ/λ)^(−1/m).
+        rates = -np.expm1(-np.log1p(ratio) / n_steps) / eigenvalues
+        unseen = np.where(penalties == 0, 0.0, 1 / (n_steps * penalties))
+    return np.where((eigenvalues == 0) | (ratio == 0), unseen, rates)
 
 
-def weight_matrix_from_early_stopping(
-    covariance: ArrayLike, learning_rate_matrix: ArrayLike, n_steps: int
-) -> Array:
+def weight_matrix_from_early_stopping(covariance: ArrayLike, learning_rate_matrix: ArrayLike, n_steps: int) -> Array:
     """Give the weight matrix under which generalized ridge equals early stopping, for any learning rates.
 
     With A = LLᵀ and LᵀΣL = V diag(d) Vᵀ, early stopping equals generalized ridge with H = L⁻ᵀ V diag(λ(d))
@@ -170,25 +170,25 @@ def weight_matrix_from_early_stopping(
     array([[ 1.33333333, -1.        ],
            [-1.        ,  8.        ]])
     """
-    sigma = symmetric(real_array(covariance, "covariance"), "covariance")
-    rates = symmetric(real_array(learning_rate_matrix, "learning_rate_matrix"), "learning_rate_matrix")
-    if rates.shape != sigma.shape:
-        raise InvalidParameterError(
-            f"learning_rate_matrix has shape {rates.shape} and covariance {sigma.shape}; they must agree."
-        )
+    sigma = real_array(covariance, "covariance")
+    shape = (len(sigma), len(sigma)) if sigma.ndim else (1, 1)
+    sigma = semidefinite(sigma, shape, "covariance")
+    rates = semidefinite(real_array(learning_rate_matrix, "learning_rate_matrix"), shape, "learning_rate_matrix")
+    if not is_definite(rates):
+        raise InvalidParameterError("learning_rate_matrix must be positive definite. Add a multiple of the identity.")
     if step_counts(n_steps).ndim != 0:
         raise InvalidParameterError(f"n_steps must be one whole number; got {n_steps!r}.")
-    upper = cholesky_factor(rates, "learning_rate_matrix")
-    values, vectors = psd_eigen(upper @ sigma @ upper.T, "covariance")
+    lower = cholesky_root(rates)
+    values, vectors = semidefinite_eigen(lower.T @ sigma @ lower)
     # An eigenvalue that is 1 up to rounding is 1: AΣ = I must give H = 0 for odd m as for even.
-    values = np.where(np.abs(values - 1) <= rank_tolerance(values.size), 1.0, values)
+    values = np.where(np.abs(values - 1) <= tolerance(values.size), 1.0, values)
     penalties = penalties_from_early_stopping(values, 1.0, n_steps)
     if not np.isfinite(penalties).all():
         raise InvalidParameterError(
             "learning rate × eigenvalue is 2 with an even n_steps: the estimate never moves, and no finite "
             "weight matrix does that. Use smaller learning rates."
         )
-    root = solve_upper(upper, vectors * np.sqrt(penalties))
+    root = solve_upper(lower.T, vectors * np.sqrt(penalties))
     return np.asarray(root @ root.T)
 
 

@@ -13,10 +13,10 @@ from ridgeway.theory._checks import (
     nonnegative,
     positive_number,
     real_array,
+    semidefinite,
     shaped,
-    symmetric,
 )
-from ridgeway.theory._dense import psd_root
+from ridgeway.theory._dense import semidefinite_root
 from ridgeway.theory._optimal import best_gains, best_isotropic_penalties, best_weight_matrices
 from ridgeway.theory._propagation import ExpectedError, Moments, propagate
 from ridgeway.theory._weights import WeightMatrices, gains_from_weights
@@ -142,7 +142,7 @@ class FixedDesignProblem:
         """Give the forgetting F_t = (1/(t−1)) Σ_{τ<t} (𝓛_τ(ŵ_t) − 𝓛_τ(ŵ_τ)) after each task.
 
         𝓛_τ is E‖ŵ − w_*‖² for every τ, or E‖ŵ − w_τ‖² where tasks have parameters of their own. Above 0
-        something was forgotten. F_1 = 0: there is nothing to forget yet.
+        something was forgotten. F_1 is NaN: there is nothing to forget yet.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class FixedDesignProblem:
         >>> from ridgeway import theory
         >>> problem = theory.FixedDesignProblem([[[2.0, 0.0]]] * 2, noise_variance=1.0, signal=1.0)
         >>> problem.expected_forgetting([0.0, 4.0])
-        array([ 0.   , -0.125])
+        array([   nan, -0.125])
         """
         steps = list(self._moments(gains_from_weights(weight_matrices, self.designs)))
         shifts = self._shifts()
@@ -172,7 +172,9 @@ class FixedDesignProblem:
             errors[t] = _bias(step) + (offset * (offset + 2 * step.bias.sum(axis=1))).sum(axis=1)
         errors += np.array([[np.trace(step.covariance)] for step in steps])
         change = np.tril(errors - np.diagonal(errors), k=-1)
-        return np.asarray(change.sum(axis=1) / np.maximum(np.arange(len(steps)), 1))
+        before = np.arange(len(steps), dtype=np.float64)
+        before[0] = np.nan
+        return np.asarray(change.sum(axis=1) / before)
 
     def optimal_weight_matrices(self) -> Array:
         """Give the weight matrices of least error after every task, without Assumption (commutable).
@@ -259,9 +261,7 @@ class FixedDesignProblem:
 
     def _moments(self, gains: Sequence[ArrayLike]) -> Iterator[Moments]:
         if len(gains) != len(self.designs):
-            raise InvalidParameterError(
-                f"gains needs one entry per task, {len(self.designs)}; got {len(gains)}."
-            )
+            raise InvalidParameterError(f"gains needs one entry per task, {len(self.designs)}; got {len(gains)}.")
         checked = [
             shaped(real_array(gain, f"gains[{t}]"), design.shape[::-1], f"gains[{t}]", "(features, rows)")
             for t, (gain, design) in enumerate(zip(gains, self.designs, strict=True))
@@ -290,7 +290,7 @@ class FixedDesignProblem:
     def _signal_root(self) -> Array:
         if self.signal.ndim == 1:
             return self.signal[:, np.newaxis]
-        return psd_root(self._signal_moment(), "signal").T
+        return semidefinite_root(self._signal_moment()).T
 
     def _signal_moment(self) -> Array:
         if self.signal.ndim == 1:
@@ -313,10 +313,7 @@ def _checked_signal(signal: ArrayLike, n_features: int) -> Array:
     if array.ndim == 0 and np.isfinite(nonnegative(array, "signal")):
         return array
     if array.ndim == 2:
-        array = symmetric(array, "signal")
-        shaped(array, (n_features, n_features), "signal", "E[w_* w_*ᵀ]")
-        psd_root(array, "signal")
-        return array
+        return semidefinite(array, (n_features, n_features), "signal")
     shaped(array, (n_features,), "signal", "one entry per feature")
     if not np.isfinite(array).all():
         raise InvalidParameterError("signal holds NaN or infinite values; finite ones are needed.")

@@ -6,8 +6,8 @@ import numpy as np
 
 from ridgeway.theory._checks import Array
 from ridgeway.theory._dense import (
+    definite_inverse,
     minimum_norm_gain,
-    psd_inverse,
     solve_upper,
     squared_singular_values,
     triangular_root,
@@ -17,7 +17,7 @@ from ridgeway.theory._directions import best_isotropic_penalty, updated_errors
 
 def best_weight_matrices(moment: Array, designs: Sequence[Array], noise_variance: float) -> Array:
     """Return H_t = (σ²·E[w_*w_*ᵀ]⁻¹ + Σ_{τ<t} X_τᵀX_τ)/n_t; raise if the moment is singular."""
-    information = noise_variance * psd_inverse(
+    information = noise_variance * definite_inverse(
         moment, "E[w_* w_*ᵀ] is singular, so that no finite weight matrix is optimal. Use optimal_gains()."
     )
     weights = np.empty((len(designs), *moment.shape))

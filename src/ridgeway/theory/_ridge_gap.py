@@ -57,9 +57,7 @@ def ridge_gap(
     """
     first = finite_nonnegative(information_1, "information_1")
     if first.ndim != 1 or first.size == 0:
-        raise InvalidParameterError(
-            f"information_1 has shape {first.shape}; (p,) is needed: one value per direction."
-        )
+        raise InvalidParameterError(f"information_1 has shape {first.shape}; (p,) is needed: one value per direction.")
     second = finite_nonnegative(information_2, "information_2")
     second = shaped(second, first.shape, "information_2", "one per direction")
     initial = finite_nonnegative(initial_errors, "initial_errors")

@@ -7,8 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ridgeway.errors import InvalidParameterError
-from ridgeway.theory._checks import Array, nonnegative, real_array, symmetric
-from ridgeway.theory._dense import minimum_norm_gain, psd_root
+from ridgeway.theory._checks import Array, nonnegative, real_array, semidefinite
+from ridgeway.theory._dense import minimum_norm_gain, semidefinite_root, triangular_root
+from ridgeway.weights import Accumulated, TaskPolicy, WeightPolicy
+
+WeightMatrices = Sequence[ArrayLike] | Array | WeightPolicy
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,32 +33,52 @@ class WeightRoot:
         return gain
 
 
-WeightMatrices = Sequence[ArrayLike] | Array
-
-
 def gains_from_weights(weight_matrices: WeightMatrices, designs: tuple[Array, ...]) -> tuple[Array, ...]:
     """Return the gain K_t of each task."""
     n_features = designs[0].shape[1]
-    roots = _roots(weight_matrices, len(designs), n_features)
+    if isinstance(weight_matrices, Accumulated):
+        roots = _accumulated(weight_matrices, designs)
+    elif isinstance(weight_matrices, TaskPolicy):
+        entries = [weight_matrices.weight_matrix(t, n_features) for t in range(1, len(designs) + 1)]
+        roots = _roots(entries, len(designs), n_features)
+    else:
+        roots = _roots(weight_matrices, len(designs), n_features)
     return tuple(root.gain(design) for root, design in zip(roots, designs, strict=True))
 
 
+def _accumulated(policy: Accumulated, designs: tuple[Array, ...]) -> Iterator[WeightRoot]:
+    """Yield the roots of H_t = (γ/n_t)·J_{t−1}, J_t = γ·J_{t−1} + X_tᵀX_t, without squaring the rows."""
+    n_features = designs[0].shape[1]
+    decay = policy.checked_decay()
+    prior = _root(policy.prior_matrix(n_features), n_features, "the prior")
+    root = prior.rows
+    for design in designs:
+        root = np.sqrt(decay) * root
+        yield WeightRoot(root / np.sqrt(design.shape[0]), prior.free)
+        root = triangular_root(np.vstack([root, design]))
+
+
 def _roots(entries: WeightMatrices, n_tasks: int, n_features: int) -> Iterator[WeightRoot]:
-    if not hasattr(entries, "__len__") or len(entries) != n_tasks:
-        got = f"{len(entries)} entries" if hasattr(entries, "__len__") else repr(entries)
-        raise InvalidParameterError(f"weight_matrices needs one entry per task, {n_tasks}; got {got}.")
+    if not isinstance(entries, Sequence | np.ndarray) or (isinstance(entries, np.ndarray) and entries.ndim == 0):
+        raise InvalidParameterError(
+            "weight_matrices must be a policy of ridgeway.weights or hold one entry per task; "
+            f"got {entries!r}. For one penalty in all tasks, pass Isotropic(penalty)."
+        )
+    if len(entries) != n_tasks:
+        raise InvalidParameterError(f"weight_matrices has {len(entries)} entries; {n_tasks} are needed, one per task.")
     for t, entry in enumerate(entries):
         yield _root(entry, n_features, f"weight_matrices[{t}]")
 
 
 def _root(entry: ArrayLike, n_features: int, name: str) -> WeightRoot:
     array = real_array(entry, name)
-    if array.shape == (n_features, n_features) and array.ndim == 2:
-        return WeightRoot(psd_root(symmetric(array, name), name), np.ones(n_features, dtype=np.bool_))
+    if array.ndim == 2:
+        matrix = semidefinite(array, (n_features, n_features), name)
+        return WeightRoot(semidefinite_root(matrix), np.ones(n_features, dtype=np.bool_))
     if array.shape not in {(), (n_features,)}:
         raise InvalidParameterError(
-            f"{name} has shape {array.shape}; a number, a diagonal of shape ({n_features},) or a matrix of "
-            f"shape ({n_features}, {n_features}) is needed."
+            f"{name} has shape {array.shape}; a number, a diagonal of shape ({n_features},) or a matrix of shape "
+            f"({n_features}, {n_features}) is needed."
         )
     diagonal = np.broadcast_to(nonnegative(array, name), (n_features,))
     free = np.isfinite(diagonal)
