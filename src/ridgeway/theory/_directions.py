@@ -44,7 +44,7 @@ def best_isotropic_penalty(eigenvalues: Array, errors: Array, noise: float) -> f
 
     grid = np.linspace(low, high, 2 + int((high - low) / GRID_STEP))
     slopes = np.array([slope(point) for point in grid])
-    rises = np.flatnonzero((slopes[:-1] < 0) & (slopes[1:] > 0))
+    rises = np.flatnonzero((slopes[:-1] <= 0) & (slopes[1:] > 0))
     roots = [brentq(slope, grid[i], grid[i + 1], xtol=1e-15) for i in rises]
     candidates = np.exp(np.array([low, high, *roots]))
     totals = [updated_errors(gamma, penalty, errors, noise).sum() for penalty in candidates]

@@ -10,7 +10,7 @@ from ridgeway.errors import InvalidParameterError
 from ridgeway.theory._checks import (
     Array,
     design_matrices,
-    nonnegative,
+    finite_nonnegative,
     positive_number,
     real_array,
     semidefinite,
@@ -310,8 +310,8 @@ def _bias(moments: Moments) -> float:
 
 def _checked_signal(signal: ArrayLike, n_features: int) -> Array:
     array = real_array(signal, "signal")
-    if array.ndim == 0 and np.isfinite(nonnegative(array, "signal")):
-        return array
+    if array.ndim == 0:
+        return finite_nonnegative(array, "signal")
     if array.ndim == 2:
         return semidefinite(array, (n_features, n_features), "signal")
     shaped(array, (n_features,), "signal", "one entry per feature")

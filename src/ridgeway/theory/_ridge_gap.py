@@ -79,14 +79,15 @@ def ridge_gap(
 
     points = _first_penalties(first, initial, prior)
     errors = np.array([ridge_error(np.exp(point)) for point in points])
-    least = errors.min()
-    for i in np.flatnonzero((errors[1:-1] <= errors[:-2]) & (errors[1:-1] <= errors[2:])) + 1:
-        around = (float(points[i - 1]), float(points[i + 1]))
+    least = min(errors.min(), ridge_error(np.inf))
+    fenced = np.array([np.inf, *errors, np.inf])
+    for i in np.flatnonzero((errors <= fenced[:-2]) & (errors <= fenced[2:])).tolist():
+        around = (points[max(i - 1, 0)], points[min(i + 1, points.size - 1)])
         found = minimize_scalar(
             lambda point: ridge_error(np.exp(point)), bounds=around, method="bounded", options={"xatol": 1e-9}
         )
         least = min(least, found.fun)
-    return float(min(least, ridge_error(np.inf)) / optimum)
+    return float(least / optimum)
 
 
 def _first_penalties(information: Array, initial: Array, prior: Array) -> Array:
