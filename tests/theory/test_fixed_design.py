@@ -182,6 +182,15 @@ def test_an_infinite_weight_holds_a_feature():
     np.testing.assert_allclose(still.total, np.sum(problem.signal**2))
 
 
+def test_dependent_rows_take_the_minimum_norm_too():
+    rng = np.random.default_rng(14)
+    design, coef = np.repeat(rng.normal(size=(2, 6)), 2, axis=0), rng.normal(size=6)
+    error = FixedDesignProblem([design], signal=coef).expected_error(Zero())
+    inverse = np.linalg.pinv(design)
+    np.testing.assert_allclose(error.bias, np.sum((inverse @ design @ coef - coef) ** 2), rtol=1e-12)
+    np.testing.assert_allclose(error.variance, np.sum(inverse**2), rtol=1e-12)
+
+
 def test_a_design_of_zeros_changes_nothing():
     problem = FixedDesignProblem([np.zeros((3, 2))], signal=[3.0, 4.0])
     for weight in (0.0, 1.0, np.diag([1.0, 0.0])):

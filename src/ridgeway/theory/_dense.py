@@ -2,6 +2,7 @@
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg.lapack import dtrcon
 
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import numerical_rank, solve_triangle, tolerance
@@ -50,10 +51,32 @@ def minimum_norm_gain(rows: Array, root: Array) -> Array:
     This is the limit δ → 0⁺ of (rowsᵀrows + rootᵀroot + δI)⁻¹ rowsᵀ. O((n + k)·p² + n·p²) for a root of k rows.
     """
     n_samples, n_features = rows.shape
-    missing = max(n_features - n_samples - root.shape[0], 0)
-    stacked = np.vstack([rows, root, np.zeros((missing, n_features))])
-    orthogonal, triangular = linalg.qr(stacked, mode="economic")
+    stacked = np.vstack([rows, root])
+    if len(stacked) < n_features:
+        gain = _interpolating_gain(stacked, n_samples)
+        if gain is not None:
+            return gain
+        stacked = np.vstack([stacked, np.zeros((n_features - len(stacked), n_features))])
+    orthogonal, triangular = _economic_qr(stacked)
     return solve_triangle(triangular, orthogonal[:n_samples].T, size=n_features).coef
+
+
+def _economic_qr(matrix: Array) -> tuple[Array, Array]:
+    orthogonal, triangular = linalg.qr(matrix, mode="economic")
+    return np.asarray(orthogonal, dtype=np.float64), np.asarray(triangular, dtype=np.float64)
+
+
+def _interpolating_gain(stacked: Array, n_samples: int) -> Array | None:
+    """Return the gain for fewer rows than columns, or None unless the rows are plainly independent.
+
+    The shortest u then fits every row: with stackedᵀ = QT it is QT⁻ᵀr, and no rank has to be decided. O(m²·p).
+    """
+    orthogonal, triangular = _economic_qr(stacked.T)
+    norms = np.sqrt(np.einsum("ij,ij->j", triangular, triangular))
+    if not norms.all() or dtrcon(triangular / norms)[0] <= stacked.shape[1] * tolerance(stacked.shape[1]):
+        return None
+    selected = np.eye(len(stacked), n_samples)
+    return np.asarray(orthogonal @ solve_upper(triangular, selected, transposed=True))
 
 
 def squared_singular_values(rows: Array) -> tuple[Array, Array]:
