@@ -6,7 +6,7 @@ seen all of them at once. `GeneralizedRidge` is the estimator to start with.
 
 from importlib.metadata import version
 
-from ridgeway import errors, information, metrics, weights
+from ridgeway import errors, information, metrics, theory, weights
 from ridgeway.estimators import ContinualRidge, EarlyStopping, GeneralizedRidge, MinimumNorm, Oracle
 
 __version__ = version("ridgeway")
@@ -20,5 +20,6 @@ __all__ = [
     "errors",
     "information",
     "metrics",
+    "theory",
     "weights",
 ]

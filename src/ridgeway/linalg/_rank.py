@@ -56,7 +56,7 @@ def equilibrate(norms: Array, offset: Array | float) -> tuple[Array, Array]:
     return scale, np.hypot(1.0, np.where(live, offset, 0.0) / np.where(live, norms, 1.0))
 
 
-def numerical_rank(singular_values: Array, noise: Array, size: int) -> int:
+def numerical_rank(singular_values: Array, noise: Array | float, size: int) -> int:
     """Count the singular values (descending, of an equilibrated system) that are not rounding.
 
     `noise` is how much the rounding along each singular direction was magnified: 1, or ‖spread∘v‖ after centring.

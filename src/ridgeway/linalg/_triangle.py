@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh, qr
 from scipy.linalg.lapack import dpotrf, dtpqrt, dtrtrs
 
-from ridgeway.linalg._rank import tolerance
+from ridgeway.linalg._dense import semidefinite_root, triangular_root
 
 Array = NDArray[np.float64]
 PANEL = 16
@@ -91,12 +91,10 @@ def psd_root(matrix: Array) -> Array:
     """Return an upper triangular F with FᵀF = matrix, for a diagonal (1-D) or a positive semidefinite matrix."""
     if matrix.ndim == 1:
         return np.asfortranarray(np.diag(np.sqrt(matrix)))
-    scale = np.sqrt(np.diag(matrix))
-    divisor = np.where(scale > 0.0, scale, 1.0)
-    values, vectors = eigh(matrix / divisor / divisor[:, None], check_finite=False)
-    values[values <= tolerance(len(matrix)) * values[-1]] = 0.0  # rounding, whose root would not be small
-    root = np.sqrt(values)[:, None] * vectors.T * scale
-    return np.asfortranarray(qr(root, mode="r", check_finite=False)[0])
+    root = empty_triangle(len(matrix))
+    factor = triangular_root(semidefinite_root(matrix))
+    root[: len(factor)] = factor
+    return root
 
 
 def with_root(R: Array, rhs: Array, root: Array) -> tuple[Array, Array]:

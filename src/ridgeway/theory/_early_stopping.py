@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ridgeway.errors import InvalidParameterError
-from ridgeway.linalg import cholesky_root, is_definite, tolerance
+from ridgeway.linalg import cholesky_root, is_definite, semidefinite_eigen, solve_upper, tolerance
 from ridgeway.theory._checks import (
     Array,
     finite_nonnegative,
@@ -27,7 +27,6 @@ from ridgeway.theory._checks import (
     semidefinite,
     step_counts,
 )
-from ridgeway.theory._dense import semidefinite_eigen, solve_upper
 
 __all__ = [
     "learning_rates_from_penalties",

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ridgeway.errors import InvalidParameterError
+from ridgeway.linalg import semidefinite_root
 from ridgeway.theory._checks import (
     Array,
     design_matrices,
@@ -16,7 +17,6 @@ from ridgeway.theory._checks import (
     semidefinite,
     shaped,
 )
-from ridgeway.theory._dense import semidefinite_root
 from ridgeway.theory._optimal import best_gains, best_isotropic_penalties, best_weight_matrices
 from ridgeway.theory._propagation import ExpectedError, Moments, propagate
 from ridgeway.theory._weights import WeightMatrices, gains_from_weights

@@ -4,22 +4,26 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ridgeway.theory._checks import Array
-from ridgeway.theory._dense import (
+from ridgeway.errors import InvalidParameterError
+from ridgeway.linalg import (
     definite_inverse,
     minimum_norm_gain,
     solve_upper,
     squared_singular_values,
     triangular_root,
 )
+from ridgeway.theory._checks import Array
 from ridgeway.theory._directions import best_isotropic_penalty, updated_errors
 
 
 def best_weight_matrices(moment: Array, designs: Sequence[Array], noise_variance: float) -> Array:
     """Return H_t = (σ²·E[w_*w_*ᵀ]⁻¹ + Σ_{τ<t} X_τᵀX_τ)/n_t; raise if the moment is singular."""
-    information = noise_variance * definite_inverse(
-        moment, "E[w_* w_*ᵀ] is singular, so that no finite weight matrix is optimal. Use optimal_gains()."
-    )
+    inverse = definite_inverse(moment)
+    if inverse is None:
+        raise InvalidParameterError(
+            "E[w_* w_*ᵀ] is singular, so that no finite weight matrix is optimal. Use optimal_gains()."
+        )
+    information = noise_variance * inverse
     weights = np.empty((len(designs), *moment.shape))
     for t, design in enumerate(designs):
         # Sec. "A Practical Algorithm", without commuting covariances; corrections row 2.

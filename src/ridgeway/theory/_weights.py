@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ridgeway.errors import InvalidParameterError
+from ridgeway.linalg import minimum_norm_gain, semidefinite_root, triangular_root
 from ridgeway.theory._checks import Array, nonnegative, real_array, semidefinite
-from ridgeway.theory._dense import minimum_norm_gain, semidefinite_root, triangular_root
 from ridgeway.weights import Accumulated, TaskPolicy, WeightPolicy
 
 WeightMatrices = Sequence[ArrayLike] | Array | WeightPolicy

@@ -1,12 +1,13 @@
-"""The matrix factorizations that the theory needs beyond those of `linalg`, in one place."""
+"""Roots, inverses and gains of dense matrices: what exact risks are made of."""
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg.lapack import dtrcon
 
-from ridgeway.errors import InvalidParameterError
-from ridgeway.linalg import numerical_rank, solve_triangle, tolerance
-from ridgeway.theory._checks import Array
+from ridgeway.linalg._rank import numerical_rank, solve_triangle, tolerance
+
+Array = NDArray[np.float64]
 
 
 def semidefinite_eigen(matrix: Array) -> tuple[Array, Array]:
@@ -23,19 +24,19 @@ def semidefinite_root(matrix: Array) -> Array:
     scale = np.sqrt(np.diagonal(matrix))
     divisor = np.where(scale > 0, scale, 1.0)
     values, vectors = semidefinite_eigen(matrix / divisor / divisor[:, np.newaxis])
-    rank = numerical_rank(values[::-1], values.size)
+    rank = numerical_rank(values[::-1], 1.0, values.size)
     kept = slice(values.size - rank, None)
     return np.asarray((vectors[:, kept] * np.sqrt(values[kept])).T * scale)
 
 
-def definite_inverse(matrix: Array, message: str) -> Array:
-    """Return the inverse of a semidefinite matrix, or raise with this message if it is singular."""
+def definite_inverse(matrix: Array) -> Array | None:
+    """Return the inverse of a semidefinite matrix, or None if it is singular."""
     scale = np.sqrt(np.diagonal(matrix))
     if not scale.all():
-        raise InvalidParameterError(message)
+        return None
     values, vectors = semidefinite_eigen(matrix / scale / scale[:, np.newaxis])
-    if numerical_rank(values[::-1], values.size) < values.size:
-        raise InvalidParameterError(message)
+    if numerical_rank(values[::-1], 1.0, values.size) < values.size:
+        return None
     root = vectors / np.sqrt(values) / scale[:, np.newaxis]
     return np.asarray(root @ root.T)
 
