@@ -2,16 +2,24 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._validation import Task
 from ridgeway.errors import InvalidDataError, MergeError, RemovalError
-from ridgeway.linalg import Rows, Solution
+from ridgeway.linalg import Solution
 
 Array = NDArray[np.float64]
+
+
+class Held(NamedTuple):
+    """A matrix and the means that it is centred at."""
+
+    matrix: Array
+    mean: Array
+    mean_low: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,20 +73,18 @@ class Information(ABC):
 
     def add(self, task: Task) -> Self:
         """Return the information with a task's rows added. O(n·p²)."""
-        rows = Rows(task, center=self.centered)
-        total, gap, mean, mean_low = self._meet(rows.mean, rows.mean_low, rows.total_weight)
-        matrix = self._with_rows(rows, gap)
-        if not np.isfinite(matrix).all():
+        held = self._with_task(task)
+        if not np.isfinite(held.matrix).all():
             raise InvalidDataError("the information overflows with this task. Change the unit of its columns.")
         return replace(
             self,
             n_samples=self.n_samples + task.n_samples,
-            total_weight=total,
+            total_weight=self.total_weight + task.total_weight,
             log_weight=self.log_weight + task.log_weight,
-            mean=mean,
-            mean_low=mean_low,
-            matrix=matrix,
-            peak=np.maximum(self.peak, self._squares(matrix)),
+            mean=held.mean,
+            mean_low=held.mean_low,
+            matrix=held.matrix,
+            peak=np.maximum(self.peak, self._squares(held.matrix)),
         )
 
     def merge(self, other: Self) -> Self:
@@ -96,19 +102,18 @@ class Information(ABC):
         ]
         if differences:
             raise MergeError(f"cannot merge information that differs in {'; '.join(differences)}.")
-        total, gap, mean, mean_low = self._meet(other.mean, other.mean_low, other.total_weight)
-        matrix = self._with_matrix(other.matrix, gap)
-        if not np.isfinite(matrix).all():
+        held = self._with_other(other)
+        if not np.isfinite(held.matrix).all():
             raise MergeError("the merged information overflows. Change the unit of the columns in both models.")
         return replace(
             self,
             n_samples=self.n_samples + other.n_samples,
-            total_weight=total,
+            total_weight=self.total_weight + other.total_weight,
             log_weight=self.log_weight + other.log_weight,
-            mean=mean,
-            mean_low=mean_low,
-            matrix=matrix,
-            peak=np.maximum(self.peak + other.peak, self._squares(matrix)),
+            mean=held.mean,
+            mean_low=held.mean_low,
+            matrix=held.matrix,
+            peak=np.maximum(self.peak + other.peak, self._squares(held.matrix)),
             digits_lost=max(self.digits_lost, other.digits_lost),
         )
 
@@ -118,29 +123,21 @@ class Information(ABC):
         What remains must be safely of full rank: a direction that only the removed rows knew is gone for good, and
         rounding would stand in its place.
         """
-        rows = Rows(task, center=self.centered)
-        left = self.total_weight - rows.total_weight
+        left = self.total_weight - task.total_weight
         if task.n_samples >= self.n_samples or left <= 0.0:
             raise RemovalError(
-                f"cannot remove {task.n_samples} rows of weight {rows.total_weight:g} from {self.n_samples} rows of "
+                f"cannot remove {task.n_samples} rows of weight {task.total_weight:g} from {self.n_samples} rows of "
                 f"weight {self.total_weight:g}: nothing would remain. Remove a task that was learned, or start anew."
             )
-        gap = np.zeros_like(self.mean)
-        mean, mean_low = self.mean, self.mean_low
-        if self.centered:
-            apart = (rows.mean - self.mean) + (rows.mean_low - self.mean_low)
-            mean, mean_low = _two_sum(self.mean, self.mean_low - apart * (rows.total_weight / left))
-            gap = apart * np.sqrt(rows.total_weight * (self.total_weight / left))
-        offset = np.sqrt(left) * np.abs(mean[: self.n_features])
-        matrix, digits = self._without_rows(rows, gap, offset)
+        held, digits = self._without_task(task, left)
         return replace(
             self,
             n_samples=self.n_samples - task.n_samples,
             total_weight=left,
             log_weight=self.log_weight - task.log_weight,
-            mean=mean,
-            mean_low=mean_low,
-            matrix=matrix,
+            mean=held.mean,
+            mean_low=held.mean_low,
+            matrix=held.matrix,
             digits_lost=max(self.digits_lost, digits),
         )
 
@@ -173,33 +170,29 @@ class Information(ABC):
         high = self.mean[p:] - self.mean[:p] @ coef
         return np.asarray(high + (self.mean_low[p:] - self.mean_low[:p] @ coef))
 
-    def _meet(self, mean: Array, mean_low: Array, weight: float) -> tuple[float, Array, Array, Array]:
-        """Return the common weight, the row that stands for the gap between two means, and the common mean."""
-        total = self.total_weight + weight
-        if not self.centered or self.n_samples == 0:
-            return total, np.zeros_like(mean), mean, mean_low
-        apart = (mean - self.mean) + (mean_low - self.mean_low)
-        gap = apart * np.sqrt(self.total_weight * (weight / total))  # Chan, Golub and LeVeque (1983)
-        return total, gap, *_two_sum(self.mean, self.mean_low + apart * (weight / total))
-
     @abstractmethod
     def _squares(self, matrix: Array) -> Array:
         """Return each column's sum of squares."""
 
     @abstractmethod
-    def _with_rows(self, rows: Rows, gap: Array) -> Array: ...
+    def _with_task(self, task: Task) -> Held:
+        """Return what is held once a task's rows are added."""
 
     @abstractmethod
-    def _with_matrix(self, matrix: Array, gap: Array) -> Array: ...
+    def _with_other(self, other: Self) -> Held:
+        """Return what is held once another's rows are added."""
 
     @abstractmethod
-    def _without_rows(self, rows: Rows, gap: Array, offset: Array) -> tuple[Array, float]: ...
+    def _without_task(self, task: Task, left: float) -> tuple[Held, float]:
+        """Return what is held once a task's rows are gone and weight `left` remains, and the digits lost."""
 
     @abstractmethod
-    def _scaled(self, factor: float) -> Array: ...
+    def _scaled(self, factor: float) -> Array:
+        """Return the matrix with every weight multiplied by `factor`."""
 
     @abstractmethod
-    def _solve(self, prior: Array, start: Array, size: int, offset: Array) -> Solution: ...
+    def _solve(self, prior: Array, start: Array, size: int, offset: Array) -> Solution:
+        """Return the change from `start` that solves the system."""
 
 
 def refuse_removal() -> RemovalError:
@@ -210,7 +203,7 @@ def refuse_removal() -> RemovalError:
     )
 
 
-def _two_sum(high: Array, low: Array) -> tuple[Array, Array]:
+def two_sum(high: Array, low: Array) -> tuple[Array, Array]:
     """Return high + low as a rounded sum and what rounding left out (Knuth's two-sum)."""
     total = high + low
     back = total - high

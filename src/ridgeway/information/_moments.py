@@ -1,9 +1,12 @@
 """Information as centred co-moments: the fastest to add to, at half the digits."""
 
+from typing import Self
+
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.information._base import Information, refuse_removal
+from ridgeway._validation import Task
+from ridgeway.information._base import Held, Information, refuse_removal, two_sum
 from ridgeway.linalg import Rows, Solution, smallest_eigenvalue, solve_moments, tolerance
 
 Array = NDArray[np.float64]
@@ -19,27 +22,46 @@ class Moments(Information):
     def _squares(self, matrix: Array) -> Array:
         return np.diag(matrix).copy()
 
-    def _with_rows(self, rows: Rows, gap: Array) -> Array:
-        return self._with_matrix(_product(rows), gap)
+    def _with_task(self, task: Task) -> Held:
+        rows = Rows(task, center=self.centered)
+        return self._meet(_product(rows), rows.mean, rows.mean_low, rows.total_weight)
 
-    def _with_matrix(self, matrix: Array, gap: Array) -> Array:
-        return np.asarray(self.matrix + matrix + np.outer(gap, gap))
+    def _with_other(self, other: Self) -> Held:
+        return self._meet(other.matrix, other.mean, other.mean_low, other.total_weight)
 
-    def _without_rows(self, rows: Rows, gap: Array, offset: Array) -> tuple[Array, float]:
+    def _meet(self, matrix: Array, mean: Array, mean_low: Array, weight: float) -> Held:
+        """Add co-moments centred at other means (Chan, Golub and LeVeque, 1983)."""
+        total = self.total_weight + weight
+        if not self.centered or self.n_samples == 0:
+            return Held(np.asarray(self.matrix + matrix), mean, mean_low)
+        apart = (mean - self.mean) + (mean_low - self.mean_low)
+        gap = apart * np.sqrt(self.total_weight * (weight / total))
+        return Held(
+            self.matrix + matrix + np.outer(gap, gap),
+            *two_sum(self.mean, self.mean_low + apart * (weight / total)),
+        )
+
+    def _without_task(self, task: Task, left: float) -> tuple[Held, float]:
         p = self.n_features
-        matrix = self.matrix - _product(rows) - np.outer(gap, gap)
+        rows = Rows(task, center=self.centered)
+        matrix, mean, mean_low = self.matrix - _product(rows), self.mean, self.mean_low
+        if self.centered:
+            apart = (rows.mean - mean) + (rows.mean_low - mean_low)
+            mean, mean_low = two_sum(mean, mean_low - apart * (rows.total_weight / left))
+            matrix = matrix - np.outer(apart, apart) * (rows.total_weight * (self.total_weight / left))
         squares = self._squares(matrix)
         if not (squares[:p] > 0.0).all():
             raise refuse_removal()
         # The rounding of each entry is that of the largest it has been; what remains must stand out from it.
         loss = float((self.peak[:p] / squares[:p]).max())
+        spread = float((left * np.square(mean[:p]) / squares[:p]).max())
         smallest = smallest_eigenvalue(matrix[:p, :p])
-        if not smallest > max(tolerance(p) * loss, float((tolerance(p) ** 2 * offset**2 / squares[:p]).max())):
+        if not smallest > max(tolerance(p) * loss, tolerance(p) ** 2 * spread):
             raise refuse_removal()
         residual = matrix[p:, p:] - matrix[p:, :p] @ solve_moments(matrix[:p, :p], matrix[:p, p:], size=p).coef
         if (np.diag(residual) < -tolerance(p) * loss / smallest * self.peak[p:]).any():
             raise refuse_removal()
-        return matrix, float(np.log10(loss))
+        return Held(matrix, mean, mean_low), float(np.log10(loss))
 
     def _scaled(self, factor: float) -> Array:
         return np.asarray(self.matrix * factor)

@@ -24,20 +24,20 @@ class Rows:
     Parameters
     ----------
     task : Task
-    center : whether the weighted means are taken off; otherwise both means are zero
+    center : whether the weighted means of the task are taken off
+    about : the point that is taken off instead, as a sum of two; zero if not given
     """
 
-    def __init__(self, task: Task, *, center: bool) -> None:
+    def __init__(self, task: Task, *, center: bool = False, about: tuple[Array, Array] | None = None) -> None:
         self.task = task
         self.total_weight = task.total_weight
         self.n_samples = task.n_samples
         self.n_features = task.n_features
         self.root_weight = None if task.sample_weight is None else np.sqrt(task.sample_weight)
-        width = task.n_features + task.n_targets
-        self.mean = np.zeros(width)
-        self.mean_low = np.zeros(width)
+        zero = np.zeros(task.n_features + task.n_targets)
+        self.mean, self.mean_low = (zero, zero) if about is None else about
         if center:
-            self.mean = self._average(self.mean)
+            self.mean = self._average(zero)
             self.mean_low = self._average(self.mean)
 
     @property
@@ -50,12 +50,14 @@ class Rows:
         """Whether A may be formed whole: X is dense already, or small."""
         return not is_sparse(self.task.X) or self.n_samples * self.n_features <= BLOCK_ENTRIES
 
-    def blocks(self, order: Literal["C", "F"] = "F") -> Iterator[Array]:
-        """Yield A in blocks of rows: fresh arrays, which the caller may overwrite."""
+    def blocks(self, order: Literal["C", "F"] = "F", *, with_ones: bool = False) -> Iterator[Array]:
+        """Yield A in blocks of rows: fresh arrays, which the caller may overwrite; √w in front if `with_ones`."""
         for start, stop in self._cuts():
-            block = self._raw(start, stop, order)
-            block -= self.mean
-            block -= self.mean_low
+            block = np.empty((stop - start, with_ones + len(self.mean)), order=order)
+            block[:, :with_ones] = 1.0
+            self._fill(block[:, with_ones:], start, stop)
+            block[:, with_ones:] -= self.mean
+            block[:, with_ones:] -= self.mean_low
             if self.root_weight is not None:
                 block *= self.root_weight[start:stop, None]
             yield block
@@ -98,19 +100,17 @@ class Rows:
         for start in range(0, self.n_samples, step):
             yield start, min(start + step, self.n_samples)
 
-    def _raw(self, start: int, stop: int, order: Literal["C", "F"]) -> Array:
-        p = self.n_features
-        block = np.empty((stop - start, len(self.mean)), order=order)
-        block[:, :p] = dense(self.task.X[start:stop])
-        block[:, p:] = self.task.y[start:stop]
-        return block
+    def _fill(self, block: Array, start: int, stop: int) -> None:
+        block[:, : self.n_features] = dense(self.task.X[start:stop])
+        block[:, self.n_features :] = self.task.y[start:stop]
 
     def _average(self, about: Array) -> Array:
         """Return the weighted mean of [X, y] − about."""
         total = np.zeros_like(about)
         weight = self.task.sample_weight
         for start, stop in self._cuts():
-            block = self._raw(start, stop, "C")
+            block = np.empty((stop - start, len(about)))
+            self._fill(block, start, stop)
             block -= about
             total += block.sum(axis=0) if weight is None else weight[start:stop] @ block
         return total / self.total_weight
