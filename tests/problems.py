@@ -84,5 +84,5 @@ def assert_same_model(model, other, X, y, weight, *, squared, prior=0.0):
     if model.rank_ < X.shape[1]:  # the least norm has a sensitivity of its own, to how columns differ in scale
         bound *= 1e4
     assert np.linalg.norm(one - two) <= bound, (np.linalg.norm(one - two), bound)
-    if growth * d.magnified <= 1e4:
+    if d.condition**2 * d.magnified <= 1e4:
         np.testing.assert_allclose(one, two, rtol=1e-10, atol=1e-10 * max(np.abs(two).max(), EPS * left))

@@ -44,6 +44,7 @@ def test_grid_search_over_the_prior(table):
     assert search.best_estimator_.weights.prior == search.best_params_["weights__prior"]
 
 
+@pytest.mark.filterwarnings("ignore:the columns learned are collinear, exactly")  # one-hot columns are
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_column_transformer_pipeline_with_set_output(table, estimator):
     frame, y = table

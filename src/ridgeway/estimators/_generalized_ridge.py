@@ -37,14 +37,7 @@ class Memory(State):
         """The estimate, solved when first asked for."""
         fade = self.decay**self.n_tasks  # J_0 = P decays with the past
         solution = self.information.solve(self.prior * fade, self.start)
-        digits = -np.log10(EPS * solution.growth)
-        if digits < FEWEST_DIGITS:
-            warnings.warn(
-                f"the columns learned are nearly collinear: about {max(digits, 0.0):.0f} digits of coef_ are correct. "
-                "Use information='square_root', drop a column, or give a prior.",
-                PrecisionWarning,
-                stacklevel=4,
-            )
+        _warn_of_lost_digits(solution.growth)
         return Answer(solution.coef, self.information.intercept(solution.coef), solution.rank)
 
 
@@ -227,6 +220,18 @@ class GeneralizedRidge(ContinualRegressor):
             start=self._start(task),
             decay=decay,
         )
+
+
+def _warn_of_lost_digits(growth: float) -> None:
+    digits = -np.log10(EPS * growth)
+    if np.isinf(growth):
+        what = "collinear, exactly or to within 1e-7, which information='moments' cannot tell: coef_ is the one of least norm"
+    elif digits < FEWEST_DIGITS:
+        what = f"nearly collinear: about {max(digits, 0.0):.0f} digits of coef_ are correct"
+    else:
+        return
+    remedy = "Drop a column, give a prior, or learn anew with information='square_root'."
+    warnings.warn(f"the columns learned are {what}. {remedy}", PrecisionWarning, stacklevel=5)
 
 
 def _agreement(one: GeneralizedRidge, two: GeneralizedRidge, a: Memory, b: Memory) -> list[tuple[str, bool]]:

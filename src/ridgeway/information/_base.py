@@ -159,7 +159,8 @@ class Information(ABC):
         prior : ndarray of shape (n_features,), a diagonal, or (n_features, n_features)
         start : ndarray of shape (n_features, n_targets)
         """
-        size = min(self.n_samples, self.n_features) if not prior.any() else self.n_features
+        rows = self.n_samples - self.centered
+        size = min(rows, self.n_features) if not prior.any() else self.n_features
         offset = np.sqrt(self.total_weight) * np.abs(self.mean[: self.n_features])
         solution = self._solve(prior, start, size, offset)
         return replace(solution, coef=start + solution.coef)

@@ -21,7 +21,8 @@ class Solution:
     rank : int
     growth : float
         How much a rounding error in the data may have grown in `coef`: the condition number over the directions that
-        count, columns scaled to unit norm, times what centring magnified.
+        count, columns scaled to unit norm, times what centring magnified. Infinite where directions were taken for
+        exactly collinear that may be nearly so.
     """
 
     coef: Array
@@ -129,6 +130,8 @@ def solve_moments(S: Array, rhs: Array, *, size: int, offset: Array | float = 0.
     floor = _squared_noise(_noise(vectors.T, spread), size) * values[0]
     rank = int(np.count_nonzero(values > floor)) if values[0] > 0.0 else 0
     growth = spread.max() * values[0] / values[rank - 1] if rank else 1.0
+    if rank < np.count_nonzero(live) and size == p:
+        growth = np.inf  # enough rows, yet collinear: exactly or nearly, squares cannot tell
     inner = (vectors[:, :rank].T @ right) / values[:rank, None]
     if rank == p:
         return Solution((vectors @ inner) / scale[:, None], p, growth)
