@@ -114,6 +114,7 @@ def check_tasks(
     _refuse_non_numbers(X, "X")
     _refuse_non_numbers(y, "y")
     _refuse_shuffled_index(X, y, "y")
+    _refuse_shuffled_index(X, sample_weight, "sample_weight")
     _refuse_ambiguous_names(estimator, X, first=first)
     probe = copy.copy(estimator)  # validate_data writes to the estimator that it is given
     with _typed_errors(estimator):
@@ -123,7 +124,7 @@ def check_tasks(
     names = getattr(probe, "feature_names_in_", None)
     single_target = y.ndim == 1
     y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-    weight = _check_weight(sample_weight, X, len(y))
+    weight = _check_weight(sample_weight, len(y))
     _refuse_overflow(X, y, weight)
     tasks = []
     for label, index in _groups(labels, len(y)):
@@ -167,11 +168,10 @@ def _groups(labels: Any, n_samples: int) -> Iterator[tuple[str, Any]]:
         yield f" of task {label!r}", np.flatnonzero(numbered == number)
 
 
-def _check_weight(sample_weight: Any, X: Any, n_samples: int) -> Array | None:
+def _check_weight(sample_weight: Any, n_samples: int) -> Array | None:
     if sample_weight is None:
         return None
     _refuse_non_numbers(sample_weight, "sample_weight")
-    _refuse_shuffled_index(X, sample_weight, "sample_weight")
     with _typed_errors(None):
         weight: Array = check_array(
             sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight", ensure_min_samples=0

@@ -108,12 +108,14 @@ class GeneralizedRidge(ContinualRegressor):
         self.fit_intercept = fit_intercept
         self.initial_coef = initial_coef
 
-    def merge(self, other: Self) -> Self:
+    def merge(self, other: "GeneralizedRidge") -> Self:
         """Return a new model, as if one had learned the tasks of both. The prior counts once. O(p³) at most.
 
         Both must have accumulated (`weights.Accumulated`, decay 1) the same features and targets under the same prior,
         intercept setting, kind of information and ŵ_0; otherwise `MergeError` lists what differs.
         """
+        if not isinstance(other, GeneralizedRidge):
+            raise MergeError(f"cannot merge a GeneralizedRidge with {other!r}. Pass another GeneralizedRidge.")
         mine, theirs = self._memory("merge", MergeError), other._memory("merge", MergeError)
         differences = [what for what, same in _agreement(self, other, mine, theirs) if not same]
         if differences:
@@ -225,7 +227,7 @@ class GeneralizedRidge(ContinualRegressor):
 def _warn_of_lost_digits(growth: float) -> None:
     digits = -np.log10(EPS * growth)
     if np.isinf(growth):
-        what = "collinear, exactly or to within 1e-7, which information='moments' cannot tell: coef_ is the one of least norm"
+        what = "collinear, exactly or to within 1e-7 ('moments' cannot tell), and coef_ is the one of least norm"
     elif digits < FEWEST_DIGITS:
         what = f"nearly collinear: about {max(digits, 0.0):.0f} digits of coef_ are correct"
     else:
