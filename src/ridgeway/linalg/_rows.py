@@ -11,7 +11,8 @@ from ridgeway._validation import Task, dense, is_sparse
 Array = NDArray[np.float64]
 
 BLOCK_ROWS = 1024
-BLOCK_ENTRIES = 2**22
+DENSE_ENTRIES = 2**22
+SPARSE_ENTRIES = 2**20
 
 
 class Rows:
@@ -34,6 +35,7 @@ class Rows:
         self.n_samples = task.n_samples
         self.n_features = task.n_features
         self.root_weight = None if task.sample_weight is None else np.sqrt(task.sample_weight)
+        self.most_entries = SPARSE_ENTRIES if is_sparse(task.X) else DENSE_ENTRIES
         zero = np.zeros(task.n_features + task.n_targets)
         self.mean, self.mean_low = (zero, zero) if about is None else about
         if center:
@@ -48,7 +50,7 @@ class Rows:
     @property
     def fits_in_a_block(self) -> bool:
         """Whether A may be formed whole: X is dense already, or small."""
-        return not is_sparse(self.task.X) or self.n_samples * self.n_features <= BLOCK_ENTRIES
+        return not is_sparse(self.task.X) or self.n_samples * self.n_features <= self.most_entries
 
     def blocks(self, order: Literal["C", "F"] = "F", *, with_ones: bool = False) -> Iterator[Array]:
         """Yield A in blocks of rows: fresh arrays, which the caller may overwrite; √w in front if `with_ones`."""
@@ -64,7 +66,7 @@ class Rows:
 
     def columns(self) -> Iterator[tuple[slice, Array]]:
         """Yield the X part of A in blocks of columns, with the slice that says which."""
-        step = max(1, BLOCK_ENTRIES // self.n_samples)
+        step = max(1, self.most_entries // self.n_samples)
         X = self.task.X.tocsc() if is_sparse(self.task.X) else self.task.X
         for start in range(0, self.n_features, step):
             part = slice(start, min(start + step, self.n_features))
@@ -96,7 +98,7 @@ class Rows:
         return result
 
     def _cuts(self) -> Iterator[tuple[int, int]]:
-        step = max(1, min(BLOCK_ROWS, BLOCK_ENTRIES // len(self.mean)))
+        step = max(1, min(BLOCK_ROWS, self.most_entries // len(self.mean)))
         for start in range(0, self.n_samples, step):
             yield start, min(start + step, self.n_samples)
 

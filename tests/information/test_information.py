@@ -1,0 +1,139 @@
+"""Both kinds hold the same truth, frozen, and say when they cannot."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from ridgeway import GeneralizedRidge
+from ridgeway._validation import check_tasks
+from ridgeway.errors import InvalidDataError, MergeError
+from ridgeway.information import Moments, SquareRoot
+
+rng = np.random.default_rng(0)
+X, Y, W = rng.normal(size=(50, 3)) + 2.0, rng.normal(size=(50, 2)), rng.uniform(0.5, 2.0, 50)
+
+
+def task(rows=slice(None), weight=W):
+    return check_tasks(GeneralizedRidge(), X[rows], Y[rows], None if weight is None else weight[rows], first=True)[0]
+
+
+def co_moments(A, w, centered):
+    A = A - w @ A / w.sum() if centered else A
+    return (w[:, None] * A).T @ A
+
+
+def as_moments(information):
+    matrix = information.matrix
+    return matrix.T @ matrix if isinstance(information, SquareRoot) else matrix
+
+
+@pytest.mark.parametrize("kind", [Moments, SquareRoot])
+@pytest.mark.parametrize("centered", [False, True])
+def test_both_hold_the_same_truth(kind, centered):
+    information = kind.empty(3, 2, centered=centered)
+    for start in range(0, 50, 7):
+        information = information.add(task(slice(start, start + 7)))
+    A = np.hstack([X, Y])
+    assert information.n_samples == 50
+    assert_allclose(information.total_weight, W.sum(), rtol=1e-14)
+    assert_allclose(information.log_weight, np.log(W).sum(), rtol=1e-12)
+    assert_allclose(as_moments(information), co_moments(A, W, centered), rtol=1e-12)
+    if centered:
+        assert_allclose(information.mean + information.mean_low, W @ A / W.sum(), rtol=1e-14)
+    else:
+        assert not information.mean.any()
+    halves = (
+        kind.empty(3, 2, centered=centered).add(task(slice(0, 20))),
+        kind.empty(3, 2, centered=centered).add(task(slice(20, 50))),
+    )
+    for merged in (halves[0].merge(halves[1]), halves[1].merge(halves[0])):
+        assert_allclose(as_moments(merged), as_moments(information), rtol=1e-12)
+        assert_allclose(merged.mean, information.mean, rtol=1e-14)
+    rest = information.remove(task(slice(0, 20)))
+    assert_allclose(as_moments(rest), as_moments(halves[1]), rtol=1e-11, atol=1e-11)
+    assert_allclose(rest.mean, halves[1].mean, rtol=1e-13)
+    assert_allclose(rest.log_weight, halves[1].log_weight, rtol=1e-10)
+
+
+@pytest.mark.parametrize("kind", [Moments, SquareRoot])
+def test_values_are_frozen(kind):
+    information = kind.empty(3, 2, centered=True).add(task())
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        information.n_samples = 3
+    with pytest.raises(ValueError, match="read-only"):
+        information.matrix[0, 0] = 1.0
+    before = information.matrix.copy()
+    information.add(task()).merge(information).remove(task())
+    assert_array_equal(information.matrix, before)
+
+
+@pytest.mark.parametrize("kind", [Moments, SquareRoot])
+def test_the_residual_block_is_the_sum_of_squares_that_is_left(kind):
+    """Also after a removal, and where the fit is exact."""
+    exact = X @ rng.normal(size=(3, 2)) + 1.0
+    for targets, scale in ((Y, 1.0), (exact, 1e-12)):
+        tasks = [
+            check_tasks(GeneralizedRidge(), X[rows], targets[rows], first=True)[0]
+            for rows in (slice(0, 20), slice(20, 50))
+        ]
+        information = kind.empty(3, 2, centered=True).add(tasks[0]).add(tasks[1]).remove(tasks[0])
+        C = as_moments(information)
+        left = C[3:, 3:] - C[3:, :3] @ np.linalg.solve(C[:3, :3], C[:3, 3:])
+        A = np.column_stack([np.ones(30), X[20:]])
+        residual = targets[20:] - A @ np.linalg.lstsq(A, targets[20:], rcond=None)[0]
+        assert_allclose(left, residual.T @ residual, rtol=1e-8, atol=1e-10 * max(scale, 1e-2))
+        if kind is SquareRoot:
+            R_y = information.matrix[3:, 3:]
+            assert_allclose(R_y.T @ R_y, residual.T @ residual, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [Moments, SquareRoot])
+def test_overflow_is_caught_before_it_is_kept(kind):
+    big = check_tasks(GeneralizedRidge(), 1e149 * X, Y, first=True)[0]
+    information = kind.empty(3, 2, centered=False).add(big)
+    full = np.asfortranarray(np.triu(np.full((5, 5), np.finfo(float).max)))
+    worst = dataclasses.replace(information, matrix=full)
+    with np.errstate(over="ignore", invalid="ignore"):
+        with pytest.raises(MergeError, match="overflows"):
+            worst.merge(worst)
+        with pytest.raises(InvalidDataError, match="overflows"):
+            worst.add(big)
+
+
+def test_decay_scales_every_weight():
+    for kind in (Moments, SquareRoot):
+        faded = kind.empty(3, 2, centered=True).add(task()).decayed(0.25)
+        assert_allclose(
+            as_moments(faded), as_moments(kind.empty(3, 2, centered=True).add(task(weight=0.25 * W))), rtol=1e-12
+        )
+        assert_allclose(faded.log_weight, np.log(0.25 * W).sum(), rtol=1e-12)
+
+
+def test_digest_is_of_the_values():
+    import pandas as pd
+    from scipy import sparse
+
+    frame = pd.DataFrame(X, columns=list("abc"))
+    digest = check_tasks(GeneralizedRidge(), frame, Y[:, 0], first=True)[0].digest()
+    assert (
+        check_tasks(GeneralizedRidge(), frame.astype(object).astype(float), Y[:, 0], np.ones(50), first=True)[
+            0
+        ].digest()
+        == digest
+    )
+    others = [
+        check_tasks(GeneralizedRidge(), frame.rename(columns={"a": "z"}), Y[:, 0], first=True)[0],
+        check_tasks(GeneralizedRidge(), frame[::-1], Y[::-1, 0], first=True)[0],
+        check_tasks(GeneralizedRidge(), frame, Y[:, 1], first=True)[0],
+        check_tasks(GeneralizedRidge(), frame, Y[:, 0], W, first=True)[0],
+        check_tasks(GeneralizedRidge(), X, Y[:, 0], first=True)[0],
+    ]
+    assert len({digest, *(other.digest() for other in others)}) == 6
+    assert check_tasks(GeneralizedRidge(), sparse.csr_array(X), Y[:, 0], first=True)[0].digest() == others[-1].digest()
+    zeros = [
+        check_tasks(GeneralizedRidge(), np.array([[sign * 0.0, 1.0]]), [0.0], first=True)[0].digest()
+        for sign in (1, -1)
+    ]
+    assert zeros[0] == zeros[1]
