@@ -1,0 +1,10 @@
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+class LinearRegression:
+    coef_: NDArray[np.float64]
+    intercept_: float
+    def __init__(self, *, fit_intercept: bool = True) -> None: ...
+    def fit(self, X: Any, y: Any) -> Self: ...
