@@ -55,7 +55,7 @@ def digits(coef: Sequence[float] | Array, exact: Sequence[Fraction]) -> float:
 
 def _digits(got: Fraction, want: Fraction) -> float:
     error = abs(got - want) / abs(want) if want else abs(got)
-    return MOST_DIGITS if error == 0 else min(max(-float(np.log10(float(error))), 0.0), MOST_DIGITS)
+    return MOST_DIGITS if error == 0 else min(max(0.0, -float(np.log10(float(error)))), MOST_DIGITS)
 
 
 def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
