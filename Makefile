@@ -1,6 +1,7 @@
 # Each target installs what it needs into .venv: python3 and make are enough.
 PYTHON ?= python3
 BIN := .venv/bin
+RUN ?= python
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 .PHONY: demo test check bench accuracy clean
@@ -8,8 +9,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 demo: .venv/plot
 	$(BIN)/python examples/demo.py
 
+# One BLAS thread a worker: the workers share the cores.
 test: .venv/test
-	$(BIN)/python -m pytest -n auto
+	OPENBLAS_NUM_THREADS=1 $(BIN)/$(RUN) -m pytest -n auto
 
 check: .venv/check
 	$(BIN)/ruff format --check .
@@ -17,7 +19,7 @@ check: .venv/check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/coverage erase
-	COVERAGE_PROCESS_START=pyproject.toml $(BIN)/coverage run -m pytest -n auto
+	$(MAKE) test RUN='coverage run'
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
