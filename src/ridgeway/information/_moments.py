@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ridgeway._validation import Task
 from ridgeway.information._base import Held, Information, refuse_removal, two_sum
-from ridgeway.linalg import Rows, Solution, smallest_eigenvalue, solve_moments, tolerance
+from ridgeway.linalg import Rows, Solution, smallest_eigenvalue, solve_moments, sum_of_products, tolerance
 
 Array = NDArray[np.float64]
 
@@ -74,8 +74,4 @@ class Moments(Information):
 
 
 def _product(rows: Rows) -> Array:
-    width = len(rows.mean)
-    total = np.zeros((width, width))
-    for block in rows.blocks("C"):
-        total += block.T @ block
-    return total
+    return sum_of_products(rows.blocks("C"), len(rows.mean))

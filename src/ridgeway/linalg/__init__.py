@@ -18,6 +18,7 @@ from ridgeway.linalg._dense import (
     semidefinite_root,
     solve_upper,
     squared_singular_values,
+    sum_of_products,
     triangular_root,
 )
 from ridgeway.linalg._pooled import pooled_least_squares
@@ -75,6 +76,7 @@ __all__ = [
     "solve_triangle",
     "solve_upper",
     "squared_singular_values",
+    "sum_of_products",
     "tolerance",
     "triangle_growth",
     "triangular_root",

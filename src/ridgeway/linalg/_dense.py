@@ -1,13 +1,24 @@
 """Roots, inverses and gains of dense matrices: what exact risks are made of."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
+from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dtrcon
 
 from ridgeway.linalg._rank import numerical_rank, solve_triangle, tolerance
 
 Array = NDArray[np.float64]
+
+
+def sum_of_products(blocks: Iterable[Array], width: int) -> Array:
+    """Return Σ blockᵀblock over blocks of rows in C order, of shape (width, width)."""
+    total = np.zeros((width, width), order="F")
+    for block in blocks:
+        total = dsyrk(1.0, block.T, beta=1.0, c=total, overwrite_c=True)
+    return np.asarray(np.triu(total) + np.triu(total, k=1).T)
 
 
 def semidefinite_eigen(matrix: Array) -> tuple[Array, Array]:

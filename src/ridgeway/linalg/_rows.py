@@ -11,6 +11,7 @@ from ridgeway._validation import Task, dense, is_sparse
 Array = NDArray[np.float64]
 
 BLOCK_ROWS = 1024
+STRIP = 32
 DENSE_ENTRIES = 2**22
 SPARSE_ENTRIES = 2**20
 
@@ -92,6 +93,9 @@ class Rows:
 
     def transposed_times(self, vector: Array) -> Array:
         """Return the X part of A, transposed, times `vector` (n_samples, n_targets)."""
+        if self.n_samples > self.n_features:
+            rows = zip(self._cuts(), self.blocks("C"), strict=True)
+            return np.asarray(sum(block[:, : self.n_features].T @ vector[i:j] for (i, j), block in rows))
         result = np.empty((self.n_features, vector.shape[1]))
         for part, block in self.columns():
             result[part] = block.T @ vector
@@ -103,7 +107,10 @@ class Rows:
             yield start, min(start + step, self.n_samples)
 
     def _fill(self, block: Array, start: int, stop: int) -> None:
-        block[:, : self.n_features] = dense(self.task.X[start:stop])
+        X = dense(self.task.X[start:stop])
+        for first in range(0, self.n_features, STRIP):  # a strip at a time: rows turn into columns in cache
+            part = slice(first, min(first + STRIP, self.n_features))
+            block[:, part] = X[:, part]
         block[:, self.n_features :] = self.task.y[start:stop]
 
     def _average(self, about: Array) -> Array:
