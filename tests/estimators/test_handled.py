@@ -192,6 +192,15 @@ def test_a_weight_of_zero_is_an_absent_row(model):
     assert_allclose(model.fit(X, y, 2.0).coef_, model.fit(X, y, np.full(30, 2.0)).coef_)
 
 
+@each_model
+def test_arrays_may_be_reused_once_learned(model):
+    table, target = X.copy(), y.copy()
+    model.fit(table, target)
+    table[:], target[:] = 7.0, 7.0
+    answers = model.coef_
+    assert_array_equal(answers, model.fit(X, y).coef_)
+
+
 def test_answers_are_solved_when_first_asked_for():
     model = GeneralizedRidge().fit(X, y)
     assert "answer" not in vars(model._state)

@@ -1,6 +1,6 @@
 """The oracle: pooled least squares on every row there ever was. A yardstick, not a method."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -74,12 +74,13 @@ class Oracle(ContinualRegressor):
 
     def _learn(self, state: State | None, task: Task) -> Pool:
         past = state.tasks if isinstance(state, Pool) else ()
+        kept = replace(task, X=task.X.copy(), y=task.y.copy())  # the caller may reuse the arrays
         return Pool(
             n_tasks=len(past) + 1,
             n_samples=task.n_samples + sum(t.n_samples for t in past),
             n_targets=task.n_targets,
             single_target=task.single_target,
-            tasks=(*past, task),
+            tasks=(*past, kept),
             start=self._start(task),
             center=self.fit_intercept,
         )
