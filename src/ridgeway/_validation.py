@@ -111,6 +111,7 @@ def check_tasks(
     first : whether the columns are to be learned from this call rather than compared with the estimator's
     labels : one label per row, or None for a single task
     """
+    _refuse_shuffled_index(X, labels, "tasks")
     names = None
     if not _plainly_good(estimator, X, y, first=first):
         X, y, names = _check_table(estimator, X, y, sample_weight, first=first)
@@ -176,20 +177,33 @@ def _groups(labels: Any, n_samples: int) -> Iterator[tuple[str, Any]]:
     if labels is None:
         yield "", slice(None)
         return
-    labels = np.asarray(labels)
-    if labels.shape != (n_samples,):
+    try:
+        listed = list(labels)
+        hash(tuple(listed))
+    except TypeError:
+        raise InvalidDataTypeError(
+            f"tasks must hold one label per row, each a number or a text; got {type(labels).__name__}. "
+            "Pass the column that says which task a row belongs to."
+        ) from None
+    if len(listed) != n_samples:
         raise InvalidDataError(
-            f"tasks has shape {labels.shape}; it needs one label per row, shape ({n_samples},). "
+            f"tasks has {len(listed)} labels; it needs one per row, {n_samples}. "
             "Pass the column that says which task a row belongs to."
         )
-    listed = labels.tolist()
-    missing = sum(label is None or label != label for label in listed)
+    missing = sum(_is_missing(label) for label in listed)
     if missing:
         raise InvalidDataError(f"tasks has {missing} missing label(s). Label those rows, or drop them.")
     numbers = {label: number for number, label in enumerate(dict.fromkeys(listed))}
     numbered = np.array([numbers[label] for label in listed])
     for label, number in numbers.items():
         yield f" of task {label!r}", np.flatnonzero(numbered == number)
+
+
+def _is_missing(label: Any) -> bool:
+    try:
+        return label is None or bool(label != label)
+    except (TypeError, ValueError):  # pandas' NA has no truth
+        return True
 
 
 def _check_weight(sample_weight: Any, n_samples: int) -> Array | None:
@@ -236,8 +250,13 @@ def _refuse_overflow(X: Any, y: Array, weight: Array | None) -> None:
 
 def _refuse_non_numbers(data: Any, name: str) -> None:
     """Refuse what conversion to float64 would accept in silence: text, dates, masks."""
+    if is_sparse(data) and name != "X":
+        raise InvalidDataTypeError(f"{name} is sparse, which only X may be. Pass {name}.toarray().")
     if data is None or is_sparse(data):
         return
+    times = [str(kind) for kind in _column_types(data) if any(word in str(kind).lower() for word in _TIMES)]
+    if times:
+        raise InvalidDataTypeError(f"{name} holds dates or times ({times[0]}), not numbers. {_CONVERT}")
     if isinstance(data, np.ma.MaskedArray):
         raise InvalidDataTypeError(
             f"{name} is a masked array, and the mask would be ignored. Drop the masked rows, or fill them "
@@ -245,7 +264,7 @@ def _refuse_non_numbers(data: Any, name: str) -> None:
         )
     try:
         array = data if isinstance(data, np.ndarray) else np.asarray(data)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return  # ragged or exotic: scikit-learn's own check words this better
     kinds = {"U": "text", "S": "bytes", "M": "dates", "m": "time spans", "V": "records"}
     found = kinds.get(array.dtype.kind)
@@ -253,10 +272,17 @@ def _refuse_non_numbers(data: Any, name: str) -> None:
         odd = (str, bytes, date, datetime, timedelta, np.datetime64, np.timedelta64)
         found = next((f"{type(value).__name__} values" for value in array.flat if isinstance(value, odd)), None)
     if found is not None:
-        raise InvalidDataTypeError(
-            f"{name} holds {found}, not numbers (could not convert string to float would follow, or worse, a silent "
-            f"conversion). Encode or convert the column first, for instance {name}.astype(float)."
-        )
+        raise InvalidDataTypeError(f"{name} holds {found}, not numbers. {_CONVERT}")
+
+
+_TIMES = ("date", "time", "duration", "period")
+_CONVERT = "Encode or convert the column first: a category to one-hot columns, a date to a number of days."
+
+
+def _column_types(data: Any) -> list[Any]:
+    """Return the types of a table's columns: pyarrow's schema, or the dtypes of pandas and polars."""
+    types = getattr(getattr(data, "schema", None), "types", getattr(data, "dtypes", ()))
+    return [types] if isinstance(types, np.dtype) else list(types)
 
 
 def _refuse_shuffled_index(X: Any, other: Any, name: str) -> None:
@@ -307,7 +333,7 @@ def _typed_errors(estimator: BaseEstimator | None) -> Iterator[None]:
     """Turn scikit-learn's errors into ours, its sentence kept and the remedy added."""
     try:
         yield
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         sentence = str(error).strip()
         remedy = next((text for key, text in _REMEDIES.items() if key in sentence), "Pass a table of real numbers.")
         known = getattr(estimator, "feature_names_in_", None)

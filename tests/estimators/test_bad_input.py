@@ -129,7 +129,7 @@ FRAMES = {
     "an array": (X, "no column names.*'age', 'size'.*Pass a DataFrame"),
     "numbered columns": (pd.DataFrame(X), "no column names"),
     "text column": (frame(["age", "size"]).assign(size="big"), "X holds str values"),
-    "column of dates": (frame(["age", "size"]).assign(size=pd.Timestamp(0)), "X holds Timestamp values"),
+    "column of dates": (frame(["age", "size"]).assign(size=pd.Timestamp(0)), "X holds dates or times"),
     "missing value": (frame(["age", "size"]).astype("Float64").mask(X > 2.0).iloc[: len(X)], "NaN"),
 }
 
@@ -170,7 +170,7 @@ def test_an_index_in_another_order(model):
 def test_task_labels(labels):
     learned = GeneralizedRidge().fit(X, y)
     tasks, weight, match = {
-        "wrong length": ([1, 2], None, r"tasks has shape \(2,\).*one label per row"),
+        "wrong length": ([1, 2], None, r"tasks has 2 labels; it needs one per row, 12"),
         "missing": ([None, *"abcdefghijk"], None, "1 missing label"),
         "all zero": (["a"] * 4 + ["b"] * 8, [0.0] * 4 + [1.0] * 8, "every row of task 'a'"),
     }[labels]
@@ -187,7 +187,7 @@ BAD_PARAMETERS = {
     "indefinite H": (GeneralizedRidge(weights.Explicit([np.eye(2), np.diag([1, -1])])), "negative eigenvalue"),
     "H of the wrong shape": (GeneralizedRidge(weights.Explicit([np.eye(2), np.eye(3)])), r"shape \(3, 3\).*\(2, 2\)"),
     "H of NaN": (GeneralizedRidge(weights.Explicit([np.eye(2), np.full((2, 2), np.nan)])), "NaN or infinity"),
-    "H of text": (GeneralizedRidge(weights.Explicit([np.eye(2), "H"])), "not a matrix of numbers"),
+    "H of text": (GeneralizedRidge(weights.Explicit([np.eye(2), "H"])), "not a matrix of real numbers"),
     "too few matrices": (GeneralizedRidge(weights.Explicit([np.eye(2)])), "too few for task 2"),
     "indefinite prior": (GeneralizedRidge(weights.Accumulated(prior=np.diag([1, -1]))), "the prior has a negative"),
     "negative prior": (GeneralizedRidge(weights.Accumulated(prior=-1.0)), "the prior must be a finite number"),

@@ -136,7 +136,6 @@ def test_minimum_norm_is_the_limit_of_continual_ridge(sequence, dual):
         for model in ridge:
             model.partial_fit(X, y, weight)
             assert_allclose(model.coef_, minimum_norm.coef_, rtol=1e-10)
-            assert minimum_norm.rank_ in (0, model.rank_)  # without data a positive penalty decides alone
 
 
 @pytest.mark.parametrize("shape", [(5, 9), (9, 5), (7, 7)])

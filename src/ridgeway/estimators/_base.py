@@ -39,6 +39,10 @@ class State(ABC):
     def answer(self) -> Answer:
         """The estimate after the last task."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out an answer that is solved when asked for: asking does not change what is stored."""
+        return {name: value for name, value in vars(self).items() if name != "answer"}
+
 
 @dataclass(frozen=True, eq=False)
 class Estimate(State):
@@ -143,14 +147,18 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         return tags
 
     def _take(self, state: State | None, tasks: list[Task]) -> Self:
-        for task in tasks:
-            if state is not None:
-                check_targets(state, task)
-            state = self._learn(state, task)
-        if state is None:
-            raise InvalidDataError("there is no task to learn. Pass at least one row.")
-        self._swap(state, tasks[0])
+        if not isinstance(self.fit_intercept, bool | np.bool_):
+            raise InvalidParameterError(f"fit_intercept must be True or False; got {self.fit_intercept!r}.")
+        learned = self._after(state, tasks[0])
+        for task in tasks[1:]:
+            learned = self._after(learned, task)
+        self._swap(learned, tasks[0])
         return self
+
+    def _after(self, state: State | None, task: Task) -> State:
+        if state is not None:
+            check_targets(state, task)
+        return self._learn(state, task)
 
     def _swap(self, state: State, task: Task) -> None:
         """Put a new state in place: nothing can fail here."""
@@ -168,7 +176,7 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
             return np.zeros((p, k))
         try:
             start = np.array(self.initial_coef, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (OverflowError, TypeError, ValueError):
             raise InvalidParameterError("initial_coef must hold numbers. Pass an array like coef_.") from None
         if not np.isfinite(start).all():
             raise InvalidParameterError("initial_coef holds NaN or infinity. Pass finite numbers.")

@@ -101,7 +101,7 @@ class EarlyStopping(ContinualRegressor):
         if np.ndim(value) == 0:
             try:
                 rate = float(value)
-            except (TypeError, ValueError):
+            except (OverflowError, TypeError, ValueError):
                 raise InvalidParameterError(f"{name} must be a number or a matrix; got {value!r}.") from None
             if not (np.isfinite(rate) and rate > 0.0):
                 raise InvalidParameterError(f"{name} must be a finite number > 0; got {rate!r}.")
@@ -156,7 +156,7 @@ def _check_converges(rate: float | Array, largest: float) -> None:
     if isinstance(rate, float):
         if rate * largest >= 2.0:
             raise InvalidParameterError(
-                f"learning_rate={rate:g} diverges on this task: it must be below 2/γ_max = {2.0 / largest:.6g}. "
+                f"learning_rate={rate!r} diverges on this task: it must be below 2/γ_max = {2.0 / largest:.9g}. "
                 "Lower it, or leave it out for 1/γ_max."
             )
     elif largest >= 2.0:

@@ -37,7 +37,7 @@ class Memory(State):
         """The estimate, solved when first asked for."""
         fade = self.decay**self.n_tasks  # J_0 = P decays with the past
         solution = self.information.solve(self.prior * fade, self.start)
-        _warn_of_lost_digits(solution.growth)
+        _warn_of_lost_digits(solution.growth, type(self.information))
         return Answer(solution.coef, self.information.intercept(solution.coef), solution.rank)
 
 
@@ -135,14 +135,14 @@ class GeneralizedRidge(ContinualRegressor):
         """Take a task back out, as if it had never been learned, or raise `RemovalError` and change nothing.
 
         The rows must be passed again. What remains must be safely of full rank without them, prior aside;
-        `digits_lost_` then says how many digits the removal may have cost. O((n + p)·p²).
+        `digits_lost_` then says how many digits the removal may have cost. Counts as one task less. O((n + p)·p²).
         """
         memory = self._memory("remove", RemovalError)
         (task,) = check_tasks(self, X, y, sample_weight, first=False)
         check_targets(memory, task)
         information = memory.information.remove(task)
         self._state = replace(
-            memory, n_tasks=memory.n_tasks - 1, n_samples=information.n_samples, information=information
+            memory, n_tasks=max(memory.n_tasks - 1, 1), n_samples=information.n_samples, information=information
         )
         return self
 
@@ -185,6 +185,8 @@ class GeneralizedRidge(ContinualRegressor):
                 f"weights must be a policy of ridgeway.weights; got {policy!r}. For a single matrix or number use "
                 "weights.Explicit([...]) or weights.Isotropic(penalty)."
             )
+        if isinstance(state, Memory):
+            raise _changed()
         number = 1 if state is None else state.n_tasks + 1
         weight_matrix = policy.weight_matrix(number, task.n_features)
         rows = Rows(task, center=self.fit_intercept)
@@ -197,21 +199,20 @@ class GeneralizedRidge(ContinualRegressor):
         return next_estimate(state, task, rows, coef + step.coef, step.rank)
 
     def _accumulate(self, state: State | None, task: Task, policy: Accumulated) -> Memory:
-        if self.information not in INFORMATION:
+        if str(self.information) not in INFORMATION:
             raise InvalidParameterError(
                 f"information must be one of {', '.join(map(repr, INFORMATION))}; got {self.information!r}."
             )
         kind = INFORMATION[self.information]
         prior, decay = policy.prior_matrix(task.n_features), policy.checked_decay()
         if state is None:
-            past = kind.empty(task.n_features, task.n_targets, centered=self.fit_intercept)
-        elif isinstance(state, Memory) and type(state.information) is kind:
+            past = kind.empty(task.n_features, task.n_targets, centered=bool(self.fit_intercept))
+        elif isinstance(state, Memory) and (state.decay, type(state.information)) == (decay, kind):
             past = state.information
         else:
-            raise InvalidParameterError(
-                "weights or information changed since the last task, and the rows are gone. "
-                "Set them back, or start a new model."
-            )
+            raise _changed()
+        if past.centered != self.fit_intercept:
+            raise _changed()
         return Memory(
             n_tasks=1 if state is None else state.n_tasks + 1,
             n_samples=past.n_samples + task.n_samples,
@@ -224,7 +225,14 @@ class GeneralizedRidge(ContinualRegressor):
         )
 
 
-def _warn_of_lost_digits(growth: float) -> None:
+def _changed() -> InvalidParameterError:
+    return InvalidParameterError(
+        "weights, decay, information or fit_intercept changed since the last task, and the rows are gone. "
+        "Set them back, or start a new model."
+    )
+
+
+def _warn_of_lost_digits(growth: float, kind: type[Information]) -> None:
     digits = -np.log10(EPS * growth)
     if np.isinf(growth):
         what = "collinear, exactly or to within 1e-7 ('moments' cannot tell), and coef_ is the one of least norm"
@@ -232,8 +240,8 @@ def _warn_of_lost_digits(growth: float) -> None:
         what = f"nearly collinear: about {max(digits, 0.0):.0f} digits of coef_ are correct"
     else:
         return
-    remedy = "Drop a column, give a prior, or learn anew with information='square_root'."
-    warnings.warn(f"the columns learned are {what}. {remedy}", PrecisionWarning, stacklevel=5)
+    more = "" if kind is SquareRoot else ", or learn anew with information='square_root'"
+    warnings.warn(f"the columns learned are {what}. Drop a column, give a prior{more}.", PrecisionWarning, stacklevel=5)
 
 
 def _agreement(one: GeneralizedRidge, two: GeneralizedRidge, a: Memory, b: Memory) -> list[tuple[str, bool]]:

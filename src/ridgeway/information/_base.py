@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,8 @@ class Information(ABC):
     matrix : ndarray of shape (n_features + n_targets, n_features + n_targets)
         The centred information, in the form that the kind says.
     peak : ndarray of shape (n_features + n_targets,)
-        The largest that each column's sum of squares has been: the scale of the rounding that `matrix` carries.
+        The scale of the rounding that `matrix` carries: the largest that each column's sum of squares has been, and
+        once more what it was at each removal.
     digits_lost : float
         Decimal digits that removals may have cost.
     """
@@ -63,6 +64,11 @@ class Information(ABC):
     def __post_init__(self) -> None:
         for array in (self.mean, self.mean_low, self.matrix, self.peak):
             array.flags.writeable = False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Come back from a pickle as frozen as before."""
+        vars(self).update(state)
+        self.__post_init__()
 
     @classmethod
     def empty(cls, n_features: int, n_targets: int, *, centered: bool) -> Self:
@@ -138,6 +144,7 @@ class Information(ABC):
             mean=held.mean,
             mean_low=held.mean_low,
             matrix=held.matrix,
+            peak=self.peak + self._squares(self.matrix),
             digits_lost=max(self.digits_lost, digits),
         )
 
@@ -162,8 +169,11 @@ class Information(ABC):
         rows = self.n_samples - self.centered
         size = min(rows, self.n_features) if not prior.any() else self.n_features
         offset = np.sqrt(self.total_weight) * np.abs(self.mean[: self.n_features])
-        solution = self._solve(prior, start, size, offset)
-        return replace(solution, coef=start + solution.coef)
+        solution = self._solve(prior, start, np.zeros_like(start), size, offset)
+        if solution.rank == self.n_features or not start.any():
+            return solution
+        nearest = self._solve(prior, start, start, size, offset)  # as a change from `start`, the least there is
+        return replace(nearest, coef=start + nearest.coef)
 
     def intercept(self, coef: Array) -> Array:
         """Return the intercepts (n_targets,) that go with `coef` (n_features, n_targets): ȳ − x̄·coef."""
@@ -192,15 +202,33 @@ class Information(ABC):
         """Return the matrix with every weight multiplied by `factor`."""
 
     @abstractmethod
-    def _solve(self, prior: Array, start: Array, size: int, offset: Array) -> Solution:
-        """Return the change from `start` that solves the system."""
+    def _solve(self, prior: Array, start: Array, origin: Array, size: int, offset: Array) -> Solution:
+        """Return the difference from `origin` that solves the system, the prior being about `start`."""
+
+
+def digits_at_stake(before: Array, after: Array, n_features: int, kept: float = 1.0) -> float:
+    """Return the decimal digits that a removal may cost.
+
+    Parameters
+    ----------
+    before : the scale of the rounding that each column carries, in squares
+    after : the sums of squares of each column that remain
+    n_features : how many of the columns are features
+    kept : the least share of the information about any direction that remains, where that is known
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(before > 0.0, before / after, 1.0)
+    features = max(float(shares[:n_features].max()), 1.0 / kept)
+    targets = float(shares[n_features:].max())
+    return float(np.log10(max(features, np.sqrt(features * max(targets, 1.0)))))
 
 
 def refuse_removal() -> RemovalError:
     """Return the error for a removal that would leave too little."""
     return RemovalError(
-        "what would remain is not safely of full rank: the rows to remove hold all that is known about some direction "
-        "of the features, or they were never learned. Keep the task, or learn the remaining tasks anew."
+        "what would remain is not safely of full rank: the rows to remove hold (nearly) all that is known about some "
+        "direction of the features or about the targets, or they were never learned. Keep the task, or learn the "
+        "remaining tasks anew."
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._validation import Task
-from ridgeway.information._base import Held, Information, refuse_removal, two_sum
+from ridgeway.information._base import Held, Information, digits_at_stake, refuse_removal, two_sum
 from ridgeway.linalg import Rows, Solution, smallest_eigenvalue, solve_moments, sum_of_products, tolerance
 
 Array = NDArray[np.float64]
@@ -53,24 +53,26 @@ class Moments(Information):
         if not (squares[:p] > 0.0).all():
             raise refuse_removal()
         # The rounding of each entry is that of the largest it has been; what remains must stand out from it.
-        loss = float((self.peak[:p] / squares[:p]).max())
+        noise = self.peak + self._squares(self.matrix)
+        digits = digits_at_stake(noise, squares, p)
         spread = float((left * np.square(mean[:p]) / squares[:p]).max())
         smallest = smallest_eigenvalue(matrix[:p, :p])
-        if not smallest > max(tolerance(p) * loss, tolerance(p) ** 2 * spread):
+        if not smallest > max(tolerance(p) * 10.0**digits, tolerance(p) ** 2 * spread):
             raise refuse_removal()
         residual = matrix[p:, p:] - matrix[p:, :p] @ solve_moments(matrix[:p, :p], matrix[:p, p:], size=p).coef
-        if (np.diag(residual) < -tolerance(p) * loss / smallest * self.peak[p:]).any():
+        if (np.diag(residual) < -tolerance(p) * 10.0**digits / smallest * noise[p:]).any():
             raise refuse_removal()
-        return Held(matrix, mean, mean_low), float(np.log10(loss))
+        return Held(matrix, mean, mean_low), digits
 
     def _scaled(self, factor: float) -> Array:
         return np.asarray(self.matrix * factor)
 
-    def _solve(self, prior: Array, start: Array, size: int, offset: Array) -> Solution:
+    def _solve(self, prior: Array, start: Array, origin: Array, size: int, offset: Array) -> Solution:
         p = self.n_features
         S = self.matrix[:p, :p]
-        total = S + (np.diag(prior) if prior.ndim == 1 else prior)
-        return solve_moments(total, self.matrix[:p, p:] - S @ start, size=size, offset=offset)
+        P = np.diag(prior) if prior.ndim == 1 else prior
+        right = self.matrix[:p, p:] - S @ origin + P @ (start - origin)
+        return solve_moments(S + P, right, size=size, offset=offset)
 
 
 def _product(rows: Rows) -> Array:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._validation import Task
-from ridgeway.information._base import Held, Information, refuse_removal, two_sum
+from ridgeway.information._base import Held, Information, digits_at_stake, refuse_removal, two_sum
 from ridgeway.linalg import (
     Rows,
     Solution,
@@ -66,10 +66,10 @@ class SquareRoot(Information):
         factor, kept = remains
         held = _centered(factor, *origin) if self.centered else Held(factor, *origin)
         # Each column carries the rounding of the largest it has been; what remains must stand out from it.
-        loss = float(np.sqrt((self.peak[:p] / self._squares(held.matrix)[:p]).max()))
-        digits = max(float(np.log10(loss)), self.digits_lost - float(np.log10(kept)))
-        noise = np.hypot(offset, np.sqrt(self.peak[:p]))
-        if np.isinf(triangle_growth(held.matrix[:p, :p], offset=noise)) or digits > -np.log10(tolerance(p)):
+        noise = self.peak + self._squares(self.matrix)
+        digits = digits_at_stake(noise, self._squares(held.matrix), p, kept)
+        offset = np.hypot(offset, np.sqrt(noise[:p]))
+        if np.isinf(triangle_growth(held.matrix[:p, :p], offset=offset)) or digits > -np.log10(tolerance(p)):
             raise refuse_removal()
         return held, digits
 
@@ -84,12 +84,13 @@ class SquareRoot(Information):
     def _scaled(self, factor: float) -> Array:
         return np.asarray(self.matrix * np.sqrt(factor))
 
-    def _solve(self, prior: Array, start: Array, size: int, offset: Array) -> Solution:
+    def _solve(self, prior: Array, start: Array, origin: Array, size: int, offset: Array) -> Solution:
         p = self.n_features
         R = self.matrix[:p, :p]
-        rhs = self.matrix[:p, p:] - R @ start
+        rhs = self.matrix[:p, p:] - R @ origin
         if prior.any():
-            R, rhs = with_root(R, rhs, psd_root(prior))
+            root = psd_root(prior)
+            R, rhs = with_root(R, rhs, root, root @ (start - origin), offset=offset)
         return solve_triangle(R, rhs, size=size, offset=offset)
 
 

@@ -44,7 +44,7 @@ def pooled_least_squares(tasks: Sequence[Task], start: Array, *, center: bool) -
         change = lstsq(Vt[:rank] * scale, image, cond=0.0, lapack_driver="gelsy", check_finite=False)[0]
     else:
         change = np.zeros_like(start)
-    return Solution(start + change, rank, spread.max() * s[0] / s[rank - 1] if rank else 1.0), mean
+    return Solution(start + change, rank, s[0] / s[rank - 1] if rank else 1.0), mean
 
 
 def _chunks(tasks: Sequence[Task]) -> Iterator[tuple[Array, Array]]:

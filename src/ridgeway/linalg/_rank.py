@@ -20,9 +20,8 @@ class Solution:
     coef : ndarray of shape (n_features, n_targets)
     rank : int
     growth : float
-        How much a rounding error in the data may have grown in `coef`: the condition number over the directions that
-        count, columns scaled to unit norm, times what centring magnified. Infinite where directions were taken for
-        exactly collinear that may be nearly so.
+        How much a rounding error may have grown in `coef`: the condition number over the directions that count,
+        columns scaled to unit norm. Infinite where directions were taken for exactly collinear that may be nearly so.
     """
 
     coef: Array
@@ -69,10 +68,10 @@ def numerical_rank(singular_values: Array, noise: Array | float, size: int) -> i
 
 def triangle_growth(R: Array, *, offset: Array | float = 0.0) -> float:
     """Return how much rounding errors grow in a solution with a square triangular factor; infinite if singular."""
-    scale, spread = equilibrate(_norms(R), offset)
+    scale, spread = equilibrate(column_norms(R), offset)
     _, s, Vt = svd(R / np.where(scale > 0.0, scale, np.inf), check_finite=False)
     full = numerical_rank(s, _noise(Vt, spread), len(R)) == len(R)
-    return float(spread.max() * s[0] / s[-1]) if full else np.inf
+    return float(s[0] / s[-1]) if full else np.inf
 
 
 def solve_triangle(R: Array, rhs: Array, *, size: int, offset: Array | float = 0.0) -> Solution:
@@ -90,21 +89,33 @@ def solve_triangle(R: Array, rhs: Array, *, size: int, offset: Array | float = 0
     O(p²) where a condition estimate shows full rank, one SVD otherwise. Columns are scaled to unit norm before the
     rank is decided; the norm that is least is that of w itself, unscaled.
     """
-    scale, spread = equilibrate(_norms(R), offset)
+    scale, spread = equilibrate(column_norms(R), offset)
     live = scale > 0.0
     scaled = np.asfortranarray(R / np.where(live, scale, np.inf))
     p = len(R)
     if live.all():
-        reciprocal, _ = dtrcon(scaled, norm="1", uplo="U", diag="N")
+        reciprocal = _reciprocal_condition(scaled)
         if reciprocal > p * tolerance(size) * spread.max():  # ‖·‖₁ and ‖·‖₂ differ by at most p
-            return Solution(dtrtrs(scaled, rhs)[0] / scale[:, None], p, spread.max() / reciprocal)
+            return Solution(dtrtrs(scaled, rhs)[0] / scale[:, None], p, 1.0 / reciprocal)
     U, s, Vt = svd(scaled, check_finite=False)
     rank = numerical_rank(s, _noise(Vt, spread), size)
-    growth = spread.max() * s[0] / s[rank - 1] if rank else 1.0
+    growth = s[0] / s[rank - 1] if rank else 1.0
     if rank == p:
         return Solution(dtrtrs(scaled, rhs)[0] / scale[:, None], p, growth)
     inner = (U[:, :rank].T @ rhs) / s[:rank, None]
     return Solution(least_norm(scale, Vt[:rank].T, inner), rank, growth)
+
+
+def plainly_regular(R: Array, *, offset: Array | float = 0.0) -> bool:
+    """Say whether a condition estimate alone shows that an upper triangular R is of full rank. O(p²)."""
+    scale, spread = equilibrate(column_norms(R), offset)
+    if not scale.all():
+        return False
+    return _reciprocal_condition(np.asfortranarray(R / scale)) > len(R) * tolerance(len(R)) * float(spread.max())
+
+
+def _reciprocal_condition(R: Array) -> float:
+    return float(dtrcon(R, norm="1", uplo="U", diag="N")[0])
 
 
 def solve_moments(S: Array, rhs: Array, *, size: int, offset: Array | float = 0.0) -> Solution:
@@ -124,12 +135,12 @@ def solve_moments(S: Array, rhs: Array, *, size: int, offset: Array | float = 0.
         if info == 0:
             reciprocal, _ = dpocon(factor, np.abs(scaled).sum(axis=0).max())
             if reciprocal > p * _squared_noise(spread.max(), size):
-                return Solution(dpotrs(factor, right)[0] / scale[:, None], p, spread.max() / reciprocal)
+                return Solution(dpotrs(factor, right)[0] / scale[:, None], p, 1.0 / reciprocal)
     values, vectors = eigh(scaled, check_finite=False)
     values, vectors = values[::-1], vectors[:, ::-1]
     floor = _squared_noise(_noise(vectors.T, spread), size) * values[0]
     rank = int(np.count_nonzero(values > floor)) if values[0] > 0.0 else 0
-    growth = spread.max() * values[0] / values[rank - 1] if rank else 1.0
+    growth = values[0] / values[rank - 1] if rank else 1.0
     if rank < np.count_nonzero(live) and size == p:
         growth = np.inf  # enough rows, yet collinear: exactly or nearly, squares cannot tell
     inner = (vectors[:, :rank].T @ right) / values[:rank, None]
@@ -138,7 +149,8 @@ def solve_moments(S: Array, rhs: Array, *, size: int, offset: Array | float = 0.
     return Solution(least_norm(scale, vectors[:, :rank], inner), rank, growth)
 
 
-def _norms(R: Array) -> Array:
+def column_norms(R: Array) -> Array:
+    """Return the norm of each column."""
     return np.asarray(np.sqrt(np.einsum("ij,ij->j", R, R)))
 
 
@@ -150,6 +162,20 @@ def _noise(Vt: Array, spread: Array) -> Array:
 def _squared_noise(noise: Array | float, size: int) -> Array:
     """Return the relative size below which an eigenvalue of a matrix of squares is rounding."""
     return np.maximum(tolerance(size), np.square(tolerance(size) * np.asarray(noise)))
+
+
+def without_rounding(A: Array, rhs: Array, *, offset: Array | float = 0.0) -> tuple[Array, Array]:
+    """Return rows that say what A w = rhs says, less the directions that only rounding sets apart.
+
+    A penalty far below the rounding of A's squares would let those directions through: rounding over penalty is large.
+    A itself where all of its rows or columns count; otherwise an SVD has decided. O(n·p·min(n, p)).
+    """
+    scale, spread = equilibrate(column_norms(A), offset)
+    U, s, Vt = svd(A / np.where(scale > 0.0, scale, np.inf), full_matrices=False, check_finite=False)
+    rank = numerical_rank(s, _noise(Vt, spread), min(A.shape))
+    if rank == min(A.shape):
+        return A, rhs
+    return s[:rank, None] * Vt[:rank] * scale, U[:, :rank].T @ rhs
 
 
 def least_norm(scale: Array, basis: Array, inner: Array) -> Array:

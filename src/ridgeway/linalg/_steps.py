@@ -6,6 +6,7 @@ primal, and no p×p matrix is formed.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,17 @@ from scipy.linalg import svd
 from scipy.linalg.lapack import dtrtrs
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from ridgeway.linalg._rank import Solution, equilibrate, least_norm, numerical_rank, solve_triangle, tolerance
+from ridgeway.linalg._rank import (
+    Solution,
+    equilibrate,
+    least_norm,
+    numerical_rank,
+    solve_triangle,
+    tolerance,
+    without_rounding,
+)
 from ridgeway.linalg._rows import Rows
-from ridgeway.linalg._triangle import add_rows, empty_triangle, psd_root, with_root
+from ridgeway.linalg._triangle import TINY, add_rows, empty_triangle, psd_root, with_root
 
 Array = NDArray[np.float64]
 
@@ -37,7 +46,7 @@ def _minimum_norm(A: Array, r: Array, scale: Array, spread: Array) -> Solution:
     if rank == 0:
         return Solution(np.zeros((A.shape[1], r.shape[1])), 0, 1.0)
     inner = (U[:, :rank].T @ r) / s[:rank, None]
-    return Solution(least_norm(scale, Vt[:rank].T, inner), rank, spread.max() * s[0] / s[rank - 1])
+    return Solution(least_norm(scale, Vt[:rank].T, inner), rank, s[0] / s[rank - 1])
 
 
 def _streamed_minimum_norm(rows: Rows, coef: Array, scale: Array, spread: Array) -> Solution:
@@ -55,34 +64,59 @@ def _streamed_minimum_norm(rows: Rows, coef: Array, scale: Array, spread: Array)
     for _ in range(2):  # the second time refines
         inner = dtrtrs(T, dtrtrs(T, U.T @ rows.residual(coef + u), trans=1)[0])[0]
         u += rows.transposed_times(U @ inner) * live[:, None]
-    return Solution(u, rank, spread.max() * s[0] / s[rank - 1])
+    return Solution(u, rank, s[0] / s[rank - 1])
 
 
 def ridge_step(rows: Rows, coef: Array, penalty: float) -> Solution:
-    """H_t = penalty·I. O(n·p·min(n, p)); a penalty below rounding is the limit penalty → 0."""
+    """H_t = penalty·I. O(n·p·min(n, p)); zero is the limit penalty → 0."""
     n, p = rows.n_samples, rows.n_features
     weight = rows.total_weight * penalty
-    norms = _column_norms(rows)
-    size = float(np.square(norms).sum())
-    if weight <= tolerance(min(n, p)) ** 2 * size:
+    if weight == 0.0:
         return minimum_norm_step(rows, coef)
-    growth = np.sqrt(1.0 + size / weight) if weight > 0.0 else 1.0
     if n >= p:
-        R, rhs = with_root(*_primal(rows, coef), psd_root(np.full(p, weight)))
-        return solve_triangle(R, rhs, size=p)
-    # The dual: [A, √weight·I]·[u; v] = r of least norm, which is definite whatever A is.
+        return replace(_penalized(rows, coef, psd_root(np.full(p, weight))), rank=p)
     if rows.fits_in_a_block:
-        A = np.hstack([rows.whole(), np.sqrt(weight) * np.eye(n)])
-        scale = np.concatenate([norms, np.full(n, np.sqrt(weight))])
-        return Solution(_minimum_norm(A, rows.residual(coef), scale, np.ones(p + n)).coef[:p], p, growth)
+        return _dual_ridge(rows, coef, weight)
+    return _streamed_dual_ridge(rows, coef, weight)
+
+
+def _dual_ridge(rows: Rows, coef: Array, weight: float) -> Solution:
+    """Solve [A, √weight·I]·[u; v] = r with least norm: definite, whatever A is."""
+    p = rows.n_features
+    A, r = rows.whole(), rows.residual(coef)
+    norms = _column_norms(rows)
+    if (weight <= TINY * np.square(norms)).any():
+        A, r = without_rounding(A, r, offset=rows.offset)
+    root = np.sqrt(weight)
+    wide = np.hstack([A, root * np.eye(len(A))])
+    scale = np.concatenate([norms, np.full(len(A), root)])
+    solved = _minimum_norm(wide, r, scale, np.ones(len(scale)))
+    return Solution(solved.coef[:p], p, solved.growth)
+
+
+def _streamed_dual_ridge(rows: Rows, coef: Array, weight: float) -> Solution:
+    """As `_dual_ridge`, a block of columns at a time: fewer digits where columns differ much in scale."""
+    n, p = rows.n_samples, rows.n_features
+    size = float(np.square(_column_norms(rows)).sum())
+    if weight <= tolerance(n) ** 2 * size:
+        return minimum_norm_step(rows, coef)
     T = _dual_triangle(rows, lambda _, block: block, start=np.asfortranarray(np.eye(n) * np.sqrt(weight)))
-    dual = dtrtrs(T, dtrtrs(T, rows.residual(coef), trans=1)[0])[0]
-    return Solution(rows.transposed_times(dual), p, growth)
+    r = left = rows.residual(coef)
+    dual = np.zeros_like(r)
+    for _ in range(2):  # the second time refines
+        dual = dual + dtrtrs(T, dtrtrs(T, left, trans=1)[0])[0]
+        u = rows.transposed_times(dual)
+        left = r - rows.times(u) - weight * dual
+    return Solution(u, p, np.sqrt(1.0 + size / weight))
 
 
 def weighted_step(rows: Rows, coef: Array, weight_matrix: Array) -> Solution:
     """Any positive semidefinite H_t (p, p); where the system is singular, the limit H_t + δI. O((n + p)·p²)."""
-    R, rhs = with_root(*_primal(rows, coef), psd_root(rows.total_weight * weight_matrix))
+    return _penalized(rows, coef, psd_root(rows.total_weight * weight_matrix))
+
+
+def _penalized(rows: Rows, coef: Array, root: Array) -> Solution:
+    R, rhs = with_root(*_primal(rows, coef), root, np.zeros_like(coef), offset=rows.offset)
     return solve_triangle(R, rhs, size=rows.n_features, offset=rows.offset)
 
 
@@ -118,6 +152,8 @@ def gradient_steps(rows: Rows, coef: Array, learning_rate: float | Array, n_step
 def largest_eigenvalue(rows: Rows, root: Array | None = None) -> float:
     """Return the largest eigenvalue of Σ_t, or of FᵀΣ_tF, by Lanczos steps from a fixed start. O(n·p) a step."""
     p = rows.n_features
+    if not _column_norms(rows).any():
+        return 0.0
 
     def product(v: Array) -> Array:
         v = v.reshape(p, 1)

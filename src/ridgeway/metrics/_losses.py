@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway.errors import InvalidDataError
+from ridgeway.metrics._checks import numbers
 
 Array = NDArray[np.float64]
 
@@ -72,7 +73,7 @@ def forward_transfer(losses: Any, baseline: Any) -> Array:
     array([nan,  5.])
     """
     R = _losses(losses)
-    base = np.asarray(baseline, dtype=np.float64)
+    base = numbers(baseline, "baseline")
     if base.shape != (len(R),):
         raise InvalidDataError(f"baseline has shape {base.shape}; pass one loss per task, shape ({len(R)},).")
     gains = np.zeros(len(R))
@@ -88,7 +89,7 @@ def _mean_before(totals: Array) -> Array:
 
 
 def _losses(losses: Any) -> Array:
-    R = np.asarray(losses, dtype=np.float64)
+    R = numbers(losses, "losses")
     if R.ndim != 2 or R.shape[0] != R.shape[1] or len(R) == 0:
         raise InvalidDataError(f"losses has shape {R.shape}; pass a square matrix, shape (n_tasks, n_tasks).")
     return R

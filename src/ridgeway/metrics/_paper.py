@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway.errors import InvalidDataError
+from ridgeway.metrics._checks import numbers
 
 Array = NDArray[np.float64]
 
@@ -28,8 +29,8 @@ def estimation_error(coef: Any, true_coef: Any) -> Any:
     >>> estimation_error([1.0, 2.0], [1.0, 0.0])
     4.0
     """
-    one, two = np.asarray(coef, dtype=np.float64), np.asarray(true_coef, dtype=np.float64)
-    if one.ndim == 0 or two.ndim == 0 or one.shape[-1] != two.shape[-1]:
+    one, two = numbers(coef, "coef"), numbers(true_coef, "true_coef")
+    if one.ndim == 0 or two.ndim == 0 or one.shape[-1] != two.shape[-1] or not _broadcast(one, two):
         raise InvalidDataError(
             f"coef has shape {one.shape} and true_coef {two.shape}; their last axes must both be the features."
         )
@@ -76,8 +77,12 @@ def generalization_error(errors: Any) -> Array:
     return _errors(errors).copy()
 
 
+def _broadcast(one: Array, two: Array) -> bool:
+    return all(1 in sides or len(set(sides)) == 1 for sides in zip(one.shape[::-1], two.shape[::-1], strict=False))
+
+
 def _errors(errors: Any) -> Array:
-    L = np.asarray(errors, dtype=np.float64)
+    L = numbers(errors, "errors")
     if L.ndim != 1 or len(L) == 0:
         raise InvalidDataError(f"errors has shape {L.shape}; pass one error per task, shape (n_tasks,).")
     return L

@@ -15,9 +15,9 @@ from ridgeway.weights._policies import (
     TaskPolicy,
     WeightPolicy,
     Zero,
-    check_semidefinite,
 )
-from ridgeway.weights._schedule import nonnegative, scheduled
+from ridgeway.weights._policies import check_semidefinite as check_semidefinite
+from ridgeway.weights._schedule import scheduled as scheduled
 
 __all__ = [
     "Accumulated",
@@ -26,7 +26,4 @@ __all__ = [
     "TaskPolicy",
     "WeightPolicy",
     "Zero",
-    "check_semidefinite",
-    "nonnegative",
-    "scheduled",
 ]

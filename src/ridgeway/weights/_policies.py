@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from ridgeway._validation import LARGEST
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import asymmetry, is_semidefinite, tolerance
 from ridgeway.weights._schedule import nonnegative, scheduled
@@ -111,9 +112,10 @@ class Accumulated(WeightPolicy):
 
     def prior_matrix(self, n_features: int) -> Array:
         """Return P, checked: its diagonal (n_features,) where it is diagonal, else (n_features, n_features)."""
-        if np.ndim(self.prior) == 2:
+        axes = _axes(self.prior)
+        if axes > 1:
             return check_semidefinite(self.prior, n_features, "the prior")
-        if np.ndim(self.prior) == 0:
+        if axes == 0:
             return np.full(n_features, nonnegative(self.prior, "the prior"))
         diagonal = np.array([nonnegative(entry, "each entry of the prior") for entry in self.prior])
         if len(diagonal) != n_features:
@@ -132,22 +134,30 @@ class Accumulated(WeightPolicy):
         return decay
 
 
+def _axes(value: Any) -> int:
+    try:
+        return int(np.ndim(value))
+    except ValueError:
+        raise InvalidParameterError("the prior is ragged. Pass a number, a vector or a square matrix.") from None
+
+
 def check_semidefinite(matrix: Any, n_features: int, name: str) -> Array:
     """Return a symmetric positive semidefinite (n_features, n_features) float64 matrix, or raise."""
     try:
-        array = np.array(matrix, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidParameterError(f"{name} is not a matrix of numbers; got {type(matrix).__name__}.") from None
+        array = np.array(matrix)
+        array = array.astype(np.float64, casting="unsafe" if array.dtype.kind == "O" else "same_kind")
+    except (OverflowError, TypeError, ValueError):
+        raise InvalidParameterError(f"{name} is not a matrix of real numbers; got {type(matrix).__name__}.") from None
     if array.shape != (n_features, n_features):
         raise InvalidParameterError(
             f"{name} has shape {array.shape}; it needs ({n_features}, {n_features}), one row and column per feature."
         )
-    if not np.isfinite(array).all():
-        raise InvalidParameterError(f"{name} holds NaN or infinity. Pass finite numbers.")
+    if not (np.abs(array) <= LARGEST).all():
+        raise InvalidParameterError(f"{name} holds NaN or infinity, or entries over {LARGEST:g}. Pass finite numbers.")
     if asymmetry(array) > tolerance(n_features):
         raise InvalidParameterError(
             f"{name} is not symmetric (relative difference {asymmetry(array):.2g}). Pass (H + H.T) / 2 if meant."
         )
     if not is_semidefinite(array):
         raise InvalidParameterError(f"{name} has a negative eigenvalue. A weight matrix must be positive semidefinite.")
-    return (array + array.T) / 2.0
+    return np.asarray((array + array.T) / 2.0)

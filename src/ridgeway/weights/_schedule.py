@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ridgeway._validation import LARGEST
 from ridgeway.errors import InvalidParameterError
 
 
@@ -28,10 +29,8 @@ def nonnegative(value: Any, name: str) -> float:
     """Return a finite number ≥ 0, or raise."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         raise InvalidParameterError(f"{name} must be a number ≥ 0; got {value!r}. Pass a float.") from None
-    if not (np.isfinite(number) and number >= 0.0):
-        raise InvalidParameterError(
-            f"{name} must be a finite number ≥ 0; got {number!r}. Pass 0 for no penalty at all."
-        )
+    if not 0.0 <= number <= LARGEST:
+        raise InvalidParameterError(f"{name} must be a finite number ≥ 0; got {number!r}. The most is {LARGEST:g}.")
     return number
