@@ -80,7 +80,7 @@ def test_duplicate_columns_share_the_coefficient(model):
 
 @each_model
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "bool", "float16", "float32", "int64", "object"])
-def test_every_number_type_is_learned_as_float64(model, dtype):
+def test_every_number_type_is_learned_as_float64(model, dtype, rng):
     table = rng.integers(0, 2 if dtype == "bool" else 127, size=(40, 4))
     target = rng.integers(0, 127, size=40)
     narrow = model.fit(table.astype(dtype), target.astype(dtype if dtype != "bool" else "int8")).coef_
@@ -103,7 +103,7 @@ def test_memory_layout_does_not_matter(model):
 @each_model
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.coo_array])
-def test_sparse_equals_dense(model, fit_intercept, form):
+def test_sparse_equals_dense(model, fit_intercept, form, rng):
     table = np.where(rng.random((30, 4)) < 0.5, X, 0.0)
     weight = rng.uniform(0.5, 2.0, 30)
     model = clone(model).set_params(fit_intercept=fit_intercept)
@@ -145,7 +145,7 @@ def test_no_matrix_of_features_by_features_in_the_dual():
 
 
 @each_model
-def test_several_targets_are_learned_side_by_side(model):
+def test_several_targets_are_learned_side_by_side(model, rng):
     targets = rng.normal(size=(30, 3))
     together = model.fit(X, targets, tasks=np.arange(30) // 10)
     coef, intercept, predicted = together.coef_, together.intercept_, together.predict(X)
@@ -158,7 +158,7 @@ def test_several_targets_are_learned_side_by_side(model):
 
 
 @each_model
-def test_tasks_by_label_in_order_of_first_appearance(model):
+def test_tasks_by_label_in_order_of_first_appearance(model, rng):
     labels = np.array(["b", "a", "c"])[rng.integers(0, 3, 30)]
     labels[0] = "b"
     labelled = model.fit(X, y, tasks=labels).coef_

@@ -70,7 +70,7 @@ def test_values_are_frozen(kind):
 
 
 @pytest.mark.parametrize("kind", [Moments, SquareRoot])
-def test_the_residual_block_is_the_sum_of_squares_that_is_left(kind):
+def test_the_residual_block_is_the_sum_of_squares_that_is_left(kind, rng):
     """Also after a removal, and where the fit is exact."""
     exact = X @ rng.normal(size=(3, 2)) + 1.0
     for targets, scale in ((Y, 1.0), (exact, 1e-12)):

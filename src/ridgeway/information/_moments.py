@@ -54,7 +54,7 @@ class Moments(Information):
             raise refuse_removal()
         # The rounding of each entry is that of the largest it has been; what remains must stand out from it.
         noise = self.peak + self._squares(self.matrix)
-        digits = digits_at_stake(noise, squares, p)
+        digits = digits_at_stake(noise, np.where(squares > tolerance(p) * noise, squares, 0.0), p)
         spread = float((left * np.square(mean[:p]) / squares[:p]).max())
         smallest = smallest_eigenvalue(matrix[:p, :p])
         if not smallest > max(tolerance(p) * 10.0**digits, tolerance(p) ** 2 * spread):

@@ -15,10 +15,10 @@ from ridgeway.linalg import (
     empty_triangle,
     psd_root,
     remove_rows,
+    solve_penalized,
     solve_triangle,
     tolerance,
     triangle_growth,
-    with_root,
 )
 
 Array = NDArray[np.float64]
@@ -67,7 +67,10 @@ class SquareRoot(Information):
         held = _centered(factor, *origin) if self.centered else Held(factor, *origin)
         # Each column carries the rounding of the largest it has been; what remains must stand out from it.
         noise = self.peak + self._squares(self.matrix)
-        digits = digits_at_stake(noise, self._squares(held.matrix), p, kept)
+        after = self._squares(held.matrix)
+        residual = self._squares(held.matrix[p:, p:])  # a difference of squares, which may be rounding
+        after[p:] -= np.where(residual > tolerance(p) * noise[p:], 0.0, residual)
+        digits = digits_at_stake(noise, after, p, kept)
         offset = np.hypot(offset, np.sqrt(noise[:p]))
         if np.isinf(triangle_growth(held.matrix[:p, :p], offset=offset)) or digits > -np.log10(tolerance(p)):
             raise refuse_removal()
@@ -89,8 +92,7 @@ class SquareRoot(Information):
         R = self.matrix[:p, :p]
         rhs = self.matrix[:p, p:] - R @ origin
         if prior.any():
-            root = psd_root(prior)
-            R, rhs = with_root(R, rhs, root, root @ (start - origin), offset=offset)
+            return solve_penalized(R, rhs, psd_root(prior), start - origin, size=size, offset=offset)
         return solve_triangle(R, rhs, size=size, offset=offset)
 
 

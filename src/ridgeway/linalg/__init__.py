@@ -21,6 +21,7 @@ from ridgeway.linalg._dense import (
     sum_of_products,
     triangular_root,
 )
+from ridgeway.linalg._penalized import solve_penalized
 from ridgeway.linalg._pooled import pooled_least_squares
 from ridgeway.linalg._rank import (
     EPS,
@@ -45,7 +46,6 @@ from ridgeway.linalg._triangle import (
     empty_triangle,
     psd_root,
     remove_rows,
-    with_root,
 )
 
 __all__ = [
@@ -73,6 +73,7 @@ __all__ = [
     "semidefinite_root",
     "smallest_eigenvalue",
     "solve_moments",
+    "solve_penalized",
     "solve_triangle",
     "solve_upper",
     "squared_singular_values",
@@ -81,5 +82,4 @@ __all__ = [
     "triangle_growth",
     "triangular_root",
     "weighted_step",
-    "with_root",
 ]

@@ -178,6 +178,19 @@ def without_rounding(A: Array, rhs: Array, *, offset: Array | float = 0.0) -> tu
     return s[:rank, None] * Vt[:rank] * scale, U[:, :rank].T @ rhs
 
 
+def minimum_norm(A: Array, rhs: Array, scale: Array, spread: Array) -> Solution:
+    """Solve A w = rhs with the least norm, in the least-squares sense where A is singular. O(n·p·min(n, p)).
+
+    `scale` and `spread` are what `equilibrate` says of A's columns.
+    """
+    U, s, Vt = svd(A / np.where(scale > 0.0, scale, np.inf), full_matrices=False, check_finite=False)
+    rank = numerical_rank(s, _noise(Vt, spread), len(A))
+    if rank == 0:
+        return Solution(np.zeros((A.shape[1], rhs.shape[1])), 0, 1.0)
+    inner = (U[:, :rank].T @ rhs) / s[:rank, None]
+    return Solution(least_norm(scale, Vt[:rank].T, inner), rank, s[0] / s[rank - 1])
+
+
 def least_norm(scale: Array, basis: Array, inner: Array) -> Array:
     """Return the w of least norm with basisᵀ·diag(scale)·w = inner.
 

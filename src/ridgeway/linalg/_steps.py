@@ -14,17 +14,18 @@ from scipy.linalg import svd
 from scipy.linalg.lapack import dtrtrs
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from ridgeway.linalg._penalized import TINY, solve_penalized
 from ridgeway.linalg._rank import (
     Solution,
     equilibrate,
-    least_norm,
+    minimum_norm,
     numerical_rank,
     solve_triangle,
     tolerance,
     without_rounding,
 )
 from ridgeway.linalg._rows import Rows
-from ridgeway.linalg._triangle import TINY, add_rows, empty_triangle, psd_root, with_root
+from ridgeway.linalg._triangle import add_rows, empty_triangle, psd_root
 
 Array = NDArray[np.float64]
 
@@ -36,21 +37,12 @@ def minimum_norm_step(rows: Rows, coef: Array) -> Solution:
         return solve_triangle(R, rhs, size=rows.n_features, offset=rows.offset)
     scale, spread = equilibrate(_column_norms(rows), rows.offset)
     if rows.fits_in_a_block:
-        return _minimum_norm(rows.whole(), rows.residual(coef), scale, spread)
+        return minimum_norm(rows.whole(), rows.residual(coef), scale, spread)
     return _streamed_minimum_norm(rows, coef, scale, spread)
 
 
-def _minimum_norm(A: Array, r: Array, scale: Array, spread: Array) -> Solution:
-    U, s, Vt = svd(A / np.where(scale > 0.0, scale, np.inf), full_matrices=False, check_finite=False)
-    rank = numerical_rank(s, np.sqrt(np.square(Vt * spread).sum(axis=1)), len(A))
-    if rank == 0:
-        return Solution(np.zeros((A.shape[1], r.shape[1])), 0, 1.0)
-    inner = (U[:, :rank].T @ r) / s[:rank, None]
-    return Solution(least_norm(scale, Vt[:rank].T, inner), rank, s[0] / s[rank - 1])
-
-
 def _streamed_minimum_norm(rows: Rows, coef: Array, scale: Array, spread: Array) -> Solution:
-    """As `_minimum_norm`, a block of columns at a time: fewer digits where columns differ much in scale."""
+    """As `minimum_norm`, a block of columns at a time: fewer digits where columns differ much in scale."""
     divisor, live = np.where(scale > 0.0, scale, np.inf), scale > 0.0
     _, s, Ut = svd(_dual_triangle(rows, lambda part, block: block / divisor[part]), check_finite=False)
     rank = numerical_rank(s, np.full(len(s), spread.max()), rows.n_samples)
@@ -90,7 +82,7 @@ def _dual_ridge(rows: Rows, coef: Array, weight: float) -> Solution:
     root = np.sqrt(weight)
     wide = np.hstack([A, root * np.eye(len(A))])
     scale = np.concatenate([norms, np.full(len(A), root)])
-    solved = _minimum_norm(wide, r, scale, np.ones(len(scale)))
+    solved = minimum_norm(wide, r, scale, np.ones(len(scale)))
     return Solution(solved.coef[:p], p, solved.growth)
 
 
@@ -116,8 +108,8 @@ def weighted_step(rows: Rows, coef: Array, weight_matrix: Array) -> Solution:
 
 
 def _penalized(rows: Rows, coef: Array, root: Array) -> Solution:
-    R, rhs = with_root(*_primal(rows, coef), root, np.zeros_like(coef), offset=rows.offset)
-    return solve_triangle(R, rhs, size=rows.n_features, offset=rows.offset)
+    R, rhs = _primal(rows, coef)
+    return solve_penalized(R, rhs, root, np.zeros_like(coef), size=rows.n_features, offset=rows.offset)
 
 
 def filtered_step(rows: Rows, coef: Array, gain: Callable[[Array], Array], root: Array | None = None) -> Array:

@@ -12,12 +12,9 @@ from scipy.linalg import eigh, qr
 from scipy.linalg.lapack import dpotrf, dtpqrt, dtrtrs
 
 from ridgeway.linalg._dense import semidefinite_root, triangular_root
-from ridgeway.linalg._rank import column_norms, plainly_regular, without_rounding
 
 Array = NDArray[np.float64]
 PANEL = 16
-TINY = 1e-8
-"""A penalty below this share of a column's squares leaves room for rounding to show in the answer."""
 
 
 def empty_triangle(width: int) -> Array:
@@ -98,24 +95,3 @@ def psd_root(matrix: Array) -> Array:
     factor = triangular_root(semidefinite_root(matrix))
     root[: len(factor)] = factor
     return root
-
-
-def with_root(
-    R: Array, rhs: Array, root: Array, root_rhs: Array, *, offset: Array | float = 0.0
-) -> tuple[Array, Array]:
-    """Return the factor and the right-hand side of [root; R]·w = [root_rhs; rhs], both upper triangular.
-
-    The root comes first: a strong one then costs the rows under it no digits. If it is weak, directions of R that are
-    rounding are taken out before they would outweigh it.
-    """
-    p, k = root_rhs.shape
-    stacked = empty_triangle(p + k)
-    stacked[:p, :p] = root
-    stacked[:p, p:] = root_rhs
-    weak = np.square(column_norms(root)) <= TINY * np.square(column_norms(R))
-    if weak.any() and not plainly_regular(R, offset=offset):
-        rows, right = without_rounding(R, rhs, offset=offset)
-        merged = add_rows(stacked, [np.asfortranarray(np.hstack([rows, right]))])
-    else:
-        merged = add_triangle(stacked, np.hstack([R, rhs]))
-    return merged[:p, :p], merged[:p, p:]

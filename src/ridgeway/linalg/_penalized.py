@@ -1,0 +1,63 @@
+"""Least squares under a quadratic penalty, however weak or strong it is beside the data."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dtrtrs
+
+from ridgeway.linalg._rank import (
+    Solution,
+    column_norms,
+    minimum_norm,
+    plainly_regular,
+    solve_triangle,
+    without_rounding,
+)
+from ridgeway.linalg._triangle import add_rows, add_triangle, empty_triangle
+
+Array = NDArray[np.float64]
+
+TINY = 1e-8
+"""A penalty below this share of a column's squares leaves room for rounding to show in the answer."""
+
+
+def solve_penalized(
+    R: Array, rhs: Array, root: Array, start: Array, *, size: int, offset: Array | float = 0.0
+) -> Solution:
+    """Solve min ‖R w − rhs‖² + ‖root·(w − start)‖² for upper triangular R and root. O(p³).
+
+    Where the penalty is weak and R singular, what rounding left in R would outweigh the penalty: directions of R that
+    are rounding are taken out first, and the dual is solved.
+
+    Parameters
+    ----------
+    R, root : ndarray of shape (n_features, n_features), upper triangular
+    rhs, start : ndarray of shape (n_features, n_targets)
+    size, offset : as for `solve_triangle`
+    """
+    weak = np.square(column_norms(root)) <= TINY * np.square(column_norms(R))
+    if not weak.any() or plainly_regular(R, offset=offset):
+        factor, right = _stacked(root, root @ start, np.hstack([R, rhs]), triangular=True)
+        return solve_triangle(factor, right, size=size, offset=offset)
+    rows, right = without_rounding(R, rhs, offset=offset)
+    if plainly_regular(root):
+        return _dual(rows, right, root, start)
+    factor, right = _stacked(root, root @ start, np.hstack([rows, right]), triangular=False)
+    return solve_triangle(factor, right, size=size, offset=offset)
+
+
+def _stacked(root: Array, root_rhs: Array, rows: Array, *, triangular: bool) -> tuple[Array, Array]:
+    """Return factor and right-hand side of the two systems: the root on top, so that a strong one costs no digits."""
+    p, k = root_rhs.shape
+    top = empty_triangle(p + k)
+    top[:p, :p] = root
+    top[:p, p:] = root_rhs
+    merged = add_triangle(top, rows) if triangular else add_rows(top, [np.asfortranarray(rows)])
+    return merged[:p, :p], merged[:p, p:]
+
+
+def _dual(rows: Array, rhs: Array, root: Array, start: Array) -> Solution:
+    """With t = root·(w − start): the t of least norm in [rows·root⁻¹, I]·[t; v] = rhs − rows·start."""
+    p = len(root)
+    wide = np.hstack([dtrtrs(root, rows.T, trans=1)[0].T, np.eye(len(rows))])
+    solved = minimum_norm(wide, rhs - rows @ start, column_norms(wide), np.ones(wide.shape[1]))
+    return Solution(start + dtrtrs(root, solved.coef[:p])[0], p, solved.growth)
