@@ -1,0 +1,78 @@
+"""Rational arithmetic: matrices of fractions, and the exact error of generalized ridge from its definition."""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Matrix", "diagonal", "exact", "identity", "next_moment", "relative", "second_moments", "solve"]
+
+Matrix = NDArray[np.object_]
+"""An array of `Fraction`; +, *, @ and .T work as for numbers."""
+
+
+def exact(values: Any) -> Matrix:
+    """Return an array of fractions, from whole numbers or fractions."""
+    array = np.array(values, dtype=object)
+    flat = [Fraction(value) for value in array.ravel()]
+    result = np.empty(len(flat), dtype=object)
+    result[:] = flat
+    return result.reshape(array.shape)
+
+
+def identity(size: int) -> Matrix:
+    """Return I."""
+    return diagonal([Fraction(1)] * size)
+
+
+def diagonal(values: Iterable[Fraction]) -> Matrix:
+    """Return diag(values)."""
+    entries = list(values)
+    result = exact(np.zeros((len(entries), len(entries)), dtype=int))
+    for i, entry in enumerate(entries):
+        result[i, i] = entry
+    return result
+
+
+def solve(matrix: Matrix, right: Matrix) -> Matrix:
+    """Return matrix⁻¹·right by Gauss–Jordan elimination; the matrix must be regular."""
+    size = len(matrix)
+    work = np.hstack([matrix, right.reshape(size, -1)])
+    for column in range(size):
+        pivot = column + next(i for i, entry in enumerate(work[column:, column]) if entry != 0)
+        work[[column, pivot]] = work[[pivot, column]]
+        work[column] = work[column] / work[column, column]
+        for row in range(size):
+            if row != column and work[row, column] != 0:
+                work[row] = work[row] - work[row, column] * work[column]
+    return work[:, size:].reshape(right.shape)
+
+
+def second_moments(
+    designs: Sequence[Matrix], weights: Sequence[Matrix], noise_variance: Fraction, true_coef: Matrix
+) -> list[Matrix]:
+    """Return E[(ŵ_t − w_*)(ŵ_t − w_*)ᵀ] after each task, from ŵ_0 = 0."""
+    moment = np.outer(true_coef, true_coef)
+    moments = []
+    for design, weight in zip(designs, weights, strict=True):
+        moment = next_moment(moment, design, weight, noise_variance)
+        moments.append(moment)
+    return moments
+
+
+def next_moment(moment: Matrix, design: Matrix, weight: Matrix, noise_variance: Fraction) -> Matrix:
+    """Return the second moment of the error after a task, from the normal equations of its update.
+
+    (X_tᵀX_t + n_tH_t)(ŵ_t − w_*) = n_tH_t(ŵ_{t−1} − w_*) + X_tᵀε_t; no formula of the paper is used.
+    """
+    held = len(design) * weight
+    system = design.T @ design + held
+    kept, gain = solve(system, held), solve(system, design.T)
+    return np.asarray(kept @ moment @ kept.T + noise_variance * (gain @ gain.T))
+
+
+def relative(one: Fraction, two: Fraction) -> float:
+    """Return |one − two| over the larger of both, 0 only where they are equal."""
+    return 0.0 if one == two else float(abs(one - two) / max(abs(one), abs(two)))

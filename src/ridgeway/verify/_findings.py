@@ -1,0 +1,187 @@
+"""What a check reports: trials of a claim, the verdict that they amount to, and the result of a run."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+__all__ = ["Record", "Result", "Trial", "Verdict", "judge"]
+
+
+class Verdict(StrEnum):
+    """What became of a statement."""
+
+    HOLDS = "holds"
+    CORRECTED = "holds as corrected"
+    FAILS = "fails as stated"
+    OPEN = "open"
+    CORRECTION_FAILS = "correction fails"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One form of a statement put to the test.
+
+    Attributes
+    ----------
+    measure : str
+        What was measured, in words.
+    value : float
+        Its worst value over all instances.
+    limit : float
+        What the value may be for the form to hold: at most this, or at least this where `at_least`.
+    instances : int
+        Instances tried.
+    counterexample : str or None
+        The smallest instance found that breaks the form.
+    broken : int
+        Instances that break the form.
+    at_least : bool
+        Whether the form says that the value gets large.
+    """
+
+    measure: str
+    value: float
+    limit: float
+    instances: int
+    counterexample: str | None = None
+    broken: int = 0
+    at_least: bool = False
+
+    @property
+    def margin(self) -> float:
+        """How far the value is on the right side of its limit; negative where the form fails."""
+        return self.value - self.limit if self.at_least else self.limit - self.value
+
+    @property
+    def holds(self) -> bool:
+        """Whether the form holds."""
+        return self.margin >= 0
+
+
+class Record:
+    """The worst value of a measure so far, and the smallest instance that broke its limit."""
+
+    def __init__(self, measure: str, limit: float) -> None:
+        self._measure, self._limit = measure, limit
+        self._worst, self._instances, self._broken = -float("inf"), 0, 0
+        self._smallest: tuple[float, str] | None = None
+
+    def add(self, value: float, size: float, instance: object) -> None:
+        """Take note of an instance: its value, how large it is, and the instance, which `str` can describe."""
+        self._instances += 1
+        self._worst = max(self._worst, value)
+        if value > self._limit:
+            self._broken += 1
+            if self._smallest is None or size < self._smallest[0]:
+                self._smallest = (size, str(instance))
+
+    def trial(self) -> Trial:
+        """Return what was found."""
+        found = None if self._smallest is None else self._smallest[1]
+        return Trial(self._measure, self._worst, self._limit, self._instances, found, self._broken)
+
+
+def judge(printed: Trial, corrected: Trial | None, *, new_claim: bool, conclusive: bool) -> Verdict:
+    """Return the verdict on a statement from the trials of its printed and its corrected form.
+
+    Parameters
+    ----------
+    printed, corrected : Trial
+        None where nothing needs correcting.
+    new_claim : bool
+        Whether the correction is another statement in the place of a false one, not a slip put right.
+    conclusive : bool
+        Whether the printed form says enough to be refuted.
+    """
+    if corrected is not None and not corrected.holds:
+        return Verdict.CORRECTION_FAILS
+    if printed.holds:
+        return Verdict.HOLDS
+    if not conclusive:
+        return Verdict.OPEN
+    return Verdict.FAILS if corrected is None or new_claim else Verdict.CORRECTED
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run found about one statement.
+
+    Attributes
+    ----------
+    name, where, claim, correction : str
+        As in the registry.
+    row : str
+        Its row in docs/paper.md; empty for a statement that needs no correction.
+    verdict, recorded : Verdict
+        What was found, and what was expected.
+    printed : Trial
+        The statement as printed.
+    corrected : Trial or None
+        The statement as corrected, or what holds in its place.
+    seconds : float
+        How long it took.
+    """
+
+    name: str
+    where: str
+    row: str
+    claim: str
+    correction: str
+    verdict: Verdict
+    recorded: Verdict
+    printed: Trial
+    corrected: Trial | None
+    seconds: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the verdict is the recorded one."""
+        return self.verdict is self.recorded
+
+    @property
+    def margin(self) -> float:
+        """The margin of the form that is meant to hold: the corrected one, where there is one."""
+        return (self.corrected or self.printed).margin
+
+    @property
+    def instances(self) -> int:
+        """Instances tried, of both forms."""
+        return self.printed.instances + (self.corrected.instances if self.corrected else 0)
+
+    @property
+    def counterexample(self) -> str | None:
+        """The smallest instance found that breaks the printed form."""
+        return self.printed.counterexample
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain numbers and text, ready for JSON."""
+        return {
+            "name": self.name,
+            "where": self.where,
+            "row": self.row,
+            "claim": self.claim,
+            "correction": self.correction,
+            "verdict": str(self.verdict),
+            "recorded": str(self.recorded),
+            "agrees": self.agrees,
+            "margin": self.margin,
+            "instances": self.instances,
+            "counterexample": self.counterexample,
+            "printed": _trial_dict(self.printed),
+            "corrected": None if self.corrected is None else _trial_dict(self.corrected),
+            "seconds": self.seconds,
+        }
+
+
+def _trial_dict(trial: Trial) -> dict[str, Any]:
+    return {
+        "holds": trial.holds,
+        "measure": trial.measure,
+        "value": trial.value,
+        "limit": trial.limit,
+        "at_least": trial.at_least,
+        "margin": trial.margin,
+        "instances": trial.instances,
+        "broken": trial.broken,
+        "counterexample": trial.counterexample,
+    }

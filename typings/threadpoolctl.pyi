@@ -1,0 +1,3 @@
+from contextlib import AbstractContextManager
+
+def threadpool_limits(limits: int | None = ..., user_api: str | None = ...) -> AbstractContextManager[object]: ...
