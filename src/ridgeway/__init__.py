@@ -4,12 +4,12 @@ Tasks arrive one after another; each is learned, its rows are thrown away, and t
 seen all of them at once. `GeneralizedRidge` is the estimator to start with.
 """
 
-from importlib.metadata import version
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from ridgeway import errors, information, metrics, theory, weights
-from ridgeway.estimators import ContinualRidge, EarlyStopping, GeneralizedRidge, MinimumNorm, Oracle
-
-__version__ = version("ridgeway")
+if TYPE_CHECKING:
+    from ridgeway import errors, information, metrics, theory, verify, weights
+    from ridgeway.estimators import ContinualRidge, EarlyStopping, GeneralizedRidge, MinimumNorm, Oracle
 
 __all__ = [
     "ContinualRidge",
@@ -21,5 +21,23 @@ __all__ = [
     "information",
     "metrics",
     "theory",
+    "verify",
     "weights",
 ]
+
+_ESTIMATORS = {"ContinualRidge", "EarlyStopping", "GeneralizedRidge", "MinimumNorm", "Oracle"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for: the command line must not wait for scikit-learn before it can print its help."""
+    if name == "__version__":
+        return import_module("importlib.metadata").version("ridgeway")
+    if name in _ESTIMATORS:
+        return getattr(import_module("ridgeway.estimators"), name)
+    if name in __all__:
+        return import_module(f"ridgeway.{name}")
+    raise AttributeError(f"module 'ridgeway' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

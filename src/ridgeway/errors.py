@@ -8,6 +8,7 @@
     ├── InvalidDataTypeError (TypeError)      text, dates, masked or otherwise non-numeric data
     ├── InvalidParameterError (ValueError)    a penalty, prior, decay, weight matrix or step size out of range
     ├── MergeError (ValueError)               two models that are not about the same thing
+    ├── MissingPackageError (ImportError)     an optional package that is not installed
     └── RemovalError (ValueError)             a task that cannot be taken out again without harm
     PrecisionWarning (UserWarning)            an answer with few correct digits left
 
@@ -20,6 +21,7 @@ __all__ = [
     "InvalidDataTypeError",
     "InvalidParameterError",
     "MergeError",
+    "MissingPackageError",
     "PrecisionWarning",
     "RemovalError",
     "RidgewayError",
@@ -48,6 +50,10 @@ class InvalidParameterError(RidgewayError, ValueError):
 
 class MergeError(RidgewayError, ValueError):
     """Two models that cannot be merged, with what differs."""
+
+
+class MissingPackageError(RidgewayError, ImportError):
+    """An optional package that is not installed, with the extra that brings it."""
 
 
 class RemovalError(RidgewayError, ValueError):

@@ -75,8 +75,8 @@ def _try_recursion(search: Search, form: tuple[Recursion, Callable[[tuple[int, .
         worst = 0.0
         for t, j in np.ndindex(penalties.shape):
             noise = case.noise_variance / sample_size(case.n_samples, t)
-            found = step(case.eigenvalues[t, j], penalties[t, j], errors[t, j], noise)
-            worst = max(worst, relative(found, errors[t + 1, j]))
+            found = step(case.eigenvalues.item(t, j), penalties.item(t, j), errors.item(t, j), noise)
+            worst = max(worst, relative(found, errors.item(t + 1, j)))
         record.add(worst, case.size, case)
     return record.trial()
 
@@ -136,14 +136,15 @@ def _try_iteration(search: Search, form: Callable[[Fraction, Fraction, Fraction]
         worst = 0.0
         for t, j in np.ndindex(case.eigenvalues.shape):
             if case.eigenvalues[t, j] > 0:
-                found = form(errors[t, j], case.eigenvalues[t, j], case.noise_variance / case.n_samples[t])
-                worst = max(worst, relative(found, errors[t + 1, j]))
+                noise = case.noise_variance / case.n_samples[t]
+                found = form(errors.item(t, j), case.eigenvalues.item(t, j), noise)
+                worst = max(worst, relative(found, errors.item(t + 1, j)))
         record.add(worst, case.size, case)
     return record.trial()
 
 
 def _try_asymptotics(search: Search, form: dict[str, Decay]) -> Trial:
-    """Let T grow: is the error of the optimum that of the oracle in the end?"""
+    """Let T grow and compare the optimum with the oracle."""
     n_tasks = search.count(10_000, 1_000_000)
     record = Record(f"largest 1 − 𝓛(GR)/𝓛(ORA) at T = {n_tasks:,}", 0.02)
     tasks = np.arange(1.0, n_tasks + 1)
@@ -175,14 +176,14 @@ def _penalties_over_error(case: Case, task: int, errors: Matrix) -> Matrix:
 
 
 def _stronger(case: Case, task: int, errors: Matrix) -> Matrix:
-    return optimal_penalties(case, task, errors) * Fraction(11, 10)
+    return np.asarray(optimal_penalties(case, task, errors) * Fraction(11, 10))
 
 
 def _without_sample_size(case: Case, task: int, errors: Matrix) -> Matrix:
     return np.asarray(denominators(case)[task])
 
 
-def _oracle_errors(case: Case) -> Matrix:
+def _unit_prior(case: Case) -> Matrix:
     return np.asarray(case.noise_variance / (denominators(case)[1:] - case.noise_variance / case.initial_errors + 1))
 
 
@@ -246,7 +247,7 @@ STATEMENTS = (
         mutations={
             "penalties × 1.1": {"printed": Optimum(_stronger, closed_form)},
             "dropped n_t": {"printed": Optimum(_without_sample_size, closed_form)},
-            "1 for σ²/e": {"printed": Optimum(optimal_penalties, _oracle_errors)},
+            "1 for σ²/e": {"printed": Optimum(optimal_penalties, _unit_prior)},
         },
     ),
     Statement(

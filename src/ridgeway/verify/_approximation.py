@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +57,7 @@ PRINTED = Approximation(
 )
 
 
-def room(constant: Array, ratio: Array) -> Array:
+def room(constant: Array | float, ratio: Array) -> Array:
     """Return the right side of eq. (sensitivity), C(C−1)ρ²/((1+ρ)(1+Cρ)²)."""
     return np.asarray(constant * (constant - 1) * ratio**2 / ((1 + ratio) * (1 + constant * ratio) ** 2))
 
@@ -127,9 +128,10 @@ def _try_remark(search: Search, turning: Callable[[float], float]) -> Trial:
         turn = turning(constant)
         rising = np.geomspace(1e-3, min(turn, 1e3), 400)
         falling = np.geomspace(turn, 1e3 * turn, 400) if np.isfinite(turn) else np.ones(1)
-        up, down = room(np.float64(constant), rising), room(np.float64(constant), falling)
+        up, down = room(constant, rising), room(constant, falling)
         drops, rises = 1 - up[1:] / up[:-1], down[1:] / down[:-1] - 1
-        where = f"C={constant:.3g}: ρ={rising[1 + int(np.argmax(drops > 1e-12))]:.3g} asks for more accuracy than a smaller ρ"
+        first = rising[1 + int(np.argmax(drops > 1e-12))]
+        where = f"C={constant:.3g}: ρ={first:.3g} asks for more accuracy than a smaller ρ"
         record.add(float(max(drops.max(), rises.max(initial=-1.0))), constant, where)
     return record.trial()
 
@@ -138,7 +140,7 @@ def _turning_point(constant: float) -> float:
     return float((1 + np.sqrt(1 + 8 * constant)) / (2 * constant))
 
 
-MUTATIONS = {
+MUTATIONS: dict[str, dict[Literal["printed", "corrected"], Approximation]] = {
     "room × 1.1": {"corrected": replace(CORRECTED, room=1.1)},
     "dropped σ²": {"corrected": replace(CORRECTED, bound=PRINTED.bound)},
     "corrected in print": {"printed": CORRECTED},

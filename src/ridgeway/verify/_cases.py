@@ -54,7 +54,7 @@ class Case:
     @cached_property
     def eigenvalues(self) -> Matrix:
         """γ, (T, p)."""
-        return self.loadings**2 / exact(self.n_samples)[:, np.newaxis]
+        return np.asarray(self.loadings**2 / exact(self.n_samples)[:, np.newaxis])
 
     @cached_property
     def initial_errors(self) -> Matrix:
@@ -82,7 +82,8 @@ class Case:
     def size(self) -> float:
         """How much there is to write down."""
         numbers = [*self.loadings.ravel(), self.noise_variance, *self.start]
-        return 20 * self.loadings.size + sum(abs(x.numerator) + x.denominator for x in numbers) + sum(self.n_samples)
+        digits = sum(abs(x.numerator) + x.denominator for x in numbers)
+        return float(20 * self.loadings.size + digits + sum(self.n_samples))
 
     def weight_matrix(self, penalties: Matrix) -> Matrix:
         """Return H = U diag(λ) Uᵀ."""

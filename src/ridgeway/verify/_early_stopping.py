@@ -88,7 +88,9 @@ def _try_any_matrix(search: Search, form: WeightMatrix) -> Trial:
             covariance = X.T @ X / len(X)
             root = rng.normal(size=(p, p))
             matrix = root @ root.T + 0.3 * np.eye(p)
-            inner = semidefinite_eigen(root.T @ covariance @ root)[0].max() + 0.3 * semidefinite_eigen(covariance)[0].max()
+            inner = (
+                semidefinite_eigen(root.T @ covariance @ root)[0].max() + 0.3 * semidefinite_eigen(covariance)[0].max()
+            )
             rates.append(0.9 * matrix / inner)
             weights.append(form(covariance, rates[-1], n_steps))
         stopped = EarlyStopping(rates, n_steps, fit_intercept=False)

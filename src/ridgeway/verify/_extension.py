@@ -42,6 +42,7 @@ def _steps(search: Search, penalty: Penalty, quick: int, full: int) -> Iterator[
     for _ in range(search.count(quick, full)):
         p, n_tasks = int(rng.integers(1, 4)), int(rng.integers(1, 4))
         start = exact(rng.integers(-2, 3, size=p))
+        start[0] = start[0] or Fraction(1)
         moment = np.outer(start, start)
         variance = Fraction(*rng.integers(1, 5, size=2).tolist())
         for _ in range(n_tasks):
@@ -68,7 +69,7 @@ def _step(
 def _try_no_rise(search: Search, form: Penalty) -> Trial:
     record = Record("largest relative rise of the error in a task", 0.0)
     for step in _steps(search, form, 150, 4000):
-        change = (step.after - step.before) / step.before if step.before else step.after
+        change = (step.after - step.before) / step.before
         record.add(float(change), step.size, f"{step.words}: {step.before} → {step.after}")
     return record.trial()
 

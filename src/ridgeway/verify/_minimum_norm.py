@@ -31,9 +31,7 @@ def _problems(search: Search, *, overparameterized: bool) -> Iterator[FixedDesig
         p, n_tasks = int(rng.integers(2, 9)), int(rng.integers(1, 5))
         n = int(rng.integers(1, p if overparameterized else 2 * p + 1))
         noise = float(np.exp(rng.normal()))
-        yield FixedDesignProblem(
-            gaussian_designs(rng, n_tasks, n, p), noise_variance=noise, signal=rng.normal(size=p)
-        )
+        yield FixedDesignProblem(gaussian_designs(rng, n_tasks, n, p), noise_variance=noise, signal=rng.normal(size=p))
 
 
 def _try(problems: Iterator[FixedDesignProblem], bound: Bound) -> Trial:

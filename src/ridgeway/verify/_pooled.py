@@ -48,7 +48,7 @@ def _sequences(search: Search, quick: int, full: int, *, equal_sizes: bool) -> I
     """Yield tasks of whole numbers, the first of full rank, with covariances that do not commute."""
     rng = search.generator()
     for _ in range(search.count(quick, full)):
-        n_tasks, p = rng.integers(2, 5), rng.integers(1, 4)
+        n_tasks, p = int(rng.integers(2, 5)), int(rng.integers(1, 4))
         sizes = [p + 1 if equal_sizes else int(rng.integers(1, p + 3)) for _ in range(n_tasks)]
         designs = [exact(rng.integers(-3, 4, size=(n, p))) for n in sizes]
         designs[0] = np.vstack([identity(p), exact(rng.integers(-3, 4, size=(1, p)))])

@@ -1,4 +1,7 @@
-"""Thm (ridge): how far continual ridge can fall behind; corrections rows 8, 9, 17 and 18, proofs in docs/ridge-gap.md."""
+"""Thm (ridge): how far continual ridge can fall behind; corrections rows 8, 9, 17 and 18.
+
+docs/ridge-gap.md has the proofs.
+"""
 
 from collections.abc import Callable
 from fractions import Fraction

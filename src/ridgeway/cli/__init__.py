@@ -1,0 +1,19 @@
+"""The command line. click and rich live here and nowhere else; `pip install 'ridgeway[cli]'` brings them."""
+
+import sys
+
+from ridgeway._optional import require
+from ridgeway.errors import MissingPackageError
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        require("click", "rich", extra="cli")
+    except MissingPackageError as error:
+        sys.exit(f"ridgeway: {error}")
+    from ridgeway.cli._commands import commands
+
+    commands()

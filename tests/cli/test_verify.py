@@ -1,0 +1,126 @@
+"""The command line: tables, JSON, exit codes, and what it does without its extra."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+import ridgeway
+from ridgeway import cli, verify
+from ridgeway.cli._commands import commands
+from ridgeway.errors import MissingPackageError
+from ridgeway.verify import STATEMENTS, Verdict
+
+
+@pytest.fixture
+def run():
+    return lambda *arguments: CliRunner().invoke(commands, ["verify", *arguments])
+
+
+def test_table(run):
+    result = run("oracle", "oracle-proof")
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert "Lemma (oracle), proof" in result.stdout
+    assert "holds as corrected" in result.stdout
+    assert "counterexample: σ²=2, e⁽⁰⁾=(1); n=1, γ=(1)" in result.stdout
+    assert "Every verdict is the recorded one." in result.stdout
+
+
+def test_table_of_all_has_no_details(run, monkeypatch):
+    monkeypatch.setattr("ridgeway.verify._registry.STATEMENTS", {"ridge": STATEMENTS["ridge"]})
+    result = run()
+    assert result.exit_code == 0
+    assert "fails as stated" in result.stdout
+    assert "≥ 0.24" in result.stdout
+    assert "counterexample" not in result.stdout
+
+
+def test_json(run):
+    result = run("oracle", "approx-ratio", "--json", "--seed", "3")
+    assert result.exit_code == 0
+    one, two = json.loads(result.stdout)
+    assert one["verdict"] == "holds"
+    assert one["corrected"] is None
+    assert two["verdict"] == two["recorded"] == "holds as corrected"
+    assert two["printed"]["holds"] is False
+    assert two["corrected"]["holds"] is True
+    assert two["printed"]["broken"] > 0
+    assert one["seconds"] >= 0
+    (expected,) = verify.verify(["approx-ratio"], seed=3)
+    assert two["counterexample"] == expected.counterexample
+
+
+def test_unknown_name_is_one_clear_line(run):
+    result = run("oracel", "min-norm")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr == "ridgeway verify: there is no statement named 'oracel'. Did you mean oracle?\n"
+
+
+def test_differing_verdict_exits_with_1(run, monkeypatch):
+    mutated = STATEMENTS["oracle"].mutated("dropped n_t")
+    monkeypatch.setitem(STATEMENTS, "oracle", mutated)
+    result = run("oracle")
+    assert result.exit_code == 1
+    assert "fails as stated (recorded: holds)" in result.stdout
+    assert "differs from the recorded one for: oracle" in result.stdout
+    (found,) = json.loads(run("oracle", "--json").stdout)
+    assert found["agrees"] is False
+    assert Verdict(found["verdict"]) is Verdict.FAILS
+
+
+def test_bad_options(run):
+    assert run("--budget", "long").exit_code == 2
+    assert run("--seed", "-1").exit_code == 2
+
+
+@pytest.mark.parametrize("command", [[], ["verify"]])
+def test_help_has_examples(command):
+    result = CliRunner().invoke(commands, [*command, "--help"])
+    assert result.exit_code == 0
+    assert "Examples:\n" in result.stdout
+
+
+def test_console_script_and_what_it_imports():
+    script = "import sys; sys.argv = ['ridgeway', *sys.argv[1:]]; from ridgeway.cli import main; main()"
+    found = subprocess.run([sys.executable, "-c", script, "verify", "order"], capture_output=True, text=True)  # noqa: S603
+    assert found.returncode == 0, found.stderr
+    assert found.stderr == ""
+    assert "Every verdict is the recorded one." in found.stdout
+
+
+def test_help_waits_for_nothing_heavy():
+    script = (
+        "import sys\n"
+        "from ridgeway.cli import main\n"
+        "sys.argv = ['ridgeway', 'verify', '--help']\n"
+        "try:\n    main()\n"
+        "except SystemExit:\n    print([m for m in ('numpy', 'scipy', 'sklearn', 'rich') if m in sys.modules])\n"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)  # noqa: S603
+    assert found.stdout.endswith("[]\n"), found.stdout + found.stderr
+
+
+def test_library_does_not_import_the_command_line():
+    script = "import sys, ridgeway; ridgeway.GeneralizedRidge; print([m for m in ('click', 'rich') if m in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)  # noqa: S603
+    assert found.stdout == "[]\n", found.stderr
+
+
+def test_without_the_extra_it_names_it(monkeypatch):
+    monkeypatch.setattr("ridgeway._optional.find_spec", lambda package: None)
+    with pytest.raises(SystemExit, match=r"click and rich, not installed. Run: pip install 'ridgeway\[cli\]'"):
+        cli.main()
+    with pytest.raises(MissingPackageError, match="needs there_is_none"):
+        ridgeway._optional.require("there_is_none", extra="cli")
+
+
+def test_lazy_package():
+    assert set(ridgeway.__all__) < set(dir(ridgeway))
+    assert ridgeway.__version__
+    assert all(getattr(ridgeway, name) is not None for name in ridgeway.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = ridgeway.nothing
