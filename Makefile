@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUN ?= python
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test check bench accuracy clean
+.PHONY: demo test check bench accuracy paper clean
 
 demo: .venv/plot
 	$(BIN)/python examples/demo.py
@@ -27,6 +27,9 @@ bench: accuracy
 
 accuracy: .venv/bench
 	$(BIN)/python -m benchmarks.accuracy docs/accuracy.md
+
+paper: .venv/check
+	$(BIN)/python docs/make_paper.py
 
 .venv/%: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

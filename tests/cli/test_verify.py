@@ -105,7 +105,9 @@ def test_help_waits_for_nothing_heavy():
 
 
 def test_library_does_not_import_the_command_line():
-    script = "import sys, ridgeway; ridgeway.GeneralizedRidge; print([m for m in ('click', 'rich') if m in sys.modules])"
+    script = (
+        "import sys, ridgeway; ridgeway.GeneralizedRidge; print([m for m in ('click', 'rich') if m in sys.modules])"
+    )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)  # noqa: S603
     assert found.stdout == "[]\n", found.stderr
 

@@ -46,7 +46,9 @@ def test_no_statement_without_a_mutation_of_the_form_that_holds():
         assert any(side in forms for forms in statement.mutations.values()), statement.name
 
 
-@pytest.mark.parametrize("name", ["sample-size", "approx-reference", "ridge-first-penalty", "extension", "pooled-always"])
+@pytest.mark.parametrize(
+    "name", ["sample-size", "approx-reference", "ridge-first-penalty", "extension", "pooled-always"]
+)
 def test_other_instances_have_the_same_verdict(name):
     (first,), (again,), (other,) = (list(verify.verify([name], seed=seed)) for seed in (1, 1, 2))
     assert first.agrees
@@ -72,7 +74,7 @@ def test_full_tries_more():
 
 
 def test_arguments():
-    with pytest.raises(InvalidParameterError, match="no statement named 'oracel'. Did you mean oracle"):
+    with pytest.raises(InvalidParameterError, match=r"no statement named 'oracel'\. Did you mean oracle"):
         verify.verify(["oracel"])
     with pytest.raises(InvalidParameterError, match="There are: min-norm, "):
         verify.select(["zzz"])
