@@ -86,7 +86,7 @@ def test_help_has_examples(command):
 
 def test_console_script_and_what_it_imports():
     script = "import sys; sys.argv = ['ridgeway', *sys.argv[1:]]; from ridgeway.cli import main; main()"
-    found = subprocess.run([sys.executable, "-c", script, "verify", "order"], capture_output=True, text=True)  # noqa: S603
+    found = subprocess.run([sys.executable, "-c", script, "verify", "order"], capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
     assert found.stderr == ""
     assert "Every verdict is the recorded one." in found.stdout
@@ -100,7 +100,7 @@ def test_help_waits_for_nothing_heavy():
         "try:\n    main()\n"
         "except SystemExit:\n    print([m for m in ('numpy', 'scipy', 'sklearn', 'rich') if m in sys.modules])\n"
     )
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)  # noqa: S603
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert found.stdout.endswith("[]\n"), found.stdout + found.stderr
 
 
@@ -108,7 +108,7 @@ def test_library_does_not_import_the_command_line():
     script = (
         "import sys, ridgeway; ridgeway.GeneralizedRidge; print([m for m in ('click', 'rich') if m in sys.modules])"
     )
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)  # noqa: S603
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert found.stdout == "[]\n", found.stderr
 
 

@@ -58,9 +58,7 @@ def test_other_instances_have_the_same_verdict(name):
 
 
 def test_known_numbers():
-    numbers = {result.name: result for result in verify.verify(["ridge", "iteration", "approx-reference"])}
-    assert 1.99 < numbers["ridge"].printed.value < 2
-    assert numbers["ridge"].corrected.value == pytest.approx(0.255, abs=0.01)
+    numbers = {result.name: result for result in verify.verify(["iteration", "approx-reference"])}
     assert numbers["iteration"].counterexample == "σ²=1, e⁽⁰⁾=(4); n=1, γ=(1)"
     assert numbers["approx-reference"].printed.broken > 1000
     assert numbers["approx-reference"].corrected.broken == 0

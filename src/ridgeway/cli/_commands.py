@@ -7,15 +7,16 @@ from ridgeway.cli._verify import verify
 __all__ = ["commands"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-def commands() -> None:
-    r"""Continual regression that does not forget.
+EXAMPLES = """\b
+Examples:
+  ridgeway verify                 what holds of the paper, and what does not
+  ridgeway verify --help          the options of a command
+"""
 
-    \b
-    Examples:
-      ridgeway verify                 what holds of the paper, and what does not
-      ridgeway verify --help          the options of a command
-    """
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXAMPLES)
+def commands() -> None:
+    """Continual regression that does not forget."""
 
 
 commands.add_command(verify)

@@ -21,7 +21,16 @@ PLAIN_WIDTH = 160
 """Columns of a table that goes to a file or a pipe."""
 
 
-@click.command()
+EXAMPLES = """\b
+Examples:
+  ridgeway verify                              all statements
+  ridgeway verify ridge oracle                 two of them, in detail
+  ridgeway verify --budget full --seed 7       other instances, and more of them
+  ridgeway verify --json > verdicts.json       for a program to read
+"""
+
+
+@click.command(epilog=EXAMPLES)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random instances.")
@@ -33,17 +42,10 @@ PLAIN_WIDTH = 160
     help="quick takes seconds; full takes minutes, with 10 to 50 times as many instances.",
 )
 def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: str) -> None:
-    r"""Put each statement of the paper to the test, or only those named.
+    """Put each statement of the paper to the test, or only those named.
 
     Every statement is tried as printed and, where it has a slip, as corrected. Exits with 1 if a verdict differs from
     the recorded one, with 2 for a name that there is none of.
-
-    \b
-    Examples:
-      ridgeway verify                              all statements
-      ridgeway verify ridge oracle                 two of them, in detail
-      ridgeway verify --budget full --seed 7       other instances, and more of them
-      ridgeway verify --json > verdicts.json       for a program to read
     """
     from ridgeway import verify as checks
 

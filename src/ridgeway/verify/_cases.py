@@ -107,11 +107,11 @@ class Case:
         return f"σ²={self.noise_variance}, e⁽⁰⁾=({', '.join(map(str, self.initial_errors))}); {tasks}"
 
 
-def cases(search: Search, quick: int, full: int, *, equal_sizes: bool = False) -> Iterator[Case]:
+def cases(search: Search, quick: int, full: int) -> Iterator[Case]:
     """Yield all of the smallest, then random ones; every direction is seen by some task (Assumption (fullrank))."""
     for load, n, noise, start in product((1, 2), repeat=4):
         yield Case(exact([[load]]), (n,), Fraction(noise), exact([start]), identity(1))
-    for counts in ((1, 1), (2, 2)) if equal_sizes else product((1, 2), repeat=2):
+    for counts in product((1, 2), repeat=2):
         yield Case(exact([[1], [1]]), counts, Fraction(1), exact([1]), identity(1))
     rng = search.generator()
     for _ in range(search.count(quick, full)):
@@ -123,8 +123,6 @@ def cases(search: Search, quick: int, full: int, *, equal_sizes: bool = False) -
         rows = [sum(load != 0 for load in task) for task in loadings]
         spare = rng.integers(0, 4, size=n_tasks)
         sizes = [max(1, seen + int(more)) for seen, more in zip(rows, spare, strict=True)]
-        if equal_sizes:
-            sizes = [max(sizes)] * n_tasks
         first = exact([Fraction(int(a), int(b)) for a, b in rng.integers(1, 4, size=(p, 2))])
         variance = Fraction(*rng.integers(1, 5, size=2).tolist())
         yield Case(loadings, tuple(sizes), variance, first, reflection(rng, p))

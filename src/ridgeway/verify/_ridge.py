@@ -107,7 +107,7 @@ def _try_other_parameters(search: Search, allowed: Callable[[float, float], floa
     for n in (1e3, 1e6, 1e9):
         gap = printed_family(n, 1.0, 0.5 * n ** (-1 / 3), (1.0, 0.0))
         record.add(gap / allowed(1.0, 0.0), np.log10(n), f"w_*=(1, 0), n_1={n:.0g}, n_2=1, ε=n_1^−⅓/2: {gap:.4g}")
-    for _ in range(search.count(60, 1500)):
+    for _ in range(search.count(25, 1500)):
         initial = tuple(10.0 ** rng.uniform(-2, 2, size=2))
         n_1, n_2, epsilon = 10.0 ** rng.uniform([0, 0, -8], [8, 8, 0])
         gap = printed_family(n_1, n_2, epsilon, initial)
