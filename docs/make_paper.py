@@ -48,7 +48,7 @@ def evidence(trial: Trial) -> str:
     """Return what was measured, its worst value, and what it may be."""
     relation = ("≥" if trial.holds else "<") if trial.at_least else ("≤" if trial.holds else ">")
     broken = f"; {trial.broken:,} of {trial.instances:,} break it" if trial.broken else ""
-    return f"{trial.measure}: {trial.value:.4g} {relation} {trial.limit:.4g}{broken}"
+    return f"{trial.measure}: {trial.value:.6g} {relation} {trial.limit:.6g}{broken}"
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ def _print_table(results: list["Result"], *, in_detail: bool) -> None:
 def _in_short(trial: "Trial") -> str:
     """Return the worst value and what it may be."""
     relation = ("≥" if trial.holds else "<") if trial.at_least else ("≤" if trial.holds else ">")
-    return f"{trial.value:.4g} {relation} {trial.limit:g}"
+    return f"{trial.value:.6g} {relation} {trial.limit:g}"
 
 
 def _print_detail(console: "Console", result: "Result") -> None:
