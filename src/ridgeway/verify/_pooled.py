@@ -152,7 +152,7 @@ STATEMENTS = (
         printed=Claim(_oracle_error, _try_oracle),
         mutations={
             "dropped n_t": {"printed": lambda case: sum(case.noise_variance / case.eigenvalues.sum(axis=0))},
-            "σ for σ²": {"printed": lambda case: _oracle_error(case) / case.noise_variance**2},
+            "1/σ² for σ²": {"printed": lambda case: _oracle_error(case) / case.noise_variance**2},
         },
     ),
     Statement(
