@@ -154,7 +154,8 @@ def practical() -> Figure:
         "GR with a prior of 1": (GeneralizedRidge(Accumulated(prior=1.0), fit_intercept=False), GREEN, "s"),
         "CRR, λ = 0.1": (ContinualRidge(0.1, fit_intercept=False), ORANGE, "^"),
     }
-    oracle, gaps = Oracle(fit_intercept=False), {name: [] for name in models}
+    oracle = Oracle(fit_intercept=False)
+    gaps: dict[str, list[float]] = {name: [] for name in models}
     for _ in range(12):
         X = rng.normal(size=(6, p))
         y = X @ coef + rng.normal(size=6)
@@ -177,7 +178,7 @@ def minimum_norm() -> Figure:
         X = rng.normal(size=(n, 10))
         largest = theory_eigenvalue(X)
         errors.append(FixedDesignProblem([X], signal=np.zeros(10)).expected_error(Zero()).total[0])
-        bounds.append(min(n, 10) / (n * largest))
+        bounds.append(min(int(n), 10) / (int(n) * largest))
         printed.append(1 / largest)
     first.semilogy(sizes, errors, color=BLACK, marker="o", ms=3, label="error, w* = 0")
     first.semilogy(sizes, printed, **PRINT, label="printed bound, σ²/γ_max")
@@ -226,7 +227,7 @@ def early_stopping() -> Figure:
         shared = np.diag(theory.penalties_from_early_stopping([2.0, 0.5], np.diagonal(rates), 4))
         for weight, found in ((shared, printed), (general, right)):
             kept = np.linalg.solve(covariance + weight, weight @ start)
-            found.append(max(np.linalg.norm(kept - stopped) / np.linalg.norm(start), 1e-17))
+            found.append(max(float(np.linalg.norm(kept - stopped) / np.linalg.norm(start)), 1e-17))
     second.semilogy(np.degrees(angles), printed, **PRINT, label="eq. (equivalence), s = uᵀAu")
     second.semilogy(np.degrees(angles), right, **RIGHT, label="the general H")
     label(second, "Row 10c: A turned against Σ, m = 4", "angle, degrees", "relative distance from early stopping")

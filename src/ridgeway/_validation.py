@@ -242,10 +242,6 @@ def _refuse_overflow(X: Any, y: Array, weight: Array | None) -> None:
                 f"{name} has values whose squares overflow (up to {largest:.3g}, weight included; the most is "
                 f"{LARGEST:g}). Change the unit of that column."
             )
-    if root > LARGEST:
-        raise InvalidDataError(
-            f"sample_weight has values up to {root**2:.3g} whose squares overflow. Rescale the weights."
-        )
 
 
 def _refuse_non_numbers(data: Any, name: str) -> None:
