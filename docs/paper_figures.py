@@ -161,7 +161,7 @@ def practical() -> Figure:
         y = X @ coef + rng.normal(size=6)
         pooled = oracle.partial_fit(X, y).coef_
         for name, (model, _, _) in models.items():
-            gaps[name].append(np.linalg.norm(model.partial_fit(X, y).coef_ - pooled) / np.linalg.norm(pooled))
+            gaps[name].append(float(np.linalg.norm(model.partial_fit(X, y).coef_ - pooled) / np.linalg.norm(pooled)))
     for name, (_, colour, marker) in models.items():
         third.semilogy(range(1, 13), np.maximum(gaps[name], 1e-17), color=colour, marker=marker, ms=4, label=name)
     label(third, "Row 11: n = 6, p = 20, equal at every t", "task", "relative distance from the oracle")

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ridgeway._validation import Task, check_rows, check_tasks
 from ridgeway.errors import InvalidDataError, InvalidParameterError
-from ridgeway.linalg import Rows
+from ridgeway.linalg import Rows, threads_for
 
 Array = NDArray[np.float64]
 
@@ -149,9 +149,10 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
     def _take(self, state: State | None, tasks: list[Task]) -> Self:
         if not isinstance(self.fit_intercept, bool | np.bool_):
             raise InvalidParameterError(f"fit_intercept must be True or False; got {self.fit_intercept!r}.")
-        learned = self._after(state, tasks[0])
-        for task in tasks[1:]:
-            learned = self._after(learned, task)
+        with threads_for(tasks[0].n_features):
+            learned = self._after(state, tasks[0])
+            for task in tasks[1:]:
+                learned = self._after(learned, task)
         self._swap(learned, tasks[0])
         return self
 

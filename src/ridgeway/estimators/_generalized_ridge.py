@@ -14,7 +14,7 @@ from ridgeway._validation import Task, check_tasks
 from ridgeway.errors import InvalidParameterError, MergeError, PrecisionWarning, RemovalError
 from ridgeway.estimators._base import Answer, ContinualRegressor, State, check_targets, next_estimate
 from ridgeway.information import Information, Moments, SquareRoot
-from ridgeway.linalg import EPS, Rows, ridge_step, weighted_step
+from ridgeway.linalg import EPS, Rows, ridge_step, threads_for, weighted_step
 from ridgeway.weights import Accumulated, TaskPolicy
 
 Array = NDArray[np.float64]
@@ -36,7 +36,8 @@ class Memory(State):
     def answer(self) -> Answer:
         """The estimate, solved when first asked for."""
         fade = self.decay**self.n_tasks  # J_0 = P decays with the past
-        solution = self.information.solve(self.prior * fade, self.start)
+        with threads_for(self.information.n_features):
+            solution = self.information.solve(self.prior * fade, self.start)
         _warn_of_lost_digits(solution.growth, type(self.information))
         return Answer(solution.coef, self.information.intercept(solution.coef), solution.rank)
 
@@ -122,12 +123,11 @@ class GeneralizedRidge(ContinualRegressor):
             raise MergeError(
                 f"cannot merge two models that differ in: {', '.join(differences)}. Learn both with the same settings."
             )
+        with threads_for(self.n_features_in_):
+            information = mine.information.merge(theirs.information)
         merged = copy.copy(self)
         merged._state = replace(
-            mine,
-            n_tasks=mine.n_tasks + theirs.n_tasks,
-            n_samples=mine.n_samples + theirs.n_samples,
-            information=mine.information.merge(theirs.information),
+            mine, n_tasks=mine.n_tasks + theirs.n_tasks, n_samples=information.n_samples, information=information
         )
         return merged
 
@@ -140,7 +140,8 @@ class GeneralizedRidge(ContinualRegressor):
         memory = self._memory("remove", RemovalError)
         (task,) = check_tasks(self, X, y, sample_weight, first=False)
         check_targets(memory, task)
-        information = memory.information.remove(task)
+        with threads_for(self.n_features_in_):
+            information = memory.information.remove(task)
         self._state = replace(
             memory, n_tasks=max(memory.n_tasks - 1, 1), n_samples=information.n_samples, information=information
         )

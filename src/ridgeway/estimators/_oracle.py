@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ridgeway._validation import Task
 from ridgeway.estimators._base import Answer, ContinualRegressor, State
-from ridgeway.linalg import pooled_least_squares
+from ridgeway.linalg import pooled_least_squares, threads_for
 
 Array = NDArray[np.float64]
 
@@ -25,8 +25,9 @@ class Pool(State):
     @cached_property
     def answer(self) -> Answer:
         """Pooled least squares, solved when first asked for."""
-        solution, mean = pooled_least_squares(self.tasks, self.start, center=self.center)
         p = len(self.start)
+        with threads_for(p):
+            solution, mean = pooled_least_squares(self.tasks, self.start, center=self.center)
         return Answer(solution.coef, mean[p:] - mean[:p] @ solution.coef, solution.rank)
 
 

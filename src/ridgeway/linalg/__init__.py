@@ -40,6 +40,7 @@ from ridgeway.linalg._steps import (
     ridge_step,
     weighted_step,
 )
+from ridgeway.linalg._threads import threads_for
 from ridgeway.linalg._triangle import (
     add_rows,
     add_triangle,
@@ -78,6 +79,7 @@ __all__ = [
     "solve_upper",
     "squared_singular_values",
     "sum_of_products",
+    "threads_for",
     "tolerance",
     "triangle_growth",
     "triangular_root",

@@ -19,6 +19,9 @@ Array = NDArray[np.float64]
 TINY = 1e-8
 """A penalty below this share of a column's squares leaves room for rounding to show in the answer."""
 
+NEGLIGIBLE = 1e-18
+"""The root of a penalty below this share of a column's norm no longer shows in the answer."""
+
 
 def solve_penalized(
     R: Array, rhs: Array, root: Array, start: Array, *, size: int, offset: Array | float = 0.0
@@ -34,7 +37,11 @@ def solve_penalized(
     rhs, start : ndarray of shape (n_features, n_targets)
     size, offset : as for `solve_triangle`
     """
-    weak = np.square(column_norms(root)) <= TINY * np.square(column_norms(R))
+    norms = column_norms(R)
+    strongest = column_norms(root).max()
+    if 0.0 < strongest < least_root(norms):
+        root = root * (least_root(norms) / strongest)
+    weak = np.square(column_norms(root)) <= TINY * np.square(norms)
     if not weak.any() or plainly_regular(R, offset=offset):
         factor, right = _stacked(root, root @ start, np.hstack([R, rhs]), triangular=True)
         return solve_triangle(factor, right, size=size, offset=offset)
@@ -43,6 +50,11 @@ def solve_penalized(
         return _dual(rows, right, root, start)
     factor, right = _stacked(root, root @ start, np.hstack([rows, right]), triangular=False)
     return solve_triangle(factor, right, size=size, offset=offset)
+
+
+def least_root(norms: Array) -> float:
+    """Return the root of a penalty that stands for all weaker ones: beside data of these norms it is the limit 0⁺."""
+    return NEGLIGIBLE * float(norms[norms > 0.0].min(initial=np.inf)) if norms.any() else 0.0
 
 
 def _stacked(root: Array, root_rhs: Array, rows: Array, *, triangular: bool) -> tuple[Array, Array]:

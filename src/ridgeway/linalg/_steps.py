@@ -14,7 +14,7 @@ from scipy.linalg import svd
 from scipy.linalg.lapack import dtrtrs
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from ridgeway.linalg._penalized import TINY, solve_penalized
+from ridgeway.linalg._penalized import TINY, least_root, solve_penalized
 from ridgeway.linalg._rank import (
     Solution,
     equilibrate,
@@ -79,7 +79,7 @@ def _dual_ridge(rows: Rows, coef: Array, weight: float) -> Solution:
     norms = _column_norms(rows)
     if (weight <= TINY * np.square(norms)).any():
         A, r = without_rounding(A, r, offset=rows.offset)
-    root = np.sqrt(weight)
+    root = max(np.sqrt(weight), least_root(norms))
     wide = np.hstack([A, root * np.eye(len(A))])
     scale = np.concatenate([norms, np.full(len(A), root)])
     solved = minimum_norm(wide, r, scale, np.ones(len(scale)))

@@ -1,0 +1,52 @@
+"""The limit on BLAS threads is the process's: it must always come back."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from ridgeway import GeneralizedRidge, linalg
+
+
+def blas_threads():
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+def test_small_systems_have_one_thread_and_large_ones_what_there_is():
+    with threadpool_limits(2):
+        with linalg.threads_for(10):
+            assert blas_threads() == {1}
+            with linalg.threads_for(20):
+                assert blas_threads() == {1}
+            assert blas_threads() == {1}
+        assert blas_threads() == {2}
+        with linalg.threads_for(10_000):
+            assert blas_threads() == {2}
+
+
+def test_an_error_inside_does_not_keep_the_limit():
+    def fail():
+        with linalg.threads_for(10):
+            raise RuntimeError
+
+    with threadpool_limits(2):
+        with pytest.raises(RuntimeError):
+            fail()
+        assert blas_threads() == {2}
+
+
+def test_models_that_learn_at_once_give_the_limit_back(rng):
+    tasks = [(rng.normal(size=(50, 5)), rng.normal(size=50)) for _ in range(20)]
+
+    def learn(_):
+        model = GeneralizedRidge()
+        for X, y in tasks:
+            model.partial_fit(X, y)
+        return model.coef_
+
+    with threadpool_limits(2):
+        with ThreadPoolExecutor(4) as pool:
+            answers = list(pool.map(learn, range(8)))
+        assert blas_threads() == {2}
+    np.testing.assert_array_equal(answers, [answers[0]] * 8)
