@@ -11,6 +11,9 @@ from ridgeway.linalg import Rows, Solution, smallest_eigenvalue, solve_moments, 
 
 Array = NDArray[np.float64]
 
+NEAR = 0.5
+"""A point is near the mean of a column where the difference makes up less than this share of the squares about it."""
+
 
 class Moments(Information):
     """The information as the matrix of centred co-moments, Σ w·(a − ā)(a − ā)ᵀ over rows a = [x, y].
@@ -23,32 +26,31 @@ class Moments(Information):
         return np.diag(matrix).copy()
 
     def _with_task(self, task: Task) -> Held:
-        rows = Rows(task, center=self.centered)
-        return self._meet(_product(rows), rows.mean, rows.mean_low, rows.total_weight)
+        return self._meet(_held(task, centered=self.centered), task.total_weight)
 
     def _with_other(self, other: Self) -> Held:
-        return self._meet(other.matrix, other.mean, other.mean_low, other.total_weight)
+        return self._meet(Held(other.matrix, other.mean, other.mean_low), other.total_weight)
 
-    def _meet(self, matrix: Array, mean: Array, mean_low: Array, weight: float) -> Held:
+    def _meet(self, other: Held, weight: float) -> Held:
         """Add co-moments centred at other means (Chan, Golub and LeVeque, 1983)."""
         total = self.total_weight + weight
         if not self.centered or self.n_samples == 0:
-            return Held(np.asarray(self.matrix + matrix), mean, mean_low)
-        apart = (mean - self.mean) + (mean_low - self.mean_low)
+            return Held(np.asarray(self.matrix + other.matrix), other.mean, other.mean_low)
+        apart = (other.mean - self.mean) + (other.mean_low - self.mean_low)
         gap = apart * np.sqrt(self.total_weight * (weight / total))
         return Held(
-            self.matrix + matrix + np.outer(gap, gap),
+            self.matrix + other.matrix + np.outer(gap, gap),
             *two_sum(self.mean, self.mean_low + apart * (weight / total)),
         )
 
     def _without_task(self, task: Task, left: float) -> tuple[Held, float]:
         p = self.n_features
-        rows = Rows(task, center=self.centered)
-        matrix, mean, mean_low = self.matrix - _product(rows), self.mean, self.mean_low
+        gone = _held(task, centered=self.centered)
+        matrix, mean, mean_low = self.matrix - gone.matrix, self.mean, self.mean_low
         if self.centered:
-            apart = (rows.mean - mean) + (rows.mean_low - mean_low)
-            mean, mean_low = two_sum(mean, mean_low - apart * (rows.total_weight / left))
-            matrix = matrix - np.outer(apart, apart) * (rows.total_weight * (self.total_weight / left))
+            apart = (gone.mean - mean) + (gone.mean_low - mean_low)
+            mean, mean_low = two_sum(mean, mean_low - apart * (task.total_weight / left))
+            matrix = matrix - np.outer(apart, apart) * (task.total_weight * (self.total_weight / left))
         squares = self._squares(matrix)
         if not (squares[:p] > 0.0).all():
             raise refuse_removal()
@@ -75,5 +77,15 @@ class Moments(Information):
         return solve_moments(S + P, right, size=size, offset=offset)
 
 
-def _product(rows: Rows) -> Array:
-    return sum_of_products(rows.blocks("C"), len(rows.mean))
+def _held(task: Task, *, centered: bool) -> Held:
+    """Return a task's co-moments, centred at its means, in one pass wherever a sample finds the means well enough."""
+    if not centered:
+        rows = Rows(task)
+        return Held(sum_of_products(rows.blocks("C"), len(rows.mean)), rows.mean, rows.mean_low)
+    rows = Rows.near_their_mean(task)
+    total = sum_of_products(rows.blocks("C", with_ones=True), 1 + len(rows.mean))
+    move = total[0, 1:] / total[0, 0]
+    if (total[0, 0] * np.square(move) > NEAR * np.diag(total)[1:]).any():
+        rows = Rows(task, center=True)
+        return Held(sum_of_products(rows.blocks("C"), len(rows.mean)), rows.mean, rows.mean_low)
+    return Held(total[1:, 1:] - np.outer(total[0, 1:], move), *two_sum(rows.mean, move))

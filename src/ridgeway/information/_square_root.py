@@ -38,9 +38,9 @@ class SquareRoot(Information):
     def _with_task(self, task: Task) -> Held:
         if not self.centered:
             return Held(add_rows(self.matrix, Rows(task).blocks()), self.mean, self.mean_low)
-        # Of the past and the task, the lighter moves to the mean of the heavier: no digits are lost to an offset.
+        # Of the past and the task, the lighter moves to where the heavier is: no digits are lost to an offset.
         heavier = task.total_weight > self.total_weight
-        rows = Rows(task, center=True) if heavier else Rows(task, about=(self.mean, self.mean_low))
+        rows = Rows.near_their_mean(task) if heavier else Rows(task, about=(self.mean, self.mean_low))
         past = self._about(rows.mean, rows.mean_low)
         return _centered(add_rows(past, rows.blocks(with_ones=True)), rows.mean, rows.mean_low)
 
