@@ -1,0 +1,45 @@
+"""What must be reached: the bars, as data. A measurement beside its bar is met or missed, never adjusted."""
+
+from typing import NamedTuple
+
+KINDS = ("moments", "square_root")
+
+
+class Bar(NamedTuple):
+    """The most that a ratio may be, and what bare kernels without validation reached: a target, not a promise."""
+
+    at_most: float
+    kernels: float
+
+
+# Time relative to scikit-learn-intelex, two threads: (n, p) → moments and square_root, coefficients asked for once at
+# the end and after every task.
+SPEED: dict[tuple[int, int], dict[str, tuple[Bar, Bar]]] = {
+    (150, 200): {"moments": (Bar(0.7, 0.2), Bar(0.7, 0.3)), "square_root": (Bar(1.2, 0.7), Bar(1.0, 0.5))},
+    (2000, 200): {"moments": (Bar(1.0, 0.75), Bar(1.0, 0.7)), "square_root": (Bar(3.0, 2.5), Bar(2.5, 2.1))},
+    (50000, 100): {"moments": (Bar(1.0, 0.62), Bar(1.0, 0.6)), "square_root": (Bar(3.0, 3.0), Bar(3.0, 2.9))},
+    (1000, 2000): {"moments": (Bar(0.85, 0.67), Bar(0.9, 0.75)), "square_root": (Bar(3.0, 2.3), Bar(1.5, 1.2))},
+    (200, 4000): {"moments": (Bar(0.5, 0.39), Bar(0.7, 0.55)), "square_root": (Bar(1.1, 0.9), Bar(0.25, 0.20))},
+}
+SPEED_THREADS = 2
+
+# One row at a time: time relative to SGDRegressor.partial_fit.
+ONE_ROW = 1.0
+# "No slower" between two measurements of the same code leaves room for noise.
+NO_SLOWER = 1.05
+
+# Memory.
+BYTES = 8
+MOST_BYTES = 1e9
+STATE_FACTOR = 2.2
+
+
+def speed_bar(n_samples: int, n_features: int, *, every: bool, kind: str) -> Bar | None:
+    """Return the bar of a cell, or None where there is none."""
+    pairs = SPEED.get((n_samples, n_features), {}).get(kind)
+    return None if pairs is None else pairs[every]
+
+
+def verdict(value: float, at_most: float) -> str:
+    """Return whether a bar is met."""
+    return "met" if value <= at_most else "MISSED"

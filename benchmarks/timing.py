@@ -1,0 +1,49 @@
+"""Contenders in turn, on the same arrays; judged by the median of paired ratios, never by a time alone."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Plan(NamedTuple):
+    """How long to measure: rounds until the seconds are spent, at least `fewest` and at most `most`."""
+
+    seconds: float
+    fewest: int
+    most: int
+
+
+SHORT = Plan(seconds=7.0, fewest=1, most=15)
+FULL = Plan(seconds=60.0, fewest=5, most=41)
+
+# BLAS threads spin for a while after their work: they must be asleep before another contender is timed.
+REST = 0.05
+
+
+def interleave(passes: Mapping[str, Callable[[], float]], plan: Plan) -> dict[str, list[float]]:
+    """Return the seconds of each pass, round by round. Every round takes all in turn and begins with the next one."""
+    names = list(passes)
+    samples: dict[str, list[float]] = {name: [] for name in names}
+    begin = time.perf_counter()
+    for number in range(plan.most):
+        if number >= plan.fewest and time.perf_counter() - begin > plan.seconds:
+            break
+        first = number % len(names)
+        for name in names[first:] + names[:first]:
+            time.sleep(REST)
+            samples[name].append(passes[name]())
+    return samples
+
+
+def clock(action: Callable[[], object]) -> float:
+    """Return the seconds that `action` takes."""
+    begin = time.perf_counter()
+    action()
+    return time.perf_counter() - begin
+
+
+def paired_ratio(mine: Sequence[float], theirs: Sequence[float]) -> float:
+    """Return the median over rounds of mine/theirs."""
+    return float(np.median(np.divide(mine, theirs)))
