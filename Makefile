@@ -23,7 +23,9 @@ check: .venv/check
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
+# About five minutes; FULL=1 takes longer, with more rounds and all sizes.
 bench: accuracy
+	$(BIN)/python -m benchmarks $(if $(FULL),--full)
 
 accuracy: .venv/bench
 	$(BIN)/python -m benchmarks.accuracy docs/accuracy.md

@@ -94,8 +94,13 @@ def main() -> None:
     body = [line for title, lines in sections.items() for line in ("", f"### {title}", "", *lines)]
     print("\n".join(head + body))
     SAMPLES.parent.mkdir(parents=True, exist_ok=True)
-    measurements = {"speed": results, "small": compared, "memory": uses, "floor": floors, "scaling": points}
-    records = {name: [item.record() for item in items] for name, items in measurements.items()}
+    records = {
+        "speed": [result.record() for result in results],
+        "small": [comparison.record() for comparison in compared],
+        "memory": [use.record() for use in uses],
+        "floor": [rates.record() for rates in floors],
+        "scaling": [point.record() for point in points],
+    }
     SAMPLES.write_text(json.dumps({"head": head, **records}, indent=1))
     draw(results, points)
     write_page(head + body)

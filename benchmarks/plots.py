@@ -84,7 +84,7 @@ def _draw_axis(axes: Axes, points: Sequence[Point], axis: str) -> None:
         axes.plot(sizes, times, color=colour, marker=marker, markersize=5, label=f"{name}: {axis}^{slope:.2f}")
     axes.axvline(FIT_FROM[axis], color="0.6", linestyle=":", linewidth=1)
     axes.set(xscale="log", yscale="log", xlabel=AXES[axis] + "; exponents fitted right of the dotted line")
-    axes.xaxis.label.set_size(9)
+    axes.xaxis.label.set_fontsize(9)
     axes.grid(color="0.92")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=9)
