@@ -58,8 +58,7 @@ def speed_sections(full: bool, floors: list[floor.Floor]) -> tuple[dict[str, lis
     sections, results = {}, []
     for title, cells in wanted.items():
         measured = [speed.measured(cell, plan) for cell in cells]
-        (rates,) = (f for f in floors if f.threads == cells[0].threads)
-        sections[title] = speed.speed_table(measured, rates)
+        sections[title] = speed.speed_table(measured, floors)
         results += measured
     return sections, results
 
@@ -85,7 +84,7 @@ def main() -> None:
     points = scaling.measured(plan, full=full)
     sections["The same work in two ways"] = small.small_table(compared)
     sections["Memory"] = memory.memory_table(uses)
-    sections["The machine's floor (GFLOP/s)"] = floor.floor_table(floors)
+    sections["The machine's floor"] = floor.floor_table(floors)
     for axis, words in scaling.AXES.items():
         sections[f"Time per task against {words}"] = scaling.scaling_table(points, axis)
     minutes = (time.perf_counter() - begin) / 60

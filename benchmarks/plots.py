@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib as mpl
-import numpy as np
 
 from benchmarks.bars import KINDS, speed_bar
 from benchmarks.contenders import NUMPY, PEER, RIVER, SGD, TORCH
@@ -26,7 +25,6 @@ STYLES = {
     RIVER: ("#cc79a7", "P"),
     SGD: ("#e69f00", "X"),
 }
-NARROWEST, WIDEST = 0.05, 100.0
 
 
 def draw_ratios(results: Sequence[Result], path: Path) -> None:
@@ -38,7 +36,7 @@ def draw_ratios(results: Sequence[Result], path: Path) -> None:
             colour, marker = STYLES[name]
             kind = KINDS.index(name) if name in KINDS else None
             level = row + (0.0 if kind is None else (-0.2, 0.2)[kind])
-            ratio = float(np.clip(result.ratio(name), NARROWEST, WIDEST))
+            ratio = result.ratio(name)
             size, alpha = (34, 1.0) if kind is not None or name == PEER else (22, 0.75)
             axes.scatter(ratio, level, s=size, color=colour, marker=marker, alpha=alpha, zorder=3, linewidths=0)
             bar = speed_bar(cell.n_samples, cell.n_features, every=cell.every, kind=name)
@@ -81,7 +79,7 @@ def _draw_axis(axes: Axes, points: Sequence[Point], axis: str) -> None:
         slope = exponent(points, axis, name)
         times = [point.median(name) for point in chosen]
         sizes = [point.size for point in chosen]
-        axes.plot(sizes, times, color=colour, marker=marker, markersize=5, label=f"{name}: {axis}^{slope:.2f}")
+        axes.plot(sizes, times, color=colour, marker=marker, markersize=5, label=rf"{name}: ${axis}^{{{slope:.2f}}}$")
     axes.axvline(FIT_FROM[axis], color="0.6", linestyle=":", linewidth=1)
     axes.set(xscale="log", yscale="log", xlabel=AXES[axis] + "; exponents fitted right of the dotted line")
     axes.xaxis.label.set_fontsize(9)
@@ -92,5 +90,5 @@ def _draw_axis(axes: Axes, points: Sequence[Point], axis: str) -> None:
 
 def _save(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    plt.savefig(path, dpi=110)
+    plt.savefig(path, dpi=90)
     plt.close()

@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.bars import KINDS, SPEED, SPEED_THREADS, speed_bar, verdict
 from benchmarks.contenders import PEER, Array, Cell, Contender, Task, make_tasks, makers
-from benchmarks.floor import Floor
+from benchmarks.floor import Floor, lowest_seconds
 from benchmarks.tables import number, table
 from benchmarks.timing import SHORT, Plan, clock, interleave, paired_ratio
 from benchmarks.workers import alone
@@ -98,17 +98,17 @@ def _apart(coefs: dict[str, Array | None]) -> float:
     return max(gaps) / float(np.abs(want).max())
 
 
-def speed_table(results: Sequence[Result], floor: Floor | None = None) -> list[str]:
+def speed_table(results: Sequence[Result], floors: Sequence[Floor] = ()) -> list[str]:
     """Return the table of ratios: bars where they apply, and the other contenders beside them."""
     others = list(dict.fromkeys(name for r in results for name in r.seconds if name not in (*KINDS, PEER)))
     header = ["(n, p)", "coefficients", "prior", "rounds"]
     for kind in KINDS:
         header += [kind, "bar (kernels)", "verdict"]
-    header += [f"{PEER} (ms)", *(["floor (ms)"] if floor else []), *others, "apart"]
-    return table(header, [_row(result, others, floor) for result in results])
+    header += [f"{PEER} (ms)", *(["floor (ms)"] if floors else []), *others, "apart"]
+    return table(header, [_row(result, others, floors) for result in results])
 
 
-def _row(result: Result, others: Sequence[str], floor: Floor | None) -> list[str]:
+def _row(result: Result, others: Sequence[str], floors: Sequence[Floor]) -> list[str]:
     cell = result.cell
     n, p = cell.n_samples, cell.n_features
     row = [f"({n}, {p})", cell.asked, f"{cell.prior:g}", str(len(result.seconds[PEER]))]
@@ -118,8 +118,11 @@ def _row(result: Result, others: Sequence[str], floor: Floor | None) -> list[str
         row += ["–" if ratio is None else number(ratio), "–" if bar is None else f"{bar.at_most:g} ({bar.kernels:g})"]
         row += ["–" if bar is None or ratio is None else verdict(ratio, bar.at_most)]
     row.append(number(1e3 * float(np.median(result.seconds[PEER]))))
-    if floor:
-        row.append(number(1e3 * floor.seconds(n, p, tasks=cell.n_tasks, solves=cell.n_tasks if cell.every else 1)))
+    if floors:
+        solves = cell.n_tasks if cell.every else 1
+        row.append(
+            number(1e3 * lowest_seconds(floors, (n, p), threads=cell.threads, tasks=cell.n_tasks, solves=solves))
+        )
     row += [number(result.ratio(name)) if name in result.seconds else "–" for name in others]
     return [*row, f"{result.apart:.0e}"]
 
