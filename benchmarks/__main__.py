@@ -14,15 +14,17 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from benchmarks import floor, memory, scaling, small, speed
-from benchmarks.contenders import PEER
+from benchmarks.bars import KINDS
+from benchmarks.contenders import PEER, Cell
 from benchmarks.timing import FULL, SHORT
 
 SAMPLES = Path("build") / "bench" / "samples.json"
 PAGE, IMAGES = Path("docs") / "benchmarks.md", Path("docs") / "images"
 BEGIN, END = "<!-- run -->\n", "<!-- end -->"
 PACKAGES = ("ridgeway", "numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "river", "torch")
-# One thread, in the short version: sizes that take milliseconds.
-SHORT_MOST_OPERATIONS = 1e8
+# In the short version, sizes with more operations a task (n·p²) are measured with two threads only, and without those
+# contenders that have no bar.
+SHORT_MOST_OPERATIONS = 1e9
 
 
 def machine(load: float) -> list[str]:
@@ -55,9 +57,13 @@ def speed_sections(full: bool, floors: list[floor.Floor]) -> tuple[dict[str, lis
         for threads, words in ((2, "2 threads"), (1, "1 thread")):
             cells = speed.cells(threads=threads, fit_intercept=False)
             wanted[f"Time relative to {PEER}, no intercept, {words}"] = cells
+
+    def only(cell: Cell) -> tuple[str, ...]:
+        return KINDS if cell.n_samples * cell.n_features**2 > most else ()
+
     sections, results = {}, []
     for title, cells in wanted.items():
-        measured = [speed.measured(cell, plan) for cell in cells]
+        measured = speed.measured(cells, plan, only)
         sections[title] = speed.speed_table(measured, floors)
         results += measured
     return sections, results
@@ -77,7 +83,7 @@ def main() -> None:
     full = parser.parse_args().full
     begin, load, plan = time.perf_counter(), os.getloadavg()[0], FULL if full else SHORT
     # Memory comes first: a process inherits the peak of the one that starts it.
-    uses = memory.measured()
+    uses = memory.measured(full=full)
     floors = [floor.measured(threads) for threads in (1, 2)]
     sections, results = speed_sections(full, floors)
     compared = small.measured(plan)

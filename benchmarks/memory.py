@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.bars import BYTES, KINDS, MOST_BYTES, STATE_FACTOR, verdict
-from benchmarks.contenders import N_TASKS, Cell, make_tasks, makers
+from benchmarks.contenders import N_TASKS, PEER, Cell, make_tasks, makers
 from benchmarks.speed import learn
 from benchmarks.tables import number, table
 from benchmarks.workers import alone
@@ -99,12 +99,12 @@ def state_bytes(thing: object) -> int:
     return sum(buffers.values())
 
 
-def measured() -> list[Use]:
-    """Measure everything, each in a process of its own."""
+def measured(*, full: bool) -> list[Use]:
+    """Measure everything, each in a process of its own; the short version leaves out all peers but one."""
     baseline, _ = alone(2, learned_blocks, None)
     block = BLOCK[0] * BLOCK[1] * BYTES
     uses = [Use(f"{N_TASKS} tasks of {BLOCK}, held and not learned: the baseline's peak", baseline, None)]
-    for name in makers(Cell(*BLOCK)):
+    for name in makers(Cell(*BLOCK)) if full else (*KINDS, PEER):
         print(f"memory: {name}", file=sys.stderr, flush=True)
         peak, state = alone(2, learned_blocks, name)
         bar = block + state if name in KINDS else None

@@ -11,7 +11,7 @@ from benchmarks.bars import KINDS
 from benchmarks.contenders import PEER, Cell, make_tasks, makers
 from benchmarks.tables import number, table
 from benchmarks.timing import Plan, clock, interleave
-from benchmarks.workers import alone
+from benchmarks.workers import worker
 
 NAMES = (*KINDS, PEER)
 FEATURES, SAMPLES = 100, 200
@@ -53,14 +53,15 @@ def measure(axis: str, size: int, plan: Plan) -> Point:
 
 
 def measured(plan: Plan, *, full: bool) -> list[Point]:
-    """Measure all sizes, each in a process of its own with two cores."""
+    """Measure all sizes, in a process of their own with two cores."""
     plan = plan._replace(seconds=plan.seconds / 5)
     sizes = [("n", n) for n in ALL_N if full or n <= SHORT_MOST_N]
     sizes += [("p", p) for p in ALL_P if full or p <= SHORT_MOST_P]
     points = []
-    for axis, size in sizes:
-        print(f"scaling: {axis} = {size}", file=sys.stderr, flush=True)
-        points.append(alone(2, measure, axis, size, plan))
+    with worker(2) as pool:
+        for axis, size in sizes:
+            print(f"scaling: {axis} = {size}", file=sys.stderr, flush=True)
+            points.append(pool.submit(measure, axis, size, plan).result())
     return points
 
 

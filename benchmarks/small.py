@@ -13,7 +13,7 @@ from benchmarks.contenders import N_TASKS, SGD, Cell, Estimator, Task, make_task
 from benchmarks.speed import learn
 from benchmarks.tables import number, table
 from benchmarks.timing import Plan, clock, interleave, paired_ratio
-from benchmarks.workers import alone, worker
+from benchmarks.workers import worker
 
 ROWS, ROW_FEATURES = 500, 50
 PAIR_SIZE = (150, 200)
@@ -100,16 +100,16 @@ def two_threads(plan: Plan) -> list[Comparison]:
 
 
 def measured(plan: Plan) -> list[Comparison]:
-    """Make all comparisons, each in processes of its own."""
-    plan = plan._replace(seconds=plan.seconds / ROUNDS_OF_PAIRS, most=ROUNDS_OF_PAIRS * plan.most)
+    """Make all comparisons, in processes of their own."""
+    plan = plan._replace(seconds=plan.seconds / 3, most=ROUNDS_OF_PAIRS * plan.most)
     print("small: one row at a time", file=sys.stderr, flush=True)
-    compared = alone(2, one_row, plan)
+    with worker(2) as pool:
+        compared = pool.submit(one_row, plan).result()
+        for n, p in FLOAT32_SIZES:
+            print(f"small: float32, ({n}, {p})", file=sys.stderr, flush=True)
+            compared += pool.submit(float32, n, p, plan).result()
     print("small: two threads against one", file=sys.stderr, flush=True)
-    compared += two_threads(plan)
-    for n, p in FLOAT32_SIZES:
-        print(f"small: float32, ({n}, {p})", file=sys.stderr, flush=True)
-        compared += alone(2, float32, n, p, plan)
-    return compared
+    return compared + two_threads(plan)
 
 
 def small_table(compared: list[Comparison]) -> list[str]:

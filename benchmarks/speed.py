@@ -23,7 +23,7 @@ from benchmarks.contenders import PEER, Array, Cell, Contender, Task, make_tasks
 from benchmarks.floor import Floor, lowest_seconds
 from benchmarks.tables import number, table
 from benchmarks.timing import SHORT, Plan, clock, interleave, paired_ratio
-from benchmarks.workers import alone
+from benchmarks.workers import worker
 
 WARM_UP_TASKS = 2
 
@@ -83,10 +83,14 @@ def measure(cell: Cell, plan: Plan, only: Sequence[str] = ()) -> Result:
     return Result(cell, seconds, _apart(coefs))
 
 
-def measured(cell: Cell, plan: Plan, only: Sequence[str] = ()) -> Result:
-    """Measure a cell in a process of its own."""
-    print(f"speed: {cell}", file=sys.stderr, flush=True)
-    return alone(cell.threads, measure, cell, plan, only)
+def measured(cells: Sequence[Cell], plan: Plan, only: Callable[[Cell], Sequence[str]]) -> list[Result]:
+    """Measure cells of as many threads one after another, in a process of their own; `only` names the contenders."""
+    results = []
+    with worker(cells[0].threads) as pool:
+        for cell in cells:
+            print(f"speed: {cell}", file=sys.stderr, flush=True)
+            results.append(pool.submit(measure, cell, plan, only(cell)).result())
+    return results
 
 
 def _apart(coefs: dict[str, Array | None]) -> float:
@@ -153,7 +157,7 @@ def main() -> None:
     cell = Cell(n, p, fit_intercept=not options.no_intercept, threads=options.threads, n_tasks=options.tasks)
     plan = Plan(options.seconds, options.rounds or 1, options.rounds or SHORT.most)
     asked = {"end": (False,), "every": (True,), "both": (False, True)}[options.coefficients]
-    results = [measured(replace(cell, every=every), plan, options.only) for every in asked]
+    results = measured([replace(cell, every=every) for every in asked], plan, lambda _: options.only)
     print("\n".join(speed_table(results)))
 
 
