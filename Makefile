@@ -23,7 +23,7 @@ check: .venv/check
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
-# About five minutes; FULL=1 takes longer, with more rounds and all sizes.
+# A few minutes on two quiet cores; FULL=1 takes longer, with more rounds and all sizes.
 bench: accuracy
 	$(BIN)/python -m benchmarks $(if $(FULL),--full)
 
