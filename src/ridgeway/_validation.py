@@ -143,9 +143,10 @@ def _plainly_good(estimator: BaseEstimator, X: Any, y: Any, *, first: bool) -> b
         hasattr(estimator, "feature_names_in_") or X.shape[1] != getattr(estimator, "n_features_in_", None)
     ):
         return False
-    # NaN, infinity and squares that overflow all show in the sum of squares.
+    # NaN, infinity and squares that overflow all show in the sum of squares. (Not by NumPy's BLAS: its threads would
+    # still be spinning when SciPy's begin to work.)
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(np.dot(X.ravel(), X.ravel()) + np.dot(y.ravel(), y.ravel())))
+        return bool(np.isfinite(np.einsum("i,i->", X.ravel(), X.ravel()) + np.einsum("i,i->", y.ravel(), y.ravel())))
 
 
 def _check_table(

@@ -38,10 +38,9 @@ class Moments(Information):
             return Held(np.asarray(self.matrix + other.matrix), other.mean, other.mean_low)
         apart = (other.mean - self.mean) + (other.mean_low - self.mean_low)
         gap = apart * np.sqrt(self.total_weight * (weight / total))
-        return Held(
-            self.matrix + other.matrix + np.outer(gap, gap),
-            *two_sum(self.mean, self.mean_low + apart * (weight / total)),
-        )
+        matrix = self.matrix + other.matrix
+        matrix += np.outer(gap, gap)
+        return Held(matrix, *two_sum(self.mean, self.mean_low + apart * (weight / total)))
 
     def _without_task(self, task: Task, left: float) -> tuple[Held, float]:
         p = self.n_features
@@ -71,10 +70,13 @@ class Moments(Information):
 
     def _solve(self, prior: Array, start: Array, origin: Array, size: int, offset: Array) -> Solution:
         p = self.n_features
-        S = self.matrix[:p, :p]
-        P = np.diag(prior) if prior.ndim == 1 else prior
-        right = self.matrix[:p, p:] - S @ origin + P @ (start - origin)
-        return solve_moments(S + P, right, size=size, offset=offset)
+        S, right = self.matrix[:p, :p], self.matrix[:p, p:].copy()
+        if origin.any():
+            right -= S @ origin
+        if prior.any():
+            P = np.diag(prior) if prior.ndim == 1 else prior
+            S, right = S + P, right + P @ (start - origin)
+        return solve_moments(S, right, size=size, offset=offset)
 
 
 def _held(task: Task, *, centered: bool) -> Held:

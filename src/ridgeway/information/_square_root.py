@@ -90,7 +90,7 @@ class SquareRoot(Information):
     def _solve(self, prior: Array, start: Array, origin: Array, size: int, offset: Array) -> Solution:
         p = self.n_features
         R = self.matrix[:p, :p]
-        rhs = self.matrix[:p, p:] - R @ origin
+        rhs = self.matrix[:p, p:] - R @ origin if origin.any() else self.matrix[:p, p:]
         if prior.any():
             return solve_penalized(R, rhs, psd_root(prior), start - origin, size=size, offset=offset)
         return solve_triangle(R, rhs, size=size, offset=offset)

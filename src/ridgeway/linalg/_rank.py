@@ -127,11 +127,12 @@ def solve_moments(S: Array, rhs: Array, *, size: int, offset: Array | float = 0.
     scale, spread = equilibrate(np.sqrt(np.diag(S)), offset)
     live = scale > 0.0
     divisor = np.where(live, scale, np.inf)
-    scaled = np.asfortranarray(S / divisor / divisor[:, None])
+    scaled = np.asfortranarray(S / divisor)
+    scaled /= divisor[:, None]
     right = rhs / divisor[:, None]
     p = len(S)
     if live.all():
-        factor, info = dpotrf(scaled)
+        factor, info = dpotrf(scaled, clean=False)
         if info == 0:
             reciprocal, _ = dpocon(factor, np.abs(scaled).sum(axis=0).max())
             if reciprocal > p * _squared_noise(spread.max(), size):
