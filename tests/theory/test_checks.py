@@ -50,8 +50,21 @@ def test_penalties_and_steps():
         commuting().approximation_constant(-1.0)
     with pytest.raises(InvalidParameterError, match="whole numbers"):
         commuting().optimal_learning_rates(1.5)
-    with pytest.raises(InvalidParameterError, match="does not fit"):
+    with pytest.raises(InvalidParameterError, match="one number, or one per task"):
         commuting().optimal_learning_rates([1, 2])
+    with pytest.raises(InvalidDataTypeError, match="masked"):
+        commuting().direction_errors(np.ma.array([1.0], mask=[True]))
+    with pytest.raises(InvalidParameterError, match="Change the units"):
+        commuting().direction_errors(1e200)
+    with pytest.raises(InvalidParameterError, match="holds NaN"):
+        commuting().direction_errors(np.nan)
+
+
+def test_what_is_no_list_of_tasks():
+    with pytest.raises(InvalidDataTypeError, match="one per task"):
+        theory.FixedDesignProblem(5, signal=1.0)
+    with pytest.raises(InvalidParameterError, match="one per task"):
+        theory.FixedDesignProblem([[[1.0, 1.0]]], signal=1.0).expected_error_of_gains(1.0)
 
 
 @pytest.mark.parametrize(

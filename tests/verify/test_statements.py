@@ -78,8 +78,11 @@ def test_arguments():
         verify.select(["zzz"])
     with pytest.raises(InvalidParameterError, match="budget must be one of quick, full; got 'long'"):
         verify.verify(budget="long")
-    with pytest.raises(InvalidParameterError, match="seed"):
-        verify.verify(seed=-1)
+    for seed in (-1, "x", 1.5):
+        with pytest.raises(InvalidParameterError, match="seed"):
+            verify.verify(seed=seed)
+    assert [statement.name for statement in verify.select("oracle")] == ["oracle"]
+    assert len(verify.select(["oracle", "oracle"])) == 1
 
 
 def test_every_row_is_covered_and_docs_agree_with_the_record():

@@ -1,5 +1,6 @@
 """The command line. click and rich live here and nowhere else; `pip install 'ridgeway[cli]'` brings them."""
 
+import io
 import sys
 
 from ridgeway._optional import require
@@ -16,4 +17,7 @@ def main() -> None:
         sys.exit(f"ridgeway: {error}")
     from ridgeway.cli._commands import commands
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without Greek letters still gets its answer
     commands()

@@ -15,6 +15,7 @@ Examples:
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXAMPLES)
+@click.version_option(package_name="ridgeway", prog_name="ridgeway")
 def commands() -> None:
     """Continual regression that does not forget."""
 

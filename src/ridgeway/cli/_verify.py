@@ -86,7 +86,7 @@ def _print_table(results: list["Result"], *, in_detail: bool) -> None:
         console = Console(highlight=False, width=PLAIN_WIDTH)
     table = Table(title="The statements of the paper")
     for heading in ("statement", "where", "row", "verdict", "as printed", "as corrected"):
-        table.add_column(heading)
+        table.add_column(heading, overflow="fold", no_wrap=heading == "statement")
     for heading in ("instances", "seconds"):
         table.add_column(heading, justify="right")
     for result in results:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ridgeway._validation import LARGEST
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError
 from ridgeway.linalg import asymmetry, is_semidefinite, smallest_eigenvalue, tolerance
 
@@ -12,7 +13,9 @@ Array = NDArray[np.float64]
 
 
 def real_array(value: ArrayLike, name: str) -> Array:
-    """Return a read-only float64 copy, or raise if it is not made of real numbers."""
+    """Return a read-only float64 copy, or raise if it is not made of real numbers of a size that can be squared."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise InvalidDataTypeError(f"{name} is a masked array, and the mask would be ignored. Pass a plain array.")
     try:
         array = np.asarray(value)
     except ValueError as error:
@@ -20,6 +23,9 @@ def real_array(value: ArrayLike, name: str) -> Array:
     if array.dtype.kind not in "biuf":
         raise InvalidDataTypeError(f"{name} has dtype {array.dtype}; real numbers are needed. Convert it first.")
     copy = np.array(array, dtype=np.float64)
+    largest = np.abs(copy[np.isfinite(copy)]).max(initial=0.0)
+    if largest > LARGEST:
+        raise InvalidParameterError(f"{name} has entries up to {largest:.3g}, over {LARGEST:g}. Change the units.")
     copy.setflags(write=False)
     return copy
 
@@ -42,7 +48,9 @@ def finite_nonnegative(value: ArrayLike, name: str) -> Array:
 def nonnegative(value: ArrayLike, name: str) -> Array:
     """Return numbers ≥ 0, infinity included, or raise."""
     array = real_array(value, name)
-    if array.size and not array.min() >= 0:  # NaN fails this comparison too
+    if np.isnan(array).any():
+        raise InvalidParameterError(f"{name} holds NaN; numbers of 0 or more are needed.")
+    if array.size and array.min() < 0:
         raise InvalidParameterError(
             f"{name} must be 0 or more; got {array.min()}. Set what is zero up to rounding to exactly 0."
         )
@@ -52,7 +60,7 @@ def nonnegative(value: ArrayLike, name: str) -> Array:
 def positive_number(value: float, name: str) -> float:
     """Return a finite number > 0, or raise."""
     array = real_array(value, name)
-    if array.ndim != 0 or not 0 < array < np.inf:
+    if array.ndim != 0 or not 1.0 / LARGEST <= array < np.inf:
         raise InvalidParameterError(f"{name} must be one finite number above 0; got {value!r}.")
     return float(array)
 
@@ -92,6 +100,15 @@ def semidefinite(array: Array, shape: tuple[int, int], name: str) -> Array:
     return matrix
 
 
+def per_task(array: Array, n_tasks: int, name: str) -> Array:
+    """Return one number per task, or raise."""
+    if array.shape not in ((), (n_tasks,)):
+        raise InvalidParameterError(
+            f"{name} has shape {array.shape}; one number, or one per task, ({n_tasks},), is needed."
+        )
+    return np.broadcast_to(array, (n_tasks,))
+
+
 def broadcast(array: Array, shape: tuple[int, ...], name: str) -> Array:
     """Return a view of this shape by NumPy's rules, or raise."""
     try:
@@ -105,7 +122,11 @@ def broadcast(array: Array, shape: tuple[int, ...], name: str) -> Array:
 
 def design_matrices(designs: Iterable[ArrayLike]) -> tuple[Array, ...]:
     """Return the designs as read-only matrices with the same number of columns, or raise."""
-    matrices = tuple(real_array(design, f"designs[{t}]") for t, design in enumerate(designs))
+    try:
+        listed = list(designs)
+    except TypeError:
+        raise InvalidDataTypeError(f"designs must be a list of matrices, one per task; got {designs!r}.") from None
+    matrices = tuple(real_array(design, f"designs[{t}]") for t, design in enumerate(listed))
     if not matrices:
         raise InvalidDataError("designs is empty; at least one task is needed.")
     for t, matrix in enumerate(matrices):

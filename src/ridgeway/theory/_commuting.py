@@ -12,6 +12,7 @@ from ridgeway.theory._checks import (
     broadcast,
     finite_nonnegative,
     nonnegative,
+    per_task,
     positive,
     positive_number,
     shaped,
@@ -270,7 +271,7 @@ class CommutingProblem:
         array([[0.75      , 3.        ],
                [0.55555556, 0.45454545]])
         """
-        steps = broadcast(step_counts(n_steps), self.n_samples.shape, "n_steps")
+        steps = per_task(step_counts(n_steps), len(self.n_samples), "n_steps")
         rates = self.optimal_penalties()
         for t, gamma in enumerate(self.eigenvalues):
             rates[t] = equivalent_rates(gamma, rates[t], steps[t])  # Cor. (ES), eq. (eses)

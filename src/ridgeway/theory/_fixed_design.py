@@ -285,6 +285,8 @@ class FixedDesignProblem:
         return best_isotropic_penalties(self._signal_moment(), self.designs, self.noise_variance)
 
     def _moments(self, gains: Sequence[ArrayLike]) -> Iterator[Moments]:
+        if not hasattr(gains, "__len__"):
+            raise InvalidParameterError(f"gains must be a list of matrices, one per task; got {gains!r}.")
         if len(gains) != len(self.designs):
             raise InvalidParameterError(f"gains needs one entry per task, {len(self.designs)}; got {len(gains)}.")
         checked = [

@@ -41,8 +41,10 @@ def select(names: Iterable[str] = ()) -> list[Statement]:
     >>> [statement.where for statement in verify.select(["oracle"])]
     ['Lemma (oracle)']
     """
+    if isinstance(names, str):
+        names = [names]
     chosen = []
-    for name in names:
+    for name in dict.fromkeys(names):
         if name not in STATEMENTS:
             near = get_close_matches(name, STATEMENTS, n=3)
             remedy = f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(STATEMENTS)}."
@@ -82,7 +84,7 @@ def verify(names: Iterable[str] = (), *, seed: int = 0, budget: str = "quick") -
     statements = select(names)
     if budget not in BUDGETS:
         raise InvalidParameterError(f"budget must be one of {', '.join(BUDGETS)}; got {budget!r}.")
-    if seed < 0:
+    if not str(seed).isdigit():
         raise InvalidParameterError(f"seed must be a whole number ≥ 0; got {seed!r}.")
     return _run(statements, seed, full=budget == "full")
 
