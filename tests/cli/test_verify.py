@@ -126,3 +126,11 @@ def test_lazy_package():
     assert all(getattr(ridgeway, name) is not None for name in ridgeway.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = ridgeway.nothing
+
+
+def test_a_narrow_terminal_keeps_names_and_verdicts_whole(run, monkeypatch):
+    monkeypatch.setattr("ridgeway.cli._verify.PLAIN_WIDTH", 60)
+    output = run("oracle", "ridge-parameter").output
+    assert "ridge-parameter" in output
+    assert "fails as stated" in output
+    assert "instances" not in output

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["verify"]
 
 COLOURS = {"holds": "green", "holds as corrected": "cyan", "fails as stated": "yellow", "open": "magenta"}
+HEADINGS = ["statement", "where", "row", "verdict", "as printed", "as corrected", "instances", "seconds"]
+NARROW = ("statement", "row", "verdict")
+WIDE = 120
+"""Columns of a terminal from which on all of the table has room."""
 PLAIN_WIDTH = 160
 """Columns of a table that goes to a file or a pipe."""
 
@@ -84,24 +88,13 @@ def _print_table(results: list["Result"], *, in_detail: bool) -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=PLAIN_WIDTH)
+    headings = HEADINGS if console.width >= WIDE else [name for name in HEADINGS if name in NARROW]
     table = Table(title="The statements of the paper")
-    for heading in ("statement", "where", "row", "verdict", "as printed", "as corrected"):
-        table.add_column(heading, overflow="fold", no_wrap=heading == "statement")
-    for heading in ("instances", "seconds"):
-        table.add_column(heading, justify="right")
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading in ("instances", "seconds") else "left")
     for result in results:
-        colour = COLOURS.get(result.verdict, "red") if result.agrees else "red"
-        verdict = result.verdict if result.agrees else f"{result.verdict} (recorded: {result.recorded})"
-        table.add_row(
-            result.name,
-            result.where,
-            result.row,
-            f"[{colour}]{verdict}[/]",
-            _in_short(result.printed),
-            "" if result.corrected is None else _in_short(result.corrected),
-            f"{result.instances:,}",
-            f"{result.seconds:.1f}",
-        )
+        cells = _cells(result)
+        table.add_row(*(cells[heading] for heading in headings))
     console.print(table)
     if in_detail:
         for result in results:
@@ -111,6 +104,21 @@ def _print_table(results: list["Result"], *, in_detail: bool) -> None:
         console.print(f"[red]The verdict differs from the recorded one for: {', '.join(differing)}.[/]")
     else:
         console.print("Every verdict is the recorded one.")
+
+
+def _cells(result: "Result") -> dict[str, str]:
+    colour = COLOURS.get(result.verdict, "red") if result.agrees else "red"
+    verdict = result.verdict if result.agrees else f"{result.verdict} (recorded: {result.recorded})"
+    return {
+        "statement": result.name,
+        "where": result.where,
+        "row": result.row,
+        "verdict": f"[{colour}]{verdict}[/]",
+        "as printed": _in_short(result.printed),
+        "as corrected": "" if result.corrected is None else _in_short(result.corrected),
+        "instances": f"{result.instances:,}",
+        "seconds": f"{result.seconds:.1f}",
+    }
 
 
 def _in_short(trial: "Trial") -> str:
