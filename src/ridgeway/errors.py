@@ -7,6 +7,7 @@
     │   └── FeatureMismatchError              columns that are not the model's columns
     ├── InvalidDataTypeError (TypeError)      text, dates, masked or otherwise non-numeric data
     ├── InvalidParameterError (ValueError)    a penalty, prior, decay, weight matrix or step size out of range
+    ├── InvalidStateError (ValueError)        stored arrays that do not make up a state
     ├── MergeError (ValueError)               two models that are not about the same thing
     ├── MissingPackageError (ImportError)     an optional package that is not installed
     └── RemovalError (ValueError)             a task that cannot be taken out again without harm
@@ -20,6 +21,7 @@ __all__ = [
     "InvalidDataError",
     "InvalidDataTypeError",
     "InvalidParameterError",
+    "InvalidStateError",
     "MergeError",
     "MissingPackageError",
     "PrecisionWarning",
@@ -46,6 +48,10 @@ class InvalidDataTypeError(RidgewayError, TypeError):
 
 class InvalidParameterError(RidgewayError, ValueError):
     """A parameter outside of its range: penalty, prior, decay, weight matrix, step size."""
+
+
+class InvalidStateError(RidgewayError, ValueError):
+    """Stored arrays that do not make up the state of a model."""
 
 
 class MergeError(RidgewayError, ValueError):

@@ -2,6 +2,7 @@
 
 import copy
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ridgeway._validation import Task, check_tasks
-from ridgeway.errors import InvalidParameterError, MergeError, PrecisionWarning, RemovalError
+from ridgeway.errors import InvalidParameterError, InvalidStateError, MergeError, PrecisionWarning, RemovalError
 from ridgeway.estimators._base import Answer, ContinualRegressor, State, check_targets, next_estimate
 from ridgeway.information import Information, Moments, SquareRoot
 from ridgeway.linalg import EPS, Rows, ridge_step, threads_for, weighted_step
@@ -147,6 +148,50 @@ class GeneralizedRidge(ContinualRegressor):
         )
         return self
 
+    def to_arrays(self) -> dict[str, Array]:
+        """Return what was learned as plain float64 arrays (`Accumulated` only).
+
+        `from_arrays` makes a model of them that answers bit for bit as this one does. The names of the columns are
+        not numbers and stay with the caller. (p + k)² numbers.
+        """
+        memory = self._accumulated()
+        kind = list(INFORMATION.values()).index(type(memory.information))
+        model = [kind, memory.n_tasks, memory.single_target, memory.decay]
+        return {
+            "model": np.array(model, dtype=np.float64),
+            "prior": memory.prior,
+            "start": memory.start,
+            **memory.information.to_arrays(),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array], feature_names: Sequence[str] | None = None) -> Self:
+        """Return the fitted model that `to_arrays` took apart, or raise `InvalidStateError`.
+
+        Examples
+        --------
+        >>> model = GeneralizedRidge().fit([[0.0], [1.0]], [1.0, 3.0])
+        >>> GeneralizedRidge.from_arrays(model.to_arrays()).predict([[2.0]])
+        array([5.])
+        """
+        memory = _memory_from(arrays)
+        kind = next(name for name, kind in INFORMATION.items() if kind is type(memory.information))
+        model = cls(
+            Accumulated(prior=memory.prior, decay=memory.decay),
+            information=kind,
+            fit_intercept=memory.information.centered,
+            initial_coef=memory.start.T.copy() if memory.start.any() else None,
+        )
+        if feature_names is not None:
+            if len(feature_names) != memory.information.n_features:
+                raise InvalidStateError(
+                    f"{len(feature_names)} names for a state of {memory.information.n_features} features. Name each."
+                )
+            model.feature_names_in_ = np.array(feature_names, dtype=object)
+        model.n_features_in_ = memory.information.n_features
+        model._state = memory
+        return model
+
     @property
     def information_(self) -> Information:
         """What the past left behind."""
@@ -231,6 +276,25 @@ def _changed() -> InvalidParameterError:
         "weights, decay, information or fit_intercept changed since the last task, and the rows are gone. "
         "Set them back, or start a new model."
     )
+
+
+def _memory_from(arrays: Mapping[str, Array]) -> Memory:
+    """Return the memory that `to_arrays` took apart, checked."""
+    model, prior, start = (np.array(arrays.get(name, ())) for name in ("model", "prior", "start"))
+    if model.shape != (4,) or model[0] not in range(len(INFORMATION)):
+        raise InvalidStateError("the arrays are not those of a GeneralizedRidge. Pass all that to_arrays() returned.")
+    information = list(INFORMATION.values())[int(model[0])].from_arrays(arrays)
+    p, k = information.n_features, information.n_targets
+    n_tasks, decay = int(model[1]), float(model[3])
+    if n_tasks != model[1] or n_tasks < 1 or model[2] not in (0.0, 1.0) or (model[2] and k > 1) or not 0 < decay <= 1:
+        raise InvalidStateError("the number of tasks, of targets or the decay is out of range. Read an intact copy.")
+    if prior.shape not in ((p,), (p, p)) or start.shape != (p, k) or not np.isfinite(start).all():
+        raise InvalidStateError(f"the prior or the start does not fit {p} features and {k} targets.")
+    try:
+        prior = Accumulated(prior=prior).prior_matrix(p)
+    except InvalidParameterError as error:
+        raise InvalidStateError(f"the prior of a state is damaged: {error}") from error
+    return Memory(n_tasks, information.n_samples, k, bool(model[2]), information, prior, start, decay)
 
 
 def _warn_of_lost_digits(growth: float, kind: type[Information]) -> None:

@@ -1,6 +1,7 @@
 """What every kind of information has in common: counts, means, and how two pasts are put together."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -8,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._validation import Task
-from ridgeway.errors import InvalidDataError, MergeError, RemovalError
+from ridgeway.errors import InvalidDataError, InvalidStateError, MergeError, RemovalError
 from ridgeway.linalg import Solution
 
 Array = NDArray[np.float64]
+
+COUNTS = ("n_features", "n_targets", "centered", "n_samples", "total_weight", "log_weight", "digits_lost")
+ARRAYS = ("mean", "mean_low", "matrix", "peak")
 
 
 class Held(NamedTuple):
@@ -76,6 +80,32 @@ class Information(ABC):
         width = n_features + n_targets
         zeros, matrix = np.zeros(width), np.zeros((width, width), order="F")
         return cls(n_features, n_targets, centered, 0, 0.0, 0.0, zeros, zeros, matrix, zeros, 0.0)
+
+    def to_arrays(self) -> dict[str, Array]:
+        """Return the information as plain float64 arrays: `from_arrays` makes the same of them, bit for bit."""
+        counts = [getattr(self, name) for name in COUNTS]
+        return {"counts": np.array(counts, dtype=np.float64), **{name: getattr(self, name) for name in ARRAYS}}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:
+        """Return the information that `to_arrays` took apart, or raise `InvalidStateError`."""
+        held = {name: _checked(arrays, name) for name in ("counts", *ARRAYS)}
+        if held["counts"].shape != (len(COUNTS),):
+            raise InvalidStateError(f"the counts have shape {held['counts'].shape}; they need ({len(COUNTS)},).")
+        counts = dict(zip(COUNTS, held.pop("counts").tolist(), strict=True))
+        whole = {name: int(counts[name]) for name in ("n_features", "n_targets", "n_samples")}
+        if any(counts[name] != number for name, number in whole.items()) or counts["centered"] not in (0.0, 1.0):
+            raise InvalidStateError("the counts of a state must be whole numbers. Read it from an intact copy.")
+        width = whole["n_features"] + whole["n_targets"]
+        shapes = {name: (width, width) if name == "matrix" else (width,) for name in ARRAYS}
+        wrong = [name for name in ARRAYS if held[name].shape != shapes[name]]
+        if min(whole["n_features"], whole["n_targets"]) < 1 or wrong:
+            raise InvalidStateError(f"the arrays of a state do not fit together: {', '.join(wrong) or 'counts'}.")
+        if whole["n_samples"] < 0 or min(counts["total_weight"], counts["digits_lost"], *held["peak"]) < 0.0:
+            raise InvalidStateError("a state has a negative count, weight or sum of squares. Read an intact copy.")
+        cls._check_form(held["matrix"])
+        fields: dict[str, Any] = {**counts, **whole, **held, "centered": bool(counts["centered"])}
+        return cls(**fields)
 
     def add(self, task: Task) -> Self:
         """Return the information with a task's rows added. O(n·p²)."""
@@ -181,6 +211,11 @@ class Information(ABC):
         high = self.mean[p:] - self.mean[:p] @ coef
         return np.asarray(high + (self.mean_low[p:] - self.mean_low[:p] @ coef))
 
+    @staticmethod
+    @abstractmethod
+    def _check_form(matrix: Array) -> None:
+        """Raise `InvalidStateError` where `matrix` cannot be of this kind."""
+
     @abstractmethod
     def _squares(self, matrix: Array) -> Array:
         """Return each column's sum of squares."""
@@ -237,3 +272,13 @@ def two_sum(high: Array, low: Array) -> tuple[Array, Array]:
     total = high + low
     back = total - high
     return total, (high - (total - back)) + (low - back)
+
+
+def _checked(arrays: Mapping[str, Array], name: str) -> Array:
+    """Return a copy of one array of a state, in the order of memory that LAPACK works on."""
+    if name not in arrays:
+        raise InvalidStateError(f"the state has no array {name!r}. Pass all that to_arrays() returned.")
+    array = np.array(arrays[name], order="F")
+    if array.dtype != np.float64 or not np.isfinite(array).all():
+        raise InvalidStateError(f"the array {name!r} of a state must hold finite float64 numbers. Read an intact copy.")
+    return array

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._validation import Task
+from ridgeway.errors import InvalidStateError
 from ridgeway.information._base import Held, Information, digits_at_stake, refuse_removal, two_sum
 from ridgeway.linalg import Rows, Solution, smallest_eigenvalue, solve_moments, sum_of_products, tolerance
 
@@ -21,6 +22,11 @@ class Moments(Information):
     Adding a task is one matrix product. The condition number is squared: columns that are collinear to 1e-8 cannot
     be told apart, where `SquareRoot` still has half of its digits.
     """
+
+    @staticmethod
+    def _check_form(matrix: Array) -> None:
+        if (matrix != matrix.T).any() or (np.diag(matrix) < 0.0).any():
+            raise InvalidStateError("co-moments must be symmetric, with no negative square. Read an intact copy.")
 
     def _squares(self, matrix: Array) -> Array:
         return np.diag(matrix).copy()

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._validation import Task
+from ridgeway.errors import InvalidStateError
 from ridgeway.information._base import Held, Information, digits_at_stake, refuse_removal, two_sum
 from ridgeway.linalg import (
     Rows,
@@ -31,6 +32,11 @@ class SquareRoot(Information):
     by LAPACK's triangular-pentagonal QR, so that the condition number is never squared. For an intercept, a column of
     ones goes first while rows are added: what it picks up is the move of the mean, and what it leaves is centred.
     """
+
+    @staticmethod
+    def _check_form(matrix: Array) -> None:
+        if np.tril(matrix, -1).any():
+            raise InvalidStateError("the factor of a state must be upper triangular. Read an intact copy.")
 
     def _squares(self, matrix: Array) -> Array:
         return np.asarray(np.einsum("ij,ij->j", matrix, matrix))
