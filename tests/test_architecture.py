@@ -13,7 +13,7 @@ from ridgeway import errors
 
 ROOT = Path(ridgeway.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
-PUBLIC = [ridgeway, errors, ridgeway.information, ridgeway.metrics, ridgeway.theory, ridgeway.weights]
+PUBLIC = [ridgeway, errors, ridgeway.information, ridgeway.metrics, ridgeway.store, ridgeway.theory, ridgeway.weights]
 
 
 def imported(path):

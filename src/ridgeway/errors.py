@@ -10,13 +10,20 @@
     ├── InvalidStateError (ValueError)        stored arrays that do not make up a state
     ├── MergeError (ValueError)               two models that are not about the same thing
     ├── MissingPackageError (ImportError)     an optional package that is not installed
-    └── RemovalError (ValueError)             a task that cannot be taken out again without harm
+    ├── RemovalError (ValueError)             a task that cannot be taken out again without harm
+    └── StoreError (ValueError)               a state file that cannot be used as asked
+        ├── DamagedStoreError                 a state file that is not what was committed
+        ├── DuplicateTaskError                a task that would be counted twice, or an id used twice
+        ├── StoreBusyError                    a state file that others held for too long
+        └── StoreVersionError                 a state file of a format that this version does not know
     PrecisionWarning (UserWarning)            an answer with few correct digits left
 
 Each message says what is wrong, what was got, and the remedy. The model that raised is left as it was.
 """
 
 __all__ = [
+    "DamagedStoreError",
+    "DuplicateTaskError",
     "FeatureMismatchError",
     "InvalidDataError",
     "InvalidDataTypeError",
@@ -27,6 +34,9 @@ __all__ = [
     "PrecisionWarning",
     "RemovalError",
     "RidgewayError",
+    "StoreBusyError",
+    "StoreError",
+    "StoreVersionError",
 ]
 
 
@@ -64,6 +74,26 @@ class MissingPackageError(RidgewayError, ImportError):
 
 class RemovalError(RidgewayError, ValueError):
     """A task that cannot be taken out again without harm to what remains."""
+
+
+class StoreError(RidgewayError, ValueError):
+    """A state file that cannot be used as asked, and is left as it was."""
+
+
+class DamagedStoreError(StoreError):
+    """A state file whose content is not what was committed."""
+
+
+class DuplicateTaskError(StoreError):
+    """A task that would be counted twice, or other content under an id that is taken."""
+
+
+class StoreBusyError(StoreError):
+    """A state file that other processes held for longer than the call was to wait."""
+
+
+class StoreVersionError(StoreError):
+    """A state file of a format that this version of Ridgeway does not know."""
 
 
 class PrecisionWarning(UserWarning):

@@ -8,6 +8,7 @@ from ridgeway.linalg._definite import (
     asymmetry,
     cholesky_root,
     is_definite,
+    is_nearly_semidefinite,
     is_semidefinite,
     smallest_eigenvalue,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "filtered_step",
     "gradient_steps",
     "is_definite",
+    "is_nearly_semidefinite",
     "is_semidefinite",
     "largest_eigenvalue",
     "minimum_norm_gain",

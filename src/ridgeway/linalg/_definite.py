@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, eigh
+from scipy.linalg import LinAlgError, cholesky, eigh
 
 from ridgeway.linalg._rank import tolerance
 
@@ -36,3 +36,27 @@ def is_definite(matrix: Array) -> bool:
 def cholesky_root(matrix: Array) -> Array:
     """Return the lower triangular F with F·Fᵀ = matrix, for a positive definite matrix."""
     return np.asarray(cholesky(matrix, lower=True, check_finite=False))
+
+
+def is_nearly_semidefinite(matrix: Array, *, offset: Array, digits_lost: float = 0.0) -> bool:
+    """Say whether centred co-moments, scaled to a unit diagonal, have a Cholesky factor once rounding is allowed for.
+
+    A third of the work of `is_semidefinite` or less. O(p³/3).
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (p, p), symmetric
+    offset : ndarray of shape (p,), the norms of what centring took off the columns, √W·|mean|
+    digits_lost : decimal digits by which the rounding exceeds that of a matrix just summed up
+    """
+    norms = np.sqrt(np.abs(np.diag(matrix)))
+    divisor = np.where(norms > 0.0, norms, 1.0)
+    scaled = matrix / divisor
+    scaled /= divisor[:, None]
+    noise = tolerance(len(matrix)) * 10.0**digits_lost * np.hypot(1.0, offset / divisor)
+    scaled[np.diag_indices_from(scaled)] += noise
+    try:
+        cholesky(scaled, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return False
+    return True

@@ -1,0 +1,39 @@
+"""The state file: nothing lost, nothing counted twice.
+
+One SQLite file holds the state of a `GeneralizedRidge` that accumulates, and a ledger of the tasks that it is the sum
+of. Both change in one transaction, or not at all.
+
+Examples
+--------
+>>> import tempfile, numpy as np
+>>> from ridgeway import store
+>>> folder = tempfile.TemporaryDirectory()
+>>> wages = store.create(f"{folder.name}/wages.rw", features=["age", "tenure"], target="log_wage")
+>>> X, y = np.array([[30.0, 2.0], [41.0, 7.0], [55.0, 1.0], [28.0, 3.0]]), np.array([2.6, 3.1, 3.0, 2.6])
+>>> wages.absorb("2019", X, y).already
+False
+>>> wages.absorb("2019", X, y).already                     # safe to repeat: it counts once
+True
+>>> [(record.task_id, record.n_samples) for record in store.open(wages.path).history()]
+[('2019', 4)]
+>>> wages.model().coef_.round(2)
+array([0.02, 0.06])
+>>> folder.cleanup()
+"""
+
+from ridgeway.store._absorb import Absorbed, Removed
+from ridgeway.store._records import Record
+from ridgeway.store._schema import Schema
+from ridgeway.store._store import Health, Store, create, open, restore_previous
+
+__all__ = [
+    "Absorbed",
+    "Health",
+    "Record",
+    "Removed",
+    "Schema",
+    "Store",
+    "create",
+    "open",
+    "restore_previous",
+]

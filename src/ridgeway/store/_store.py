@@ -1,0 +1,239 @@
+"""The state file: what it has learned, and every way to change it."""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike, fsdecode, fsencode
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway.errors import InvalidParameterError, StoreError
+from ridgeway.estimators import GeneralizedRidge
+from ridgeway.store._absorb import Absorbed, Removed, absorb, one_task, remove
+from ridgeway.store._arrays import Block, checked_rows, cut
+from ridgeway.store._connection import check_pages, transaction, write_new
+from ridgeway.store._generations import (
+    FIRST,
+    MEMORY_BUDGET,
+    Generation,
+    check_previous,
+    open_generation,
+    read_arrays,
+    write_generation,
+    write_head,
+)
+from ridgeway.store._merge import merged
+from ridgeway.store._records import Record, checked_id, checked_reason, live, totals
+from ridgeway.store._recovery import migrate, restore
+from ridgeway.store._schema import Schema, checked_schema
+from ridgeway.store._state import check_state, empty_arrays, model_of
+
+Array = NDArray[np.float64]
+
+TIMEOUT = 60.0
+
+
+@dataclass(frozen=True)
+class Health:
+    """What `Store.check` found in order.
+
+    Attributes
+    ----------
+    generation : the number of the current generation
+    previous : that of the one before, if it is kept
+    n_tasks, n_samples : tasks and rows, by the ledger and by the state alike
+    n_bytes : bytes of the state's arrays
+    """
+
+    generation: int
+    previous: int | None
+    n_tasks: int
+    n_samples: int
+    n_bytes: int
+
+
+class Store:
+    """A state file on disk. Make one with `create`, open one with `open`.
+
+    Every call reads the file anew, in one transaction, and checks what it reads; nothing is held open between calls.
+    So several processes and threads can use the same file.
+
+    Attributes
+    ----------
+    path : Path
+    schema : Schema
+    """
+
+    def __init__(self, path: Path, schema: Schema, timeout: float) -> None:
+        self.path = path
+        self.schema = schema
+        self._timeout = timeout
+
+    def __repr__(self) -> str:
+        return f"<Store {str(self.path)!r}: {len(self.schema.features)} features, {len(self.schema.targets)} target(s)>"
+
+    def absorb(self, task_id: str, X: Any, y: Any, sample_weight: Any = None, *, force: str | None = None) -> Absorbed:
+        """Learn a task. When this returns, it survives a power loss.
+
+        The same id with the same content counts once, however often it is absorbed.
+
+        Parameters
+        ----------
+        task_id : str
+        X : array with columns in the schema's order, or DataFrame, of shape (n_samples, n_features)
+        y : array of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array of shape (n_samples,), optional
+        force : str, optional
+            Why rows are to be taken in though the id has other content, or the content another id. The ledger keeps it.
+        """
+        source = one_task(checked_id(task_id), self._blocks(X, y, sample_weight))
+        (outcome,) = absorb(self.path, self._timeout, self.schema, source, checked_reason(force))
+        return outcome
+
+    def remove(self, task_id: str, X: Any, y: Any, sample_weight: Any = None) -> Removed:
+        """Take a task out again, as if it had never been absorbed, or raise `RemovalError` and change nothing.
+
+        The very rows must be passed. The previous generation is dropped and what is freed is overwritten.
+        """
+        source = one_task(checked_id(task_id), self._blocks(X, y, sample_weight))
+        return remove(self.path, self._timeout, self.schema, task_id, source)
+
+    def merge(self, other: "Store | str | PathLike[str]", out: str | PathLike[str]) -> "Store":
+        """Make a new state file, as if one had absorbed the tasks of both, or raise `MergeError` with what differs."""
+        others = other if isinstance(other, Store) else open(other, timeout=self._timeout)
+        entries, arrays = merged(self.snapshot(), others.snapshot())
+        return make(as_path(out), self.schema, entries, arrays, self._timeout)
+
+    def model(self) -> GeneralizedRidge:
+        """Return the fitted model."""
+        generation, arrays = self.snapshot()
+        return model_of(generation.schema, arrays)
+
+    def history(self) -> tuple[Record, ...]:
+        """Return a record of each task that the state holds, in the order in which they were absorbed."""
+        return live(self.ledger())
+
+    def ledger(self) -> tuple[Record, ...]:
+        """Return every record, those of tasks that were removed again included."""
+        with transaction(self.path, write=False, timeout=self._timeout) as connection:
+            return self._same(open_generation(connection, self.path)).ledger
+
+    def check(self) -> Health:
+        """Check every digest and every invariant of the file; raise `DamagedStoreError` where one does not hold."""
+        with transaction(self.path, write=False, timeout=self._timeout) as connection:
+            generation = self._same(open_generation(connection, self.path))
+            arrays = read_arrays(connection, generation, self.path)
+            previous = check_previous(connection, self.path)
+            check_pages(connection, self.path)
+        tasks = live(generation.ledger)
+        check_state(self.schema, arrays, *totals(tasks))
+        n_bytes = sum(array.nbytes for array in arrays.values())
+        return Health(generation.number, previous, *totals(tasks), n_bytes)
+
+    def snapshot(self) -> tuple[Generation, dict[str, Array]]:
+        """Return the current generation and its arrays, all digests checked."""
+        with transaction(self.path, write=False, timeout=self._timeout) as connection:
+            generation = self._same(open_generation(connection, self.path))
+            return generation, read_arrays(connection, generation, self.path)
+
+    def _blocks(self, X: Any, y: Any, sample_weight: Any) -> Callable[[], Iterator[Block]]:
+        """Return the blocks of rows in memory, checked now and cut as often as they are asked for."""
+        rows = checked_rows(self.schema, X, y, sample_weight)
+        return lambda: cut(self.schema, rows)
+
+    def _same(self, generation: Generation) -> Generation:
+        if generation.schema != self.schema:
+            raise StoreError(f"{self.path} is another state file than the one that was opened. Open it anew.")
+        return generation
+
+
+def create(
+    path: str | PathLike[str],
+    *,
+    features: Iterable[str],
+    target: str | Iterable[str],
+    weight_column: str | None = None,
+    prior: Any = 0.0,
+    fit_intercept: bool = True,
+    information: str = "square_root",
+    timeout: float = TIMEOUT,
+) -> Store:
+    """Make a state file, which must not exist yet.
+
+    Parameters
+    ----------
+    path : where
+    features : names of the features
+    target : name of the target, or names of several
+    weight_column : the column of a data file that says how much a row counts, optional
+    prior, fit_intercept, information : as for `weights.Accumulated` and `GeneralizedRidge`
+    timeout : the longest wait for other processes, in seconds
+    """
+    schema = checked_schema(
+        features, target, weight_column=weight_column, fit_intercept=fit_intercept, information=information
+    )
+    n_bytes = 8 * schema.width**2
+    if n_bytes > MEMORY_BUDGET:
+        raise InvalidParameterError(
+            f"the state of {schema.width} columns would have {n_bytes} bytes, beyond the budget of {MEMORY_BUDGET}. "
+            "Name fewer features."
+        )
+    return make(as_path(path), schema, (), empty_arrays(schema, prior), timeout)
+
+
+def open(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
+    """Open a state file, every digest of its current generation checked.
+
+    Parameters
+    ----------
+    path : the file
+    timeout : the longest wait for other processes, in seconds
+    """
+    where = as_path(path)
+    migrate(where, timeout)
+    with transaction(where, write=False, timeout=timeout) as connection:
+        generation = open_generation(connection, where)
+        arrays = read_arrays(connection, generation, where)
+    check_state(generation.schema, arrays, *totals(live(generation.ledger)), definite=False)
+    return Store(where, generation.schema, timeout)
+
+
+def restore_previous(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
+    """Go back to the previous generation of a file whose current one is damaged; nothing else ever does.
+
+    What was absorbed last is lost by it and must be absorbed again. A file that is in order is refused.
+    """
+    where = as_path(path)
+    restore(where, timeout)
+    return open(where, timeout=timeout)
+
+
+def make(
+    path: Path,
+    schema: Schema,
+    entries: Sequence[tuple[int, Record]],
+    arrays: Mapping[str, Array],
+    timeout: float,
+) -> Store:
+    """Make a state file of a ledger and a state."""
+
+    def fill(connection: sqlite3.Connection) -> None:
+        write_head(connection, schema)
+        write_generation(connection, schema, FIRST, entries, arrays, keep=None)
+
+    write_new(path, fill)
+    return Store(path, schema, timeout)
+
+
+def as_path(path: str | PathLike[str]) -> Path:
+    """Return a path that a file can have."""
+    try:
+        encoded = fsencode(path)
+    except (TypeError, ValueError):
+        encoded = b""
+    if not encoded or b"\0" in encoded:
+        raise StoreError(f"{path!r} is no path of a file. Pass one like 'wages.rw'.")
+    return Path(fsdecode(encoded))
