@@ -96,4 +96,5 @@ def _held(task: Task, *, centered: bool) -> Held:
     if (total[0, 0] * np.square(move) > NEAR * np.diag(total)[1:]).any():
         rows = Rows(task, center=True)
         return Held(sum_of_products(rows.blocks("C"), len(rows.mean)), rows.mean, rows.mean_low)
-    return Held(total[1:, 1:] - np.outer(total[0, 1:], move), *two_sum(rows.mean, move))
+    taken = total[0, 1:] / np.sqrt(total[0, 0])
+    return Held(total[1:, 1:] - np.outer(taken, taken), *two_sum(rows.mean, move))

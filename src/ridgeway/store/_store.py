@@ -28,8 +28,10 @@ from ridgeway.store._generations import (
 from ridgeway.store._merge import merged
 from ridgeway.store._records import Record, checked_id, checked_reason, live, totals
 from ridgeway.store._recovery import migrate, restore
+from ridgeway.store._rows import Progress, check_file, explained, tasks_in
 from ridgeway.store._schema import Schema, checked_schema
 from ridgeway.store._state import check_state, empty_arrays, model_of
+from ridgeway.store._tables import open_table
 
 Array = NDArray[np.float64]
 
@@ -100,6 +102,55 @@ class Store:
         """
         source = one_task(checked_id(task_id), self._blocks(X, y, sample_weight))
         return remove(self.path, self._timeout, self.schema, task_id, source)
+
+    def absorb_file(
+        self,
+        path: str | PathLike[str],
+        *,
+        task_id: str | None = None,
+        task_column: str | None = None,
+        force: str | None = None,
+        progress: Progress | None = None,
+    ) -> list[Absorbed]:
+        """Learn a CSV, Parquet or Arrow file, whole or not at all: as one task, or as one per value of a column.
+
+        The file is read in blocks, so that memory stays at a few blocks plus the state. Other writers wait meanwhile.
+
+        Parameters
+        ----------
+        path : the data file, with the columns of the schema in any order
+        task_id : the id of the task; or
+        task_column : the column that says which task a row belongs to
+        force : as for `absorb`
+        progress : called with the rows read so far, and those of the file where that is known
+        """
+        if (task_id is None) == (task_column is None):
+            raise InvalidParameterError("name either the task or the column of the tasks, not both.")
+        table = open_table(path)
+        known = None if task_id is None else checked_id(task_id)
+        columns = {"task_id": known, "task_column": task_column}
+        check_file(table, self.schema, task_column)
+        with explained(table, self.schema):
+            return absorb(
+                self.path,
+                self._timeout,
+                self.schema,
+                lambda: tasks_in(table, self.schema, **columns, progress=progress),
+                checked_reason(force),
+            )
+
+    def remove_file(self, path: str | PathLike[str], *, task_id: str, progress: Progress | None = None) -> Removed:
+        """Take the task of a data file out again; as `remove`."""
+        table = open_table(path)
+        check_file(table, self.schema, None)
+        with explained(table, self.schema):
+            return remove(
+                self.path,
+                self._timeout,
+                self.schema,
+                checked_id(task_id),
+                lambda: tasks_in(table, self.schema, task_id=task_id, progress=progress),
+            )
 
     def merge(self, other: "Store | str | PathLike[str]", out: str | PathLike[str]) -> "Store":
         """Make a new state file, as if one had absorbed the tasks of both, or raise `MergeError` with what differs."""

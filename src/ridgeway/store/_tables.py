@@ -1,0 +1,169 @@
+"""Data files: CSV, Parquet and Arrow, read by pyarrow a batch at a time."""
+
+import csv
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ridgeway._optional import require
+from ridgeway.errors import FeatureMismatchError, InvalidDataError
+
+LONGEST_HEADER = 16 * 2**20
+CSV_BYTES = 8 * 2**20
+"""Bytes of a CSV file that are parsed at a time; a line must fit."""
+PARQUET_BUFFER = 2**20
+"""Bytes of each column of a Parquet file that are read at a time, rather than a row group whole."""
+
+
+class Table(ABC):
+    """A data file of named columns.
+
+    Attributes
+    ----------
+    path : Path
+    columns : list of str
+    n_rows : int or None where only reading all of it would tell
+    """
+
+    def __init__(self, path: Path, columns: Sequence[str], n_rows: int | None) -> None:
+        self.path = path
+        self.columns = list(columns)
+        self.n_rows = n_rows
+
+    @abstractmethod
+    def batches(self, columns: Sequence[str], *, rows: int, text: Sequence[str] = ()) -> Iterator[Any]:
+        """Yield Arrow record batches of some columns, of about as many rows; those in `text` are not numbers."""
+
+
+class _Parquet(Table):
+    def __init__(self, path: Path) -> None:
+        from pyarrow import parquet
+
+        self._file = parquet.ParquetFile(path, buffer_size=PARQUET_BUFFER, pre_buffer=False)
+        super().__init__(path, self._file.schema_arrow.names, self._file.metadata.num_rows)
+        self._check_row_groups()
+
+    def _check_row_groups(self) -> None:
+        """Raise where a row group has other columns than the file says: they would be taken for each other."""
+        metadata, schema = self._file.metadata, self._file.schema
+        expected = [(schema.column(j).path, schema.column(j).physical_type) for j in range(metadata.num_columns)]
+        for i in range(metadata.num_row_groups):
+            group = metadata.row_group(i)
+            chunks = [group.column(j) for j in range(group.num_columns)]
+            if [(chunk.path_in_schema, chunk.physical_type) for chunk in chunks] != expected:
+                raise FeatureMismatchError(
+                    f"{self.path} changes its columns midway, in row group {i + 1} of {metadata.num_row_groups}. "
+                    "Write the file anew."
+                )
+
+    def batches(self, columns: Sequence[str], *, rows: int, text: Sequence[str] = ()) -> Iterator[Any]:
+        with reading(self.path):
+            yield from self._file.iter_batches(batch_size=rows, columns=list(columns))
+
+
+class _Arrow(Table):
+    def __init__(self, path: Path) -> None:
+        reader = self._reader(path)
+        super().__init__(path, reader.schema.names, None)
+
+    def _reader(self, path: Path) -> Any:
+        import pyarrow as pa
+
+        source = pa.memory_map(str(path))
+        try:
+            return pa.ipc.open_file(source)
+        except pa.ArrowInvalid:
+            source.seek(0)
+            return pa.ipc.open_stream(source)
+
+    def batches(self, columns: Sequence[str], *, rows: int, text: Sequence[str] = ()) -> Iterator[Any]:
+        with reading(self.path):
+            reader = self._reader(self.path)
+            found = (
+                (reader.get_batch(i) for i in range(reader.num_record_batches))
+                if hasattr(reader, "num_record_batches")
+                else reader
+            )
+            for batch in found:
+                batch.validate()
+                yield from (batch.slice(start, rows).select(list(columns)) for start in range(0, len(batch), rows))
+
+
+class _Csv(Table):
+    def __init__(self, path: Path) -> None:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            line = file.readline(LONGEST_HEADER)
+        super().__init__(path, next(csv.reader([line]), []), None)
+
+    def batches(self, columns: Sequence[str], *, rows: int, text: Sequence[str] = ()) -> Iterator[Any]:
+        import pyarrow as pa
+        from pyarrow import csv as pacsv
+
+        kinds = {name: pa.string() if name in text else pa.float64() for name in columns}
+        with reading(self.path):
+            yield from pacsv.open_csv(
+                self.path,
+                read_options=pacsv.ReadOptions(block_size=CSV_BYTES),
+                convert_options=pacsv.ConvertOptions(
+                    column_types=kinds, include_columns=list(columns), strings_can_be_null=True
+                ),
+            )
+
+
+KINDS: dict[str, Callable[[Path], Table]] = {
+    ".csv": _Csv,
+    ".parquet": _Parquet,
+    ".pq": _Parquet,
+    ".arrow": _Arrow,
+    ".feather": _Arrow,
+    ".ipc": _Arrow,
+}
+"""What the end of a file's name says about it."""
+
+
+def open_table(path: str | PathLike[str]) -> Table:
+    """Open a data file; what its name ends with says what it is."""
+    require("pyarrow", extra="store")
+    where = Path(path)
+    kind = KINDS.get(where.suffix.lower())
+    if kind is None:
+        raise InvalidDataError(
+            f"{where} ends with {where.suffix!r}; data files end with {', '.join(KINDS)}. Convert or rename it."
+        )
+    if not where.is_file():
+        raise InvalidDataError(f"there is no data file {where}. Check the path.")
+    if where.stat().st_size == 0:
+        raise InvalidDataError(f"{where} is empty. An empty task teaches nothing: leave it out.")
+    with reading(where):
+        return kind(where)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn what pyarrow and the system raise into errors that name the file."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError, csv.Error) as error:
+        what = str(error).strip().split("\n")[0]
+        raise InvalidDataError(f"{path} cannot be read: {what[:300]}. Mend or write the file anew.") from error
+
+
+def label_of(value: Any) -> str:
+    """Return a value of a task column as a task id: 2019, 2019.0 and '2019' are the same."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    raise InvalidDataError(
+        f"the task column holds {value!r}, which makes no task id. Use a column of text, whole numbers or dates."
+    )
