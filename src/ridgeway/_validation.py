@@ -10,7 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -34,7 +34,8 @@ class Task:
 
     Attributes
     ----------
-    X : ndarray or scipy.sparse CSR of shape (n_samples, n_features), float64
+    X : ndarray of float64, or of float32 that `dense` converts block by block, or scipy.sparse CSR of float64, of shape
+        (n_samples, n_features)
     y : ndarray of shape (n_samples, n_targets), float64
     sample_weight : ndarray of shape (n_samples,), all positive; None where every row weighs 1
     feature_names : ndarray of str, or None
@@ -72,6 +73,12 @@ class Task:
         """Σ log sample_weight, which the evidence needs."""
         return 0.0 if self.sample_weight is None else float(np.log(self.sample_weight).sum())
 
+    def part(self, start: int, stop: int | None) -> "Task":
+        """Return the rows start to stop as a task of their own, not copied."""
+        rows = slice(start, stop)
+        weight = None if self.sample_weight is None else self.sample_weight[rows]
+        return replace(self, X=self.X[rows], y=self.y[rows], sample_weight=weight)
+
     def rows(self, start: int, stop: int) -> Array:
         """Return a dense copy of `[X, y]`, rows start to stop."""
         return np.hstack([dense(self.X[start:stop]), self.y[start:stop]])
@@ -95,8 +102,8 @@ def is_sparse(X: Any) -> bool:
 
 
 def dense(X: Any) -> Array:
-    """Return X as an ndarray: itself, or what a sparse X stands for."""
-    return np.asarray(X.toarray() if is_sparse(X) else X)
+    """Return X as a float64 ndarray: itself, or what a sparse or a float32 X stands for."""
+    return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
 
 
 def check_tasks(
@@ -113,12 +120,14 @@ def check_tasks(
     """
     _refuse_shuffled_index(X, labels, "tasks")
     names = None
-    if not _plainly_good(estimator, X, y, first=first):
+    plain = _plainly_good(estimator, X, y, first=first)
+    if not plain:
         X, y, names = _check_table(estimator, X, y, sample_weight, first=first)
     single_target = y.ndim == 1
-    y = y.reshape(len(y), -1)
+    y = y.reshape(len(y), -1).astype(np.float64, copy=False)
     weight = _check_weight(sample_weight, len(y))
-    _refuse_overflow(X, y, weight)
+    if not plain or weight is not None:
+        _refuse_overflow(X, y, weight)
     tasks = []
     for label, index in _groups(labels, len(y)):
         part = None if weight is None else weight[index]
@@ -133,9 +142,14 @@ def check_tasks(
     return tasks
 
 
+_PLAIN = (np.dtype(np.float64), np.dtype(np.float32))
+
+
 def _plainly_good(estimator: BaseEstimator, X: Any, y: Any, *, first: bool) -> bool:
-    """Say whether two float64 arrays need no further check: a short cut of one pass, for small tasks above all."""
-    if not (type(X) is type(y) is np.ndarray and X.dtype == y.dtype == np.float64 and X.ndim == 2 and y.ndim in (1, 2)):
+    """Say whether two arrays of floats need no further check: a short cut of one pass, for small tasks above all."""
+    if not (type(X) is type(y) is np.ndarray and X.ndim == 2 and y.ndim in (1, 2)):
+        return False
+    if not (X.dtype in _PLAIN and y.dtype in _PLAIN):
         return False
     if not (len(X) == len(y) and X.size and y.size and X.flags.c_contiguous and y.flags.c_contiguous):
         return False
@@ -146,7 +160,8 @@ def _plainly_good(estimator: BaseEstimator, X: Any, y: Any, *, first: bool) -> b
     # NaN, infinity and squares that overflow all show in the sum of squares. (Not by NumPy's BLAS: its threads would
     # still be spinning when SciPy's begin to work.)
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(np.einsum("i,i->", X.ravel(), X.ravel()) + np.einsum("i,i->", y.ravel(), y.ravel())))
+        squares = np.einsum("i,i->", X.ravel(), X.ravel()) + np.einsum("i,i->", y.ravel(), y.ravel())
+        return bool(squares <= LARGEST**2)
 
 
 def _check_table(

@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 
 from ridgeway._validation import Task
 from ridgeway.errors import InvalidDataError, InvalidStateError, MergeError, RemovalError
-from ridgeway.linalg import Solution
+from ridgeway.linalg import SMALL, Solution, side_by_side
 
 Array = NDArray[np.float64]
 
 COUNTS = ("n_features", "n_targets", "centered", "n_samples", "total_weight", "log_weight", "digits_lost")
 ARRAYS = ("mean", "mean_low", "matrix", "peak")
+
+TALL, LONG = 4, 2e7
+"""A task with this many rows for every column, and this many products n·p², is worth a second thread."""
 
 
 class Held(NamedTuple):
@@ -109,9 +112,24 @@ class Information(ABC):
 
     def add(self, task: Task) -> Self:
         """Return the information with a task's rows added. O(n·p²)."""
-        held = self._with_task(task)
-        if not np.isfinite(held.matrix).all():
+        half = task.n_samples // 2
+        if self._is_tall(task):
+            nothing = self.empty(self.n_features, self.n_targets, centered=self.centered)
+            one, two = side_by_side(lambda: self._add(task.part(0, half)), lambda: nothing._add(task.part(half, None)))
+            added = one._put_together(two)
+        else:
+            added = self._add(task)
+        if not np.isfinite(added.peak).all():
             raise InvalidDataError("the information overflows with this task. Change the unit of its columns.")
+        return added
+
+    def _is_tall(self, task: Task) -> bool:
+        """Say whether a task has rows enough to be learned in two halves, whatever the number of threads."""
+        width = self.n_features + self.n_targets
+        return width < SMALL and task.n_samples >= TALL * width and task.n_samples * width**2 >= LONG
+
+    def _add(self, task: Task) -> Self:
+        held = self._with_task(task)
         return replace(
             self,
             n_samples=self.n_samples + task.n_samples,
@@ -138,9 +156,13 @@ class Information(ABC):
         ]
         if differences:
             raise MergeError(f"cannot merge information that differs in {'; '.join(differences)}.")
-        held = self._with_other(other)
-        if not np.isfinite(held.matrix).all():
+        merged = self._put_together(other)
+        if not np.isfinite(merged.peak).all():
             raise MergeError("the merged information overflows. Change the unit of the columns in both models.")
+        return merged
+
+    def _put_together(self, other: Self) -> Self:
+        held = self._with_other(other)
         return replace(
             self,
             n_samples=self.n_samples + other.n_samples,
@@ -211,6 +233,10 @@ class Information(ABC):
         high = self.mean[p:] - self.mean[:p] @ coef
         return np.asarray(high + (self.mean_low[p:] - self.mean_low[:p] @ coef))
 
+    @abstractmethod
+    def moments(self) -> Array:
+        """Return Σ w·(a − ā)(a − ā)ᵀ over rows a = [x, y], of shape (n_features + n_targets, …). O(p³) at most."""
+
     @staticmethod
     @abstractmethod
     def _check_form(matrix: Array) -> None:
@@ -265,13 +291,6 @@ def refuse_removal() -> RemovalError:
         "direction of the features or about the targets, or they were never learned. Keep the task, or learn the "
         "remaining tasks anew."
     )
-
-
-def two_sum(high: Array, low: Array) -> tuple[Array, Array]:
-    """Return high + low as a rounded sum and what rounding left out (Knuth's two-sum)."""
-    total = high + low
-    back = total - high
-    return total, (high - (total - back)) + (low - back)
 
 
 def _checked(arrays: Mapping[str, Array], name: str) -> Array:

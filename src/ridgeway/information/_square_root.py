@@ -7,19 +7,20 @@ from numpy.typing import NDArray
 
 from ridgeway._validation import Task
 from ridgeway.errors import InvalidStateError
-from ridgeway.information._base import Held, Information, digits_at_stake, refuse_removal, two_sum
+from ridgeway.information._base import Held, Information, digits_at_stake, refuse_removal
 from ridgeway.linalg import (
     Rows,
+    RunningMean,
     Solution,
     add_rows,
     add_triangle,
-    empty_triangle,
     psd_root,
     remove_rows,
     solve_penalized,
     solve_triangle,
     tolerance,
     triangle_growth,
+    two_sum,
 )
 
 Array = NDArray[np.float64]
@@ -29,8 +30,7 @@ class SquareRoot(Information):
     """The information as an upper triangular R with RᵀR = Σ w·(a − ā)(a − ā)ᵀ over rows a = [x, y].
 
     R = [[R_x, z], [0, R_y]]: the factor of the features, the rotated targets, and the residual block. Tasks are added
-    by LAPACK's triangular-pentagonal QR, so that the condition number is never squared. For an intercept, a column of
-    ones goes first while rows are added: what it picks up is the move of the mean, and what it leaves is centred.
+    by LAPACK's triangular-pentagonal QR, so that the condition number is never squared.
     """
 
     @staticmethod
@@ -38,24 +38,25 @@ class SquareRoot(Information):
         if np.tril(matrix, -1).any():
             raise InvalidStateError("the factor of a state must be upper triangular. Read an intact copy.")
 
+    def moments(self) -> Array:
+        """Return Σ w·(a − ā)(a − ā)ᵀ, of shape (n_features + n_targets, n_features + n_targets)."""
+        return np.asarray(self.matrix.T @ self.matrix)
+
     def _squares(self, matrix: Array) -> Array:
         return np.asarray(np.einsum("ij,ij->j", matrix, matrix))
 
     def _with_task(self, task: Task) -> Held:
-        if not self.centered:
-            return Held(add_rows(self.matrix, Rows(task).blocks()), self.mean, self.mean_low)
-        # Of the past and the task, the lighter moves to where the heavier is: no digits are lost to an offset.
-        heavier = task.total_weight > self.total_weight
-        rows = Rows.near_their_mean(task) if heavier else Rows(task, about=(self.mean, self.mean_low))
-        past = self._about(rows.mean, rows.mean_low)
-        return _centered(add_rows(past, rows.blocks(with_ones=True)), rows.mean, rows.mean_low)
+        so_far = RunningMean(self.total_weight, self.mean, self.mean_low)
+        blocks = Rows(task).centred_blocks(so_far) if self.centered else Rows(task).blocks()
+        return Held(add_rows(self.matrix, blocks), so_far.high, so_far.low)
 
     def _with_other(self, other: Self) -> Held:
-        if not self.centered:
-            return Held(add_triangle(self.matrix, other.matrix), self.mean, self.mean_low)
-        heavier = other if other.total_weight > self.total_weight else self
-        origin = heavier.mean, heavier.mean_low
-        return _centered(add_triangle(self._about(*origin), other._about(*origin)), *origin)
+        so_far = RunningMean(self.total_weight, self.mean, self.mean_low)
+        matrix = add_triangle(self.matrix, other.matrix)
+        if self.centered and other.n_samples:
+            gap = so_far.join(other.total_weight, other.mean, other.mean_low)
+            matrix = add_rows(matrix, [np.asfortranarray(gap[None])])
+        return Held(matrix, so_far.high, so_far.low)
 
     def _without_task(self, task: Task, left: float) -> tuple[Held, float]:
         p = self.n_features
@@ -63,14 +64,18 @@ class SquareRoot(Information):
         growth = triangle_growth(self.matrix[:p, :p], offset=offset)
         if np.isinf(growth):
             raise refuse_removal()
-        origin = self.mean, self.mean_low
-        factor = self._about(*origin) if self.centered else self.matrix
-        blocks = Rows(task, about=origin).blocks(with_ones=self.centered)
-        remains = remove_rows(factor, blocks, len(factor) - self.n_targets, least=tolerance(p) * growth)
+        gone = RunningMean(0.0, np.zeros_like(self.mean), np.zeros_like(self.mean))
+        rows, mean, mean_low = Rows(task), self.mean, self.mean_low
+        blocks = [block.copy() for block in (rows.centred_blocks(gone) if self.centered else rows.blocks())]
+        if self.centered:
+            apart = (gone.high - mean) + (gone.low - mean_low)
+            mean, mean_low = two_sum(mean, mean_low - apart * (task.total_weight / left))
+            blocks.append(apart[None] * np.sqrt(task.total_weight * (self.total_weight / left)))
+        remains = remove_rows(self.matrix, blocks, p, least=tolerance(p) * growth)
         if remains is None:
             raise refuse_removal()
         factor, kept = remains
-        held = _centered(factor, *origin) if self.centered else Held(factor, *origin)
+        held = Held(factor, mean, mean_low)
         # Each column carries the rounding of the largest it has been; what remains must stand out from it.
         noise = self.peak + self._squares(self.matrix)
         after = self._squares(held.matrix)
@@ -82,14 +87,6 @@ class SquareRoot(Information):
             raise refuse_removal()
         return held, digits
 
-    def _about(self, mean: Array, mean_low: Array) -> Array:
-        """Return the factor with a column of ones in front, its rows taken about another point."""
-        factor = empty_triangle(len(self.matrix) + 1)
-        factor[0, 0] = root_weight = np.sqrt(self.total_weight)
-        factor[0, 1:] = root_weight * ((self.mean - mean) + (self.mean_low - mean_low))
-        factor[1:, 1:] = self.matrix
-        return factor
-
     def _scaled(self, factor: float) -> Array:
         return np.asarray(self.matrix * np.sqrt(factor))
 
@@ -100,8 +97,3 @@ class SquareRoot(Information):
         if prior.any():
             return solve_penalized(R, rhs, psd_root(prior), start - origin, size=size, offset=offset)
         return solve_triangle(R, rhs, size=size, offset=offset)
-
-
-def _centered(factor: Array, mean: Array, mean_low: Array) -> Held:
-    """Return what remains of a factor without its column of ones, and the mean that this moves to."""
-    return Held(factor[1:, 1:].copy(order="F"), *two_sum(mean, mean_low + factor[0, 1:] / factor[0, 0]))

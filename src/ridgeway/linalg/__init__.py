@@ -19,11 +19,11 @@ from ridgeway.linalg._dense import (
     semidefinite_root,
     solve_upper,
     squared_singular_values,
-    sum_of_products,
     triangular_root,
 )
 from ridgeway.linalg._penalized import solve_penalized
 from ridgeway.linalg._pooled import pooled_least_squares
+from ridgeway.linalg._products import add_product, add_products, add_products_of_narrow, mirrored
 from ridgeway.linalg._rank import (
     EPS,
     Solution,
@@ -32,7 +32,7 @@ from ridgeway.linalg._rank import (
     tolerance,
     triangle_growth,
 )
-from ridgeway.linalg._rows import Rows
+from ridgeway.linalg._rows import Rows, RunningMean, two_sum
 from ridgeway.linalg._steps import (
     filtered_step,
     gradient_steps,
@@ -41,7 +41,7 @@ from ridgeway.linalg._steps import (
     ridge_step,
     weighted_step,
 )
-from ridgeway.linalg._threads import threads_for
+from ridgeway.linalg._threads import SMALL, side_by_side, threads_for
 from ridgeway.linalg._triangle import (
     add_rows,
     add_triangle,
@@ -52,8 +52,13 @@ from ridgeway.linalg._triangle import (
 
 __all__ = [
     "EPS",
+    "SMALL",
     "Rows",
+    "RunningMean",
     "Solution",
+    "add_product",
+    "add_products",
+    "add_products_of_narrow",
     "add_rows",
     "add_triangle",
     "asymmetry",
@@ -68,22 +73,24 @@ __all__ = [
     "largest_eigenvalue",
     "minimum_norm_gain",
     "minimum_norm_step",
+    "mirrored",
     "pooled_least_squares",
     "psd_root",
     "remove_rows",
     "ridge_step",
     "semidefinite_eigen",
     "semidefinite_root",
+    "side_by_side",
     "smallest_eigenvalue",
     "solve_moments",
     "solve_penalized",
     "solve_triangle",
     "solve_upper",
     "squared_singular_values",
-    "sum_of_products",
     "threads_for",
     "tolerance",
     "triangle_growth",
     "triangular_root",
+    "two_sum",
     "weighted_step",
 ]

@@ -1,31 +1,13 @@
 """Roots, inverses and gains of dense matrices: what exact risks are made of."""
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dtrcon
 
 from ridgeway.linalg._rank import numerical_rank, solve_triangle, tolerance
 
 Array = NDArray[np.float64]
-
-MIRROR = 128
-
-
-def sum_of_products(blocks: Iterable[Array], width: int) -> Array:
-    """Return Σ blockᵀblock over blocks of rows in C order, of shape (width, width)."""
-    total = np.zeros((width, width), order="F")
-    for block in blocks:
-        total = dsyrk(1.0, block.T, beta=1.0, c=total, overwrite_c=True)
-    for first in range(0, width, MIRROR):  # the other triangle, a strip at a time
-        last = first + MIRROR
-        total[last:, first:last] = total[first:last, last:].T
-        corner = np.triu(total[first:last, first:last])
-        total[first:last, first:last] = corner + np.triu(corner, k=1).T
-    return total
 
 
 def semidefinite_eigen(matrix: Array) -> tuple[Array, Array]:

@@ -7,8 +7,12 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh, qr, solve_triangular, svd
 from scipy.linalg.lapack import dpocon, dpotrf, dpotrs, dtrcon, dtrtrs
 
+from ridgeway.linalg._products import scaled_symmetric
+
 Array = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
+PLAIN = 1e-10
+"""A system whose smallest eigenvalue is known to exceed this share of the largest needs no condition estimate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,26 +122,33 @@ def _reciprocal_condition(R: Array) -> float:
     return float(dtrcon(R, norm="1", uplo="U", diag="N")[0])
 
 
-def solve_moments(S: Array, rhs: Array, *, size: int, offset: Array | float = 0.0) -> Solution:
-    """Solve S w = rhs for S = XᵀX (+ a prior), taking the w of least norm where S is singular.
+def solve_moments(
+    S: Array, rhs: Array, *, size: int, offset: Array | float = 0.0, prior: Array | float = 0.0
+) -> Solution:
+    """Solve (S + diag(prior))·w = rhs for S = XᵀX, taking the w of least norm where the system is singular.
 
-    As `solve_triangle`, from squares: one Cholesky factorisation where S is safely definite, one eigendecomposition
-    otherwise. The growth of rounding errors is squared too.
+    As `solve_triangle`, from squares: one Cholesky factorisation where the system is safely definite, one
+    eigendecomposition otherwise. The growth of rounding errors is squared too. Only the upper triangle of S is read.
     """
-    scale, spread = equilibrate(np.sqrt(np.diag(S)), offset)
+    p = len(S)
+    squares = np.diag(S) + prior
+    scale, spread = equilibrate(np.sqrt(squares), offset)
     live = scale > 0.0
     divisor = np.where(live, scale, np.inf)
-    scaled = np.asfortranarray(S / divisor)
-    scaled /= divisor[:, None]
     right = rhs / divisor[:, None]
-    p = len(S)
     if live.all():
-        factor, info = dpotrf(scaled, clean=False)
-        if info == 0:
-            reciprocal, _ = dpocon(factor, np.abs(scaled).sum(axis=0).max())
-            if reciprocal > p * _squared_noise(spread.max(), size):
-                return Solution(dpotrs(factor, right)[0] / scale[:, None], p, 1.0 / reciprocal)
-    values, vectors = eigh(scaled, check_finite=False)
+        factor, info = dpotrf(_unit_diagonal(S, divisor), clean=False, overwrite_a=True)
+        noise = float(_squared_noise(spread.max(), size))
+        # No eigenvalue is below the prior's least share of a square, and none above the trace.
+        reciprocal = float(np.min(prior / squares)) / p
+        if info == 0 and reciprocal <= max(noise, PLAIN):
+            upper = np.abs(_unit_diagonal(S, divisor))
+            norm = (upper.sum(axis=0) + upper.sum(axis=1)).max() - 1.0
+            reciprocal = float(dpocon(factor, norm)[0])
+            noise *= p  # ‖·‖₁ and ‖·‖₂ differ by at most p
+        if info == 0 and reciprocal > noise:
+            return Solution(dpotrs(factor, right)[0] / scale[:, None], p, 1.0 / reciprocal)
+    values, vectors = eigh(_unit_diagonal(S, divisor), lower=False, check_finite=False)
     values, vectors = values[::-1], vectors[:, ::-1]
     floor = _squared_noise(_noise(vectors.T, spread), size) * values[0]
     rank = int(np.count_nonzero(values > floor)) if values[0] > 0.0 else 0
@@ -148,6 +159,13 @@ def solve_moments(S: Array, rhs: Array, *, size: int, offset: Array | float = 0.
     if rank == p:
         return Solution((vectors @ inner) / scale[:, None], p, growth)
     return Solution(least_norm(scale, vectors[:, :rank], inner), rank, growth)
+
+
+def _unit_diagonal(S: Array, divisor: Array) -> Array:
+    """Return the upper triangle of S / (divisor·divisorᵀ) with the unit diagonal that a prior on it completes."""
+    scaled = scaled_symmetric(S, divisor)
+    np.fill_diagonal(scaled, np.isfinite(divisor))
+    return scaled
 
 
 def column_norms(R: Array) -> Array:

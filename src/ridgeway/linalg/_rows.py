@@ -1,20 +1,47 @@
 """A task's rows as the numerical core sees them: centred, weighted, dense one block at a time."""
 
 from collections.abc import Iterator
-from typing import Literal, Self
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._validation import Task, dense, is_sparse
+from ridgeway.linalg._threads import SMALL
 
 Array = NDArray[np.float64]
 
 BLOCK_ROWS = 1024
 STRIP = 32
-SAMPLE = 256
+CACHED_ENTRIES = 2**17
 DENSE_ENTRIES = 2**22
 SPARSE_ENTRIES = 2**20
+
+
+@dataclass
+class RunningMean:
+    """The weight and the mean of the rows so far, the mean as a sum of two: `high` and what rounding left out of it."""
+
+    weight: float
+    high: Array
+    low: Array
+
+    def join(self, weight: float, high: Array, low: Array) -> Array:
+        """Take in rows of another mean; return the row that stands for the distance between the two.
+
+        The squares of all rows about their mean are those of both parts, each about its own, and of that row
+        (Chan, Golub and LeVeque, 1983).
+        """
+        total = self.weight + weight
+        apart = (high - self.high) + (low - self.low)
+        if weight > self.weight:  # the lighter moves to where the heavier is: no digits are lost to the distance
+            self.high, self.low = two_sum(high, low - apart * (self.weight / total))
+        else:
+            self.high, self.low = two_sum(self.high, self.low + apart * (weight / total))
+        gap = apart * np.sqrt(self.weight * (weight / total))
+        self.weight = total
+        return np.asarray(gap)
 
 
 class Rows:
@@ -44,13 +71,6 @@ class Rows:
             self.mean = self._average(zero)
             self.mean_low = self._average(self.mean)
 
-    @classmethod
-    def near_their_mean(cls, task: Task) -> Self:
-        """Return the rows about a point near their mean, found from a few of them: one pass over the rows is saved."""
-        sample = np.linspace(0, task.n_samples - 1, min(task.n_samples, SAMPLE)).astype(int)
-        point = np.hstack([dense(task.X[sample]), task.y[sample]]).mean(axis=0)
-        return cls(task, about=(point, np.zeros_like(point)))
-
     @property
     def offset(self) -> Array:
         """The norms of what centring took off the columns of X: √W·|mean|, of shape (n_features,)."""
@@ -61,16 +81,38 @@ class Rows:
         """Whether A may be formed whole: X is dense already, or small."""
         return not is_sparse(self.task.X) or self.n_samples * self.n_features <= self.most_entries
 
-    def blocks(self, order: Literal["C", "F"] = "F", *, with_ones: bool = False) -> Iterator[Array]:
-        """Yield A in blocks of rows: fresh arrays, which the caller may overwrite; √w in front if `with_ones`."""
+    def blocks(self, order: Literal["C", "F"] = "F") -> Iterator[Array]:
+        """Yield A in blocks of rows: fresh arrays, which the caller may overwrite."""
         for start, stop in self._cuts():
-            block = np.empty((stop - start, with_ones + len(self.mean)), order=order)
-            block[:, :with_ones] = 1.0
-            self._fill(block[:, with_ones:], start, stop)
-            block[:, with_ones:] -= self.mean
-            block[:, with_ones:] -= self.mean_low
+            block = np.empty((stop - start, len(self.mean)), order=order)
+            self._fill(block, *self._part(start, stop), self.mean)
+            block -= self.mean_low
             if self.root_weight is not None:
                 block *= self.root_weight[start:stop, None]
+            yield block
+
+    def centred_blocks(self, so_far: RunningMean, order: Literal["C", "F"] = "F") -> Iterator[Array]:
+        """Yield the rows in blocks, each about its own mean, and first in each the row that `so_far.join` returns.
+
+        One pass over the rows, in cache. The caller may overwrite a block, and must be done with it when it asks for
+        the next.
+        """
+        block = np.empty((0, 0))
+        for start, stop in self._cuts(cached=len(self.mean) < SMALL):
+            part = slice(start, stop)
+            weight = None if self.task.sample_weight is None else self.task.sample_weight[part]
+            total = float(stop - start) if weight is None else float(weight.sum())
+            X, y = self._part(start, stop)
+            mean = np.concatenate([_sum(X, weight), _sum(y, weight)]) / total
+            if len(block) != stop - start + 1:
+                block = np.empty((stop - start + 1, len(mean)), order=order)
+            rows = block[1:]
+            self._fill(rows, X, y, mean)
+            mean_low = _sum(rows, weight) / total
+            rows -= mean_low
+            if self.root_weight is not None:
+                rows *= self.root_weight[part, None]
+            block[0] = so_far.join(total, mean, mean_low)
             yield block
 
     def columns(self) -> Iterator[tuple[slice, Array]]:
@@ -109,17 +151,22 @@ class Rows:
             result[part] = block.T @ vector
         return result
 
-    def _cuts(self) -> Iterator[tuple[int, int]]:
-        step = max(1, min(BLOCK_ROWS, self.most_entries // len(self.mean)))
+    def _cuts(self, *, cached: bool = False) -> Iterator[tuple[int, int]]:
+        step = max(1, min(BLOCK_ROWS, (CACHED_ENTRIES if cached else self.most_entries) // len(self.mean)))
         for start in range(0, self.n_samples, step):
             yield start, min(start + step, self.n_samples)
 
-    def _fill(self, block: Array, start: int, stop: int) -> None:
-        X = dense(self.task.X[start:stop])
-        for first in range(0, self.n_features, STRIP):  # a strip at a time: rows turn into columns in cache
-            part = slice(first, min(first + STRIP, self.n_features))
-            block[:, part] = X[:, part]
-        block[:, self.n_features :] = self.task.y[start:stop]
+    def _part(self, start: int, stop: int) -> tuple[Array, Array]:
+        return dense(self.task.X[start:stop]), self.task.y[start:stop]
+
+    def _fill(self, block: Array, X: Array, y: Array, about: Array) -> None:
+        """Write [X, y] − about into `block`."""
+        p = self.n_features
+        step = p if block.flags.c_contiguous else STRIP  # rows turn into columns a strip at a time, in cache
+        for first in range(0, p, step):
+            part = slice(first, min(first + step, p))
+            np.subtract(X[:, part], about[part], out=block[:, part])
+        np.subtract(y, about[p:], out=block[:, p:])
 
     def _average(self, about: Array) -> Array:
         """Return the weighted mean of [X, y] − about."""
@@ -127,7 +174,18 @@ class Rows:
         weight = self.task.sample_weight
         for start, stop in self._cuts():
             block = np.empty((stop - start, len(about)))
-            self._fill(block, start, stop)
-            block -= about
-            total += block.sum(axis=0) if weight is None else weight[start:stop] @ block
+            self._fill(block, *self._part(start, stop), about)
+            total += _sum(block, None if weight is None else weight[start:stop])
         return total / self.total_weight
+
+
+def two_sum(high: Array, low: Array) -> tuple[Array, Array]:
+    """Return high + low as a rounded sum and what rounding left out (Knuth's two-sum)."""
+    total = high + low
+    back = total - high
+    return total, (high - (total - back)) + (low - back)
+
+
+def _sum(rows: Array, weight: Array | None) -> Array:
+    """Return Σ w·row."""
+    return np.asarray(np.add.reduce(rows, axis=0) if weight is None else weight @ rows)

@@ -9,9 +9,10 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, qr
-from scipy.linalg.lapack import dpotrf, dtpqrt, dtrtrs
+from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from ridgeway.linalg._dense import semidefinite_root, triangular_root
+from ridgeway.linalg._lapack import dtpqrt
 
 Array = NDArray[np.float64]
 PANEL = 16
@@ -38,10 +39,8 @@ def add_triangle(R: Array, other: Array) -> Array:
 
 
 def _absorb(R: Array, block: Array, *, triangular_rows: int) -> None:
-    if block.size:
-        panel = min(PANEL, len(R))
-        merged, _, _, _ = dtpqrt(triangular_rows, panel, R, block, overwrite_a=True, overwrite_b=True)
-        R[:] = merged  # the same memory, where LAPACK could take R as it is
+    panel = PANEL if len(R) > PANEL else 1  # nothing to block in a narrow factor
+    dtpqrt(R, block, triangular_rows=triangular_rows, panel=panel)
 
 
 def remove_rows(R: Array, blocks: Iterable[Array], n_features: int, *, least: float) -> tuple[Array, float] | None:
