@@ -45,7 +45,7 @@ def is_nearly_semidefinite(matrix: Array, *, offset: Array, digits_lost: float =
 
     Parameters
     ----------
-    matrix : ndarray of shape (p, p), symmetric
+    matrix : ndarray of shape (p, p), of which the upper triangle is read
     offset : ndarray of shape (p,), the norms of what centring took off the columns, √W·|mean|
     digits_lost : decimal digits by which the rounding exceeds that of a matrix just summed up
     """
@@ -56,7 +56,7 @@ def is_nearly_semidefinite(matrix: Array, *, offset: Array, digits_lost: float =
     noise = tolerance(len(matrix)) * 10.0**digits_lost * np.hypot(1.0, offset / divisor)
     scaled[np.diag_indices_from(scaled)] += noise
     try:
-        cholesky(scaled, lower=True, overwrite_a=True, check_finite=False)
+        cholesky(scaled, lower=False, overwrite_a=True, check_finite=False)
     except LinAlgError:
         return False
     return True
