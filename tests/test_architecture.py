@@ -13,7 +13,8 @@ from ridgeway import errors
 
 ROOT = Path(ridgeway.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
-PUBLIC = [ridgeway, errors, ridgeway.information, ridgeway.metrics, ridgeway.store, ridgeway.theory, ridgeway.weights]
+PUBLIC = [ridgeway, errors]
+PUBLIC += [getattr(ridgeway, name) for name in ("information", "metrics", "retrospect", "store", "theory", "weights")]
 
 
 def imported(path):

@@ -3,6 +3,7 @@
 ::
 
     RidgewayError
+    ├── InferenceError (ValueError)           a question that the rows seen so far cannot answer
     ├── InvalidDataError (ValueError)         rows, targets or weights that cannot be learned from
     │   └── FeatureMismatchError              columns that are not the model's columns
     ├── InvalidDataTypeError (TypeError)      text, dates, masked or otherwise non-numeric data
@@ -25,6 +26,7 @@ __all__ = [
     "DamagedStoreError",
     "DuplicateTaskError",
     "FeatureMismatchError",
+    "InferenceError",
     "InvalidDataError",
     "InvalidDataTypeError",
     "InvalidParameterError",
@@ -42,6 +44,10 @@ __all__ = [
 
 class RidgewayError(Exception):
     """The root of every error that Ridgeway raises on purpose."""
+
+
+class InferenceError(RidgewayError, ValueError):
+    """A question that the rows seen so far cannot answer, with what is missing."""
 
 
 class InvalidDataError(RidgewayError, ValueError):

@@ -13,3 +13,15 @@ class SGDRegressor:
     coef_: NDArray[np.float64]
     def __init__(self, *, fit_intercept: bool = True, eta0: float = 0.01) -> None: ...
     def partial_fit(self, X: Any, y: Any) -> Self: ...
+
+def enet_path(
+    X: NDArray[np.float64],
+    y: NDArray[np.float64],
+    *,
+    l1_ratio: float = 0.5,
+    alphas: NDArray[np.float64] | None = None,
+    precompute: NDArray[np.float64] | None = None,
+    Xy: NDArray[np.float64] | None = None,
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...

@@ -1,8 +1,8 @@
 """What the five estimators share: the shell around a pure step on a frozen state."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, fields
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +39,16 @@ class State(ABC):
     def answer(self) -> Answer:
         """The estimate after the last task."""
 
+    def predictive_deviations(self, X: Any) -> Array:
+        """Return the standard deviation of a new observation at each row, (n_samples, n_targets)."""
+        raise InvalidParameterError(
+            "return_std=True needs a model that keeps information about the past. Use GeneralizedRidge with "
+            "weights.Accumulated()."
+        )
+
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out an answer that is solved when asked for: asking does not change what is stored."""
-        return {name: value for name, value in vars(self).items() if name != "answer"}
+        """Leave out what is computed when asked for: asking does not change what is stored."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +105,27 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         state = getattr(self, "_state", None)
         return self._take(state, check_tasks(self, X, y, sample_weight, first=state is None))
 
-    def predict(self, X: Any) -> Array:
-        """Return X·ŵ_t + b_t, of shape (n_samples,) or (n_samples, n_targets)."""
+    @overload
+    def predict(self, X: Any, return_std: Literal[False] = False) -> Array: ...
+    @overload
+    def predict(self, X: Any, return_std: Literal[True]) -> tuple[Array, Array]: ...
+    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
+        """Return X·ŵ_t + b_t, of shape (n_samples,) or (n_samples, n_targets).
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+        return_std : bool, default False
+            Whether to return as well the standard deviation of a new observation of weight 1, noise included: infinite
+            where the rows learned say nothing about it. For `GeneralizedRidge` with `weights.Accumulated`.
+        """
         check_is_fitted(self)
-        predicted = check_rows(self, X) @ self._state.answer.coef + self._state.answer.intercept
-        return np.asarray(predicted[:, 0] if self._state.single_target else predicted)
+        state, rows = self._state, check_rows(self, X)
+        predicted = rows @ state.answer.coef + state.answer.intercept
+        shape = (len(predicted),) if state.single_target else predicted.shape
+        if not return_std:
+            return np.asarray(predicted).reshape(shape)
+        return np.asarray(predicted).reshape(shape), state.predictive_deviations(rows).reshape(shape)
 
     @property
     def coef_(self) -> Array:

@@ -11,10 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ridgeway._validation import Task, check_tasks
-from ridgeway.errors import InvalidParameterError, InvalidStateError, MergeError, PrecisionWarning, RemovalError
+from ridgeway._validation import Task, check_tasks, dense
+from ridgeway.errors import (
+    InferenceError,
+    InvalidParameterError,
+    InvalidStateError,
+    MergeError,
+    PrecisionWarning,
+    RemovalError,
+)
 from ridgeway.estimators._base import Answer, ContinualRegressor, State, check_targets, next_estimate
-from ridgeway.information import Information, Moments, SquareRoot
+from ridgeway.information import Inference, Information, Moments, SquareRoot, evidence_decay, learn_penalty
 from ridgeway.linalg import EPS, Rows, ridge_step, threads_for, weighted_step
 from ridgeway.weights import Accumulated, TaskPolicy
 
@@ -26,19 +33,51 @@ FEWEST_DIGITS = 4
 
 @dataclass(frozen=True, eq=False)
 class Memory(State):
-    """What `Accumulated` remembers: the information, and apart from it the prior, which counts once."""
+    """What `Accumulated` remembers: the information, and apart from it the prior, which counts once.
+
+    A prior of None is learned from the information, and a decay of 0 is chosen anew for each task.
+    """
 
     information: Information
-    prior: Array
+    prior: Array | None
     start: Array
     decay: float
+
+    def refuse_fading(self) -> None:
+        """Raise where rows fade: how many rows the information then amounts to is not known."""
+        if self.decay not in (0.0, 1.0):
+            raise InferenceError(
+                f"with decay={self.decay:g} the rows of older tasks fade, and the noise cannot be told from what is "
+                "left of them. Learn with decay=1.0 or decay='adaptive'."
+            )
+
+    @cached_property
+    def prior_in_force(self) -> Array:
+        """P as it stands beside the information."""
+        if self.prior is None:
+            self.refuse_fading()
+            with threads_for(self.information.n_features):
+                return learn_penalty(self.information, self.start).prior
+        return self.prior * self.decay**self.n_tasks if self.decay else self.prior  # J_0 = P decays with the past
+
+    @cached_property
+    def inference(self) -> Inference:
+        """What is known about the estimate."""
+        self.refuse_fading()
+        return Inference(self.information, self.prior_in_force, self.start, self.answer.coef)
+
+    def predictive_deviations(self, X: Any) -> Array:
+        """Return the standard deviation of a new observation at each row, (n_samples, n_targets)."""
+        with threads_for(self.information.n_features):
+            leverages = self.inference.leverages(dense(X).T, float(self.information.centered))
+            return np.sqrt((1.0 + leverages)[:, None] * self.inference.noise_variance)
 
     @cached_property
     def answer(self) -> Answer:
         """The estimate, solved when first asked for."""
-        fade = self.decay**self.n_tasks  # J_0 = P decays with the past
+        prior = self.prior_in_force
         with threads_for(self.information.n_features):
-            solution = self.information.solve(self.prior * fade, self.start)
+            solution = self.information.solve(prior, self.start)
         _warn_of_lost_digits(solution.growth, type(self.information))
         return Answer(solution.coef, self.information.intercept(solution.coef), solution.rank)
 
@@ -159,7 +198,7 @@ class GeneralizedRidge(ContinualRegressor):
         model = [kind, memory.n_tasks, memory.single_target, memory.decay]
         return {
             "model": np.array(model, dtype=np.float64),
-            "prior": memory.prior,
+            "prior": _stored(memory.prior),
             "start": memory.start,
             **memory.information.to_arrays(),
         }
@@ -177,7 +216,7 @@ class GeneralizedRidge(ContinualRegressor):
         memory = _memory_from(arrays)
         kind = next(name for name, kind in INFORMATION.items() if kind is type(memory.information))
         model = cls(
-            Accumulated(prior=memory.prior, decay=memory.decay),
+            Accumulated(prior="evidence" if memory.prior is None else memory.prior, decay=memory.decay or "adaptive"),
             information=kind,
             fit_intercept=memory.information.centered,
             initial_coef=memory.start.T.copy() if memory.start.any() else None,
@@ -216,8 +255,9 @@ class GeneralizedRidge(ContinualRegressor):
                 "Use weights.Accumulated()."
             )
         if self._state.decay != 1.0:
+            decay = f"{self._state.decay:g}" if self._state.decay else "'adaptive'"
             raise error(
-                f"cannot {verb}: with decay={self._state.decay:g} a task's share depends on when it was learned. "
+                f"cannot {verb}: with decay={decay} a task's share depends on when it was learned. "
                 "Use weights.Accumulated(decay=1.0)."
             )
         return self._state
@@ -250,7 +290,8 @@ class GeneralizedRidge(ContinualRegressor):
                 f"information must be one of {', '.join(map(repr, INFORMATION))}; got {self.information!r}."
             )
         kind = INFORMATION[self.information]
-        prior, decay = policy.prior_matrix(task.n_features), policy.checked_decay()
+        prior = None if policy.learns_prior else policy.prior_matrix(task.n_features)
+        decay = 0.0 if policy.adapts else policy.checked_decay()
         if state is None:
             past = kind.empty(task.n_features, task.n_targets, centered=bool(self.fit_intercept))
         elif isinstance(state, Memory) and (state.decay, type(state.information)) == (decay, kind):
@@ -259,16 +300,28 @@ class GeneralizedRidge(ContinualRegressor):
             raise _changed()
         if past.centered != self.fit_intercept:
             raise _changed()
+        information = _with_task(past, task, self._start(task), decay)
         return Memory(
             n_tasks=1 if state is None else state.n_tasks + 1,
-            n_samples=past.n_samples + task.n_samples,
+            n_samples=information.n_samples,
             n_targets=task.n_targets,
             single_target=task.single_target,
-            information=(past if decay == 1.0 else past.decayed(decay)).add(task),
+            information=information,
             prior=prior,
             start=self._start(task),
             decay=decay,
         )
+
+
+def _with_task(past: Information, task: Task, start: Array, decay: float) -> Information:
+    """Return the information after a task: the past faded by `decay`, or where that is 0 by what the task says."""
+    if decay > 0.0 or past.n_samples == 0:
+        return (past if decay in (0.0, 1.0) else past.decayed(decay)).add(task)
+    alone = type(past).empty(past.n_features, past.n_targets, centered=past.centered).add(task)
+    share = evidence_decay(past, alone, start)
+    if share == 0.0:
+        return alone
+    return (past if share == 1.0 else past.thinned(share)).add(task)
 
 
 def _changed() -> InvalidParameterError:
@@ -276,6 +329,11 @@ def _changed() -> InvalidParameterError:
         "weights, decay, information or fit_intercept changed since the last task, and the rows are gone. "
         "Set them back, or start a new model."
     )
+
+
+def _stored(prior: Array | None) -> Array:
+    """Return a prior as an array: empty where it is learned."""
+    return np.zeros(0) if prior is None else prior
 
 
 def _memory_from(arrays: Mapping[str, Array]) -> Memory:
@@ -286,15 +344,15 @@ def _memory_from(arrays: Mapping[str, Array]) -> Memory:
     information = list(INFORMATION.values())[int(model[0])].from_arrays(arrays)
     p, k = information.n_features, information.n_targets
     n_tasks, decay = int(model[1]), float(model[3])
-    if n_tasks != model[1] or n_tasks < 1 or model[2] not in (0.0, 1.0) or (model[2] and k > 1) or not 0 < decay <= 1:
+    if n_tasks != model[1] or n_tasks < 1 or model[2] not in (0.0, 1.0) or (model[2] and k > 1) or not 0 <= decay <= 1:
         raise InvalidStateError("the number of tasks, of targets or the decay is out of range. Read an intact copy.")
-    if prior.shape not in ((p,), (p, p)) or start.shape != (p, k) or not np.isfinite(start).all():
+    if prior.shape not in ((0,), (p,), (p, p)) or start.shape != (p, k) or not np.isfinite(start).all():
         raise InvalidStateError(f"the prior or the start does not fit {p} features and {k} targets.")
     try:
-        prior = Accumulated(prior=prior).prior_matrix(p)
+        held = Accumulated(prior=prior).prior_matrix(p) if prior.size else None
     except InvalidParameterError as error:
         raise InvalidStateError(f"the prior of a state is damaged: {error}") from error
-    return Memory(n_tasks, information.n_samples, k, bool(model[2]), information, prior, start, decay)
+    return Memory(n_tasks, information.n_samples, k, bool(model[2]), information, held, start, decay)
 
 
 def _warn_of_lost_digits(growth: float, kind: type[Information]) -> None:
@@ -317,6 +375,6 @@ def _agreement(one: GeneralizedRidge, two: GeneralizedRidge, a: Memory, b: Memor
         ("targets", (a.n_targets, a.single_target) == (b.n_targets, b.single_target)),
         ("intercept", a.information.centered == b.information.centered),
         ("kind of information", type(a.information) is type(b.information)),
-        ("prior", np.array_equal(a.prior, b.prior)),
+        ("prior", np.array_equal(_stored(a.prior), _stored(b.prior))),
         ("initial_coef", np.array_equal(a.start, b.start)),
     ]

@@ -1,11 +1,33 @@
-"""What the past leaves behind: add, merge, remove.
+"""What the past leaves behind: add, merge, remove, and its evidence.
 
 Two kinds hold the same truth. `SquareRoot` keeps the digits of a QR decomposition of all rows; `Moments` is faster to
 add to and keeps half of them.
 """
 
 from ridgeway.information._base import Information
+from ridgeway.information._decay import evidence_decay
+from ridgeway.information._evidence import (
+    LearnedPrior,
+    learn_by_gcv,
+    learn_directions,
+    learn_groups,
+    learn_penalty,
+    log_evidence,
+)
+from ridgeway.information._inference import Inference
 from ridgeway.information._moments import Moments
 from ridgeway.information._square_root import SquareRoot
 
-__all__ = ["Information", "Moments", "SquareRoot"]
+__all__ = [
+    "Inference",
+    "Information",
+    "LearnedPrior",
+    "Moments",
+    "SquareRoot",
+    "evidence_decay",
+    "learn_by_gcv",
+    "learn_directions",
+    "learn_groups",
+    "learn_penalty",
+    "log_evidence",
+]

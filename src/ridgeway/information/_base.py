@@ -210,6 +210,14 @@ class Information(ABC):
             peak=self.peak * factor,
         )
 
+    def thinned(self, share: float) -> Self:
+        """Return the information as if only a share of the rows had been seen, the same in all else."""
+        return replace(
+            self.decayed(share),
+            n_samples=max(round(self.n_samples * share), 1),
+            log_weight=self.log_weight * share,
+        )
+
     def solve(self, prior: Array, start: Array) -> Solution:
         """Return the minimiser of Σ w·(y − x·w − b)² + ‖w − start‖²_prior, nearest to `start` where not unique.
 
@@ -236,6 +244,26 @@ class Information(ABC):
     @abstractmethod
     def moments(self) -> Array:
         """Return Σ w·(a − ā)(a − ā)ᵀ over rows a = [x, y], of shape (n_features + n_targets, …). O(p³) at most."""
+
+    def select(self, columns: NDArray[np.intp]) -> Self:
+        """Return the information of the same rows with fewer features, in the order of `columns`. O(p³) at most."""
+        kept = np.r_[columns, self.n_features : len(self.mean)]
+        return replace(
+            self,
+            n_features=len(columns),
+            mean=self.mean[kept],
+            mean_low=self.mean_low[kept],
+            matrix=self._selected(kept),
+            peak=self.peak[kept],
+        )
+
+    @abstractmethod
+    def factor(self) -> Array:
+        """Return an upper triangular [[R_x, z], [0, R_y]] whose square is the matrix of centred co-moments."""
+
+    @abstractmethod
+    def _selected(self, kept: NDArray[np.intp]) -> Array:
+        """Return the matrix with these columns alone, in this order."""
 
     @staticmethod
     @abstractmethod

@@ -17,9 +17,12 @@ from ridgeway.linalg import (
     add_products,
     add_products_of_narrow,
     mirrored,
+    psd_root,
+    semidefinite_eigen,
     smallest_eigenvalue,
     solve_moments,
     tolerance,
+    triangular_root,
     two_sum,
 )
 
@@ -36,6 +39,18 @@ class Moments(Information):
     def moments(self) -> Array:
         """Return Σ w·(a − ā)(a − ā)ᵀ, of shape (n_features + n_targets, n_features + n_targets)."""
         return mirrored(self.matrix)
+
+    def factor(self) -> Array:
+        """Return a root of the co-moments, with half of their digits; directions that are rounding are zero. O(p³)."""
+        p, R, moments = self.n_features, np.zeros_like(self.matrix), self.moments()
+        R[:p, :p] = psd_root(moments[:p, :p])
+        R[:p, p:] = z = R[:p, :p] @ self.solve(np.zeros(p), np.zeros((p, self.n_targets))).coef
+        values, vectors = semidefinite_eigen(moments[p:, p:] - z.T @ z)
+        R[p:, p:] = triangular_root(np.sqrt(values)[:, None] * vectors.T)
+        return R
+
+    def _selected(self, kept: NDArray[np.intp]) -> Array:
+        return np.asfortranarray(np.triu(self.moments()[np.ix_(kept, kept)]))
 
     @staticmethod
     def _check_form(matrix: Array) -> None:

@@ -14,12 +14,14 @@ from ridgeway.linalg import (
     Solution,
     add_rows,
     add_triangle,
+    empty_triangle,
     psd_root,
     remove_rows,
     solve_penalized,
     solve_triangle,
     tolerance,
     triangle_growth,
+    triangular_root,
     two_sum,
 )
 
@@ -32,6 +34,16 @@ class SquareRoot(Information):
     R = [[R_x, z], [0, R_y]]: the factor of the features, the rotated targets, and the residual block. Tasks are added
     by LAPACK's triangular-pentagonal QR, so that the condition number is never squared.
     """
+
+    def factor(self) -> Array:
+        """Return R itself."""
+        return self.matrix
+
+    def _selected(self, kept: NDArray[np.intp]) -> Array:
+        R = empty_triangle(len(kept))
+        factor = triangular_root(self.matrix[:, kept])
+        R[: len(factor)] = factor
+        return R
 
     @staticmethod
     def _check_form(matrix: Array) -> None:

@@ -13,12 +13,16 @@ from ridgeway.linalg._definite import (
     smallest_eigenvalue,
 )
 from ridgeway.linalg._dense import (
+    column_complement,
     definite_inverse,
     minimum_norm_gain,
     semidefinite_eigen,
     semidefinite_root,
+    solve_lower,
     solve_upper,
     squared_singular_values,
+    svd_economic,
+    svd_square,
     triangular_root,
 )
 from ridgeway.linalg._penalized import solve_penalized
@@ -32,6 +36,7 @@ from ridgeway.linalg._rank import (
     tolerance,
     triangle_growth,
 )
+from ridgeway.linalg._row_space import RowSpace
 from ridgeway.linalg._rows import Rows, RunningMean, two_sum
 from ridgeway.linalg._steps import (
     filtered_step,
@@ -53,6 +58,7 @@ from ridgeway.linalg._triangle import (
 __all__ = [
     "EPS",
     "SMALL",
+    "RowSpace",
     "Rows",
     "RunningMean",
     "Solution",
@@ -63,6 +69,7 @@ __all__ = [
     "add_triangle",
     "asymmetry",
     "cholesky_root",
+    "column_complement",
     "definite_inverse",
     "empty_triangle",
     "filtered_step",
@@ -82,11 +89,14 @@ __all__ = [
     "semidefinite_root",
     "side_by_side",
     "smallest_eigenvalue",
+    "solve_lower",
     "solve_moments",
     "solve_penalized",
     "solve_triangle",
     "solve_upper",
     "squared_singular_values",
+    "svd_economic",
+    "svd_square",
     "threads_for",
     "tolerance",
     "triangle_growth",

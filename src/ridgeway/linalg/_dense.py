@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg.lapack import dtrcon
 
-from ridgeway.linalg._rank import numerical_rank, solve_triangle, tolerance
+from ridgeway.linalg._rank import EPS, numerical_rank, solve_triangle, tolerance
 
 Array = NDArray[np.float64]
 
@@ -92,3 +92,31 @@ def squared_singular_values(rows: Array) -> tuple[Array, Array]:
 def solve_upper(upper: Array, right_side: Array, *, transposed: bool = False) -> Array:
     """Return R⁻¹B, or R⁻ᵀB, for upper triangular R."""
     return np.asarray(linalg.solve_triangular(upper, right_side, trans="T" if transposed else "N"))
+
+
+def solve_lower(lower: Array, right_side: Array) -> Array:
+    """Return L⁻¹B for lower triangular L."""
+    return np.asarray(linalg.solve_triangular(lower, right_side, lower=True))
+
+
+def svd_square(matrix: Array) -> tuple[Array, Array, Array]:
+    """Return U, the singular values, descending, and Vᵀ of a square matrix."""
+    U, s, Vt = linalg.svd(matrix)
+    return np.asarray(U), np.asarray(s), np.asarray(Vt)
+
+
+def svd_economic(matrix: Array) -> tuple[Array, Array, Array]:
+    """Return U, the singular values that are not rounding, and Vᵀ."""
+    U, s, Vt = linalg.svd(matrix, full_matrices=False)
+    rank = numerical_rank(s, 1.0, min(matrix.shape))
+    return U[:, :rank], s[:rank], Vt[:rank]
+
+
+def column_complement(columns: Array, scale: Array) -> Array:
+    """Return an orthonormal basis (n, n − rank) of what is orthogonal to some columns.
+
+    What is below rounding beside the rows of `scale` does not count.
+    """
+    U, s, _ = linalg.svd(columns)
+    largest = float(np.abs(scale).max(initial=0.0))
+    return np.asarray(U[:, np.count_nonzero(s > np.sqrt(EPS) * largest) :])

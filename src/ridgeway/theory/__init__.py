@@ -1,5 +1,6 @@
 """The paper's results as functions: exact risks, optimal choices, bounds and equivalences."""
 
+from ridgeway.theory._absorption import Absorption, absorption
 from ridgeway.theory._approximation import ApproximationConstant
 from ridgeway.theory._commuting import CommutingProblem
 from ridgeway.theory._early_stopping import (
@@ -12,10 +13,12 @@ from ridgeway.theory._propagation import ExpectedError
 from ridgeway.theory._ridge_gap import ridge_gap
 
 __all__ = [
+    "Absorption",
     "ApproximationConstant",
     "CommutingProblem",
     "ExpectedError",
     "FixedDesignProblem",
+    "absorption",
     "learning_rates_from_penalties",
     "penalties_from_early_stopping",
     "ridge_gap",

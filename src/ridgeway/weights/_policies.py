@@ -95,10 +95,13 @@ class Accumulated(WeightPolicy):
 
     Parameters
     ----------
-    prior : float, vector of shape (p,) or positive semidefinite matrix of shape (p, p), default 0.0
-        P; a number stands for that multiple of the identity, a vector for a diagonal.
-    decay : float in (0, 1], default 1.0
+    prior : float, vector of shape (p,), positive semidefinite matrix of shape (p, p) or "evidence", default 0.0
+        P; a number stands for that multiple of the identity, a vector for a diagonal. "evidence" learns σ² and
+        P = λI from all rows so far, by maximising their marginal likelihood: the best H_t without knowing w_*.
+    decay : float in (0, 1] or "adaptive", default 1.0
         Online EWC's γ: J_0 = P, n_t·H_t = γ·J_{t−1}, J_t = γ·J_{t−1} + X_tᵀX_t. The prior decays too.
+        "adaptive" chooses γ_t in [0, 1] for each task: 1 unless the task makes another one a hundred times as probable,
+        0 where the past is of no use. The prior then stays whole.
 
     Examples
     --------
@@ -106,12 +109,16 @@ class Accumulated(WeightPolicy):
     array([0.5, 0.5])
     """
 
-    def __init__(self, prior: Any = 0.0, decay: float = 1.0) -> None:
+    def __init__(self, prior: Any = 0.0, decay: float | str = 1.0) -> None:
         self.prior = prior
         self.decay = decay
 
     def prior_matrix(self, n_features: int) -> Array:
         """Return P, checked: its diagonal (n_features,) where it is diagonal, else (n_features, n_features)."""
+        if self.learns_prior:
+            raise InvalidParameterError(
+                "prior='evidence' is learned from rows, and here are none. Pass a number, a vector or a matrix."
+            )
         axes = _axes(self.prior)
         if axes > 1:
             return check_semidefinite(self.prior, n_features, "the prior")
@@ -124,8 +131,20 @@ class Accumulated(WeightPolicy):
             )
         return diagonal
 
+    @property
+    def learns_prior(self) -> bool:
+        """Whether the prior is learned from the rows."""
+        return isinstance(self.prior, str) and self.prior == "evidence"
+
+    @property
+    def adapts(self) -> bool:
+        """Whether each task chooses how much of the past to keep."""
+        return isinstance(self.decay, str) and self.decay == "adaptive"
+
     def checked_decay(self) -> float:
         """Return γ, checked."""
+        if self.adapts:
+            raise InvalidParameterError("decay='adaptive' is chosen from rows, and here are none. Pass a number.")
         decay = nonnegative(self.decay, "decay")
         if not 0.0 < decay <= 1.0:
             raise InvalidParameterError(

@@ -1,0 +1,118 @@
+"""An estimate and how well it is known, from the information alone."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway.errors import InferenceError
+from ridgeway.information._base import Information
+from ridgeway.linalg import RowSpace, add_triangle, psd_root, semidefinite_root
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Inference:
+    """What is known about w after minimising Σ w·(y − x·w − b)² + ‖w − start‖²_P.
+
+    Without a prior the quantities are those of least squares. Under a prior P = σ²·E_0⁻¹ they are those of the
+    posterior, w | σ² ~ N(ŵ, σ²(J + P)⁻¹) with p(σ²) ∝ 1/σ²: Student's t with the same degrees of freedom.
+
+    Attributes
+    ----------
+    information : Information
+    prior : ndarray of shape (n_features,), a diagonal, or (n_features, n_features)
+    start, coef : ndarray of shape (n_features, n_targets)
+        The mean of the prior, and ŵ.
+    """
+
+    information: Information
+    prior: Array
+    start: Array
+    coef: Array
+
+    @cached_property
+    def row_space(self) -> RowSpace:
+        """What J + P knows."""
+        held = self.information
+        p = held.n_features
+        R = held.factor()[:p, :p]
+        size = p
+        if self.prior.any():
+            R = add_triangle(psd_root(self.prior), R)
+        else:
+            size = min(held.n_samples - held.centered, p)
+        return RowSpace.of(R, size=size, offset=np.sqrt(held.total_weight) * np.abs(held.mean[:p]))
+
+    @cached_property
+    def degrees_of_freedom(self) -> int:
+        """Rows less rank without a prior, rows under one of full rank; in both cases one less for an intercept."""
+        prior = self.prior
+        known = np.count_nonzero(prior) if prior.ndim == 1 else len(semidefinite_root(prior))
+        return int(self.information.n_samples - self.information.centered + known - self.row_space.rank)
+
+    @cached_property
+    def residual_squares(self) -> Array:
+        """Σ w·(y − ŷ)², of shape (n_targets,)."""
+        p, factor = self.information.n_features, self.information.factor()
+        left = factor[:, p:].copy()
+        left[:p] -= factor[:p, :p] @ self.coef
+        return np.asarray(np.square(left).sum(axis=0))
+
+    @cached_property
+    def total_squares(self) -> Array:
+        """Σ w·(y − ȳ)², or Σ w·y² without an intercept; of shape (n_targets,)."""
+        return np.asarray(np.square(self.information.factor()[:, self.information.n_features :]).sum(axis=0))
+
+    @cached_property
+    def penalized_squares(self) -> Array:
+        """The residual squares and ‖ŵ − start‖²_P, of shape (n_targets,)."""
+        away = self.coef - self.start
+        weighted = self.prior[:, None] * away if self.prior.ndim == 1 else self.prior @ away
+        return np.asarray(self.residual_squares + (away * weighted).sum(axis=0))
+
+    @cached_property
+    def noise_variance(self) -> Array:
+        """σ̂², of shape (n_targets,), or raise `InferenceError` where no degrees of freedom are left."""
+        if self.degrees_of_freedom < 1:
+            held = self.information
+            raise InferenceError(
+                f"no degrees of freedom are left to estimate the noise: {held.n_samples} rows"
+                f"{', an intercept' if held.centered else ''} and {self.row_space.rank} independent columns. "
+                "Learn more rows, ask a submodel of fewer features, or give a prior (retrospect.learn_prior finds one)."
+            )
+        return np.asarray(self.penalized_squares / self.degrees_of_freedom)
+
+    @property
+    def effective_parameters(self) -> float:
+        """tr{(J + P)⁻J} and 1 for an intercept: the number of parameters, where no prior holds them."""
+        p = self.information.n_features
+        whitened, _ = self.row_space.whiten(self.information.factor()[:p, :p].T)
+        return float(np.square(whitened).sum()) + self.information.centered
+
+    def whiten(self, functionals: Array, on_intercept: Array | float) -> tuple[Array, NDArray[np.bool_]]:
+        """Return A with σ²·AᵀA the covariance of c_0·b + c·ŵ, and which of these are known at all.
+
+        Parameters
+        ----------
+        functionals : ndarray of shape (n_features, q)
+            c, one per column.
+        on_intercept : ndarray of shape (q,) or float
+            c_0; 0 for a model without an intercept.
+        """
+        held, p = self.information, self.information.n_features
+        about = functionals - held.mean[:p, None] * on_intercept - held.mean_low[:p, None] * on_intercept
+        whitened, known = self.row_space.whiten(about)
+        first = np.broadcast_to(on_intercept / np.sqrt(held.total_weight), (1, functionals.shape[1]))
+        return np.vstack([first, whitened]), known
+
+    def standard_deviations(self, functionals: Array, on_intercept: Array | float) -> Array:
+        """Return the standard deviations of c_0·b + c·ŵ, (n_targets, q): infinite where nothing is known."""
+        return np.sqrt(self.noise_variance[:, None] * self.leverages(functionals, on_intercept))
+
+    def leverages(self, functionals: Array, on_intercept: Array | float) -> Array:
+        """Return the variances of c_0·b + c·ŵ in units of σ², (q,): infinite where nothing is known."""
+        whitened, known = self.whiten(functionals, on_intercept)
+        return np.where(known, np.square(whitened).sum(axis=0), np.inf)

@@ -1,0 +1,75 @@
+"""What a triangular factor knows: which linear functions of the coefficients, and how well."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import svd
+from scipy.linalg.lapack import dtrtrs
+
+from ridgeway.linalg._rank import column_norms, equilibrate, numerical_rank
+
+Array = NDArray[np.float64]
+
+ESTIMABLE = 1e-7
+"""The share of a functional that may lie outside of the row space, for rounding, before it is not estimable."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowSpace:
+    """The row space of an upper triangular R, its columns scaled to unit norm.
+
+    Attributes
+    ----------
+    scaled : ndarray of shape (p, p)
+        R with its columns scaled.
+    scale : ndarray of shape (p,)
+        The norms, 0 for columns that are rounding.
+    values : ndarray of shape (rank,)
+        The singular values of `scaled` that count.
+    left, basis : ndarray of shape (p, rank)
+        Its left singular vectors, and the right ones, an orthonormal basis of the row space.
+    """
+
+    scaled: Array
+    scale: Array
+    values: Array
+    left: Array
+    basis: Array
+
+    @classmethod
+    def of(cls, R: Array, *, size: int, offset: Array | float = 0.0) -> "RowSpace":
+        """Decide the rank of R as `solve_triangle` does. O(p³)."""
+        scale, spread = equilibrate(column_norms(R), offset)
+        scaled = np.asfortranarray(R / np.where(scale > 0.0, scale, np.inf))
+        U, s, Vt = svd(scaled, check_finite=False)
+        rank = numerical_rank(s, np.sqrt(np.square(Vt * spread).sum(axis=1)), size)
+        return cls(scaled, scale, s[:rank], U[:, :rank], Vt[:rank].T)
+
+    @property
+    def rank(self) -> int:
+        """The rank of R."""
+        return len(self.values)
+
+    def whiten(self, functionals: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Return A with AᵀA = Cᵀ(RᵀR)⁻C for functionals C, and which of them R knows.
+
+        Parameters
+        ----------
+        functionals : ndarray of shape (p, q)
+
+        Returns
+        -------
+        whitened : ndarray of shape (p, q) at full rank, where it is R⁻ᵀC; otherwise of shape (rank, q)
+        estimable : ndarray of bool of shape (q,)
+            Whether a functional lies in the row space.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            C = np.where(functionals != 0.0, functionals / self.scale[:, None], 0.0)
+        known = np.asarray(np.isfinite(C).all(axis=0))
+        C = np.where(known, C, 0.0)
+        if self.rank == len(self.scaled):
+            return dtrtrs(self.scaled, C, trans=1)[0], known
+        inside = self.basis.T @ C
+        outside = column_norms(C - self.basis @ inside)
+        return inside / self.values[:, None], np.asarray(known & (outside <= ESTIMABLE * column_norms(C)))

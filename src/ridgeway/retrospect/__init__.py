@@ -1,0 +1,30 @@
+"""Questions to data that is gone: inference, the learned prior, sub-models, paths, and tasks that disagree.
+
+Every answer comes from what a `GeneralizedRidge` keeps. No row is needed.
+"""
+
+from ridgeway.retrospect._compare import Comparison, compare
+from ridgeway.retrospect._contrast import Contrast, Intervals, contrast, intervals
+from ridgeway.retrospect._paths import Path, elastic_net, lasso_path
+from ridgeway.retrospect._prior import Prior, learn_prior
+from ridgeway.retrospect._subset import Subset, best_subset, submodel
+from ridgeway.retrospect._summary import Summary, summary
+
+__all__ = [
+    "Comparison",
+    "Contrast",
+    "Intervals",
+    "Path",
+    "Prior",
+    "Subset",
+    "Summary",
+    "best_subset",
+    "compare",
+    "contrast",
+    "elastic_net",
+    "intervals",
+    "lasso_path",
+    "learn_prior",
+    "submodel",
+    "summary",
+]

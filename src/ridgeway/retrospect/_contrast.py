@@ -1,0 +1,187 @@
+"""Intervals for predictions, and tests of linear hypotheses."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import fdtrc, stdtrit
+
+from ridgeway._validation import check_rows, dense
+from ridgeway.errors import InferenceError, InvalidParameterError
+from ridgeway.linalg import RowSpace, threads_for, triangular_root
+from ridgeway.retrospect._model import checked_level, memory_of, per_target
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Predictions with their intervals; each array of shape (n_samples,) or (n_samples, n_targets).
+
+    Attributes
+    ----------
+    prediction : ndarray
+    lower, upper : ndarray
+        For a new observation of weight 1, noise included.
+    mean_lower, mean_upper : ndarray
+        For the mean response alone.
+    level : float
+    """
+
+    prediction: Array
+    lower: Array
+    upper: Array
+    mean_lower: Array
+    mean_upper: Array
+    level: float
+
+
+def intervals(model: Any, X: Any, level: float = 0.95) -> Intervals:
+    """Return prediction intervals, with Student's t; infinite where the rows learned say nothing.
+
+    Parameters
+    ----------
+    model : GeneralizedRidge
+        Fitted, with `weights.Accumulated`.
+    X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+    level : float, default 0.95
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> model = GeneralizedRidge().fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 2.0, 4.0])
+    >>> found = retrospect.intervals(model, [[4.0]])
+    >>> found.lower, found.upper
+    (array([0.47523691]), array([8.52476309]))
+    """
+    memory, level = memory_of(model), checked_level(level)
+    rows = dense(check_rows(model, X))
+    with threads_for(model.n_features_in_):
+        known = memory.inference
+        leverages = known.leverages(rows.T, float(known.information.centered))[:, None]
+        quantile = stdtrit(known.degrees_of_freedom, 0.5 + level / 2.0)
+        wide, narrow = (quantile * np.sqrt(known.noise_variance * part) for part in (1.0 + leverages, leverages))
+    predicted = rows @ memory.answer.coef + memory.answer.intercept
+    shape = (len(rows),) if memory.single_target else predicted.shape
+    return Intervals(
+        prediction=predicted.reshape(shape),
+        lower=(predicted - wide).reshape(shape),
+        upper=(predicted + wide).reshape(shape),
+        mean_lower=(predicted - narrow).reshape(shape),
+        mean_upper=(predicted + narrow).reshape(shape),
+        level=level,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """A linear hypothesis, tested. With several targets each array has one more axis in front.
+
+    Attributes
+    ----------
+    estimate : ndarray of shape (q,)
+        Cŵ − d.
+    standard_errors : ndarray of shape (q,)
+    f, p_value : float
+        Of all q hypotheses together.
+    degrees_of_freedom : tuple of int
+        Of the numerator, q, and of the denominator.
+    posterior : bool
+        Whether a prior is in force, so that the quantities are those of the posterior.
+    """
+
+    estimate: Array
+    standard_errors: Array
+    f: Any
+    p_value: Any
+    degrees_of_freedom: tuple[int, int]
+    posterior: bool
+
+
+def contrast(model: Any, C: Any, d: Any = 0.0) -> Contrast:
+    """Test the linear hypotheses Cw = d: F test with rank(C) and the residual degrees of freedom.
+
+    Parameters
+    ----------
+    model : GeneralizedRidge
+        Fitted, with `weights.Accumulated`.
+    C : array of shape (q, n_features) or (n_features,)
+        One hypothesis per row; with one more column in front, the first stands for the intercept.
+    d : float or array of shape (q,) or (n_targets, q), default 0.0
+
+    Raises
+    ------
+    InferenceError
+        If the rows learned do not determine a hypothesis, hypotheses follow from each other, or no degrees of freedom
+        are left.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> model = GeneralizedRidge().fit([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]], [1.0, 2.0, 2.0, 4.0])
+    >>> test = retrospect.contrast(model, [[1.0, -1.0]])     # are the two slopes the same?
+    >>> test.f, test.p_value
+    (9.0, 0.2048...)
+    """
+    memory = memory_of(model)
+    known = memory.inference
+    rows = _checked_rows(C, model.n_features_in_, intercept=known.information.centered)
+    functionals, on_intercept = rows[:, -model.n_features_in_ :].T, np.zeros(len(rows))
+    if rows.shape[1] > model.n_features_in_:
+        on_intercept = rows[:, 0]
+    with threads_for(model.n_features_in_):
+        estimate = memory.answer.coef.T @ functionals + memory.answer.intercept[:, None] * on_intercept
+        estimate = estimate - _checked_values(d, estimate.shape)
+        whitened, answered = known.whiten(functionals, on_intercept)
+        if not answered.all():
+            raise InferenceError(
+                f"the rows learned do not determine the hypotheses {np.flatnonzero(~answered).tolist()} (rows of C, "
+                "from 0): they involve collinear or constant columns. Leave them out, or give a prior."
+            )
+        root = RowSpace.of(triangular_root(np.vstack([whitened, np.zeros((len(rows), len(rows)))])), size=len(rows))
+        if root.rank < len(rows):
+            raise InferenceError(
+                f"the {len(rows)} hypotheses are {root.rank} in truth: some follow from others. Drop those rows of C."
+            )
+        squares = np.square(root.whiten(estimate.T)[0]).sum(axis=0)
+    freedom = (len(rows), known.degrees_of_freedom)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        f = squares / (len(rows) * known.noise_variance)
+    errors = np.sqrt(known.noise_variance[:, None] * np.square(whitened).sum(axis=0))
+    return Contrast(
+        estimate=per_target(memory, estimate),
+        standard_errors=per_target(memory, errors),
+        f=per_target(memory, f),
+        p_value=per_target(memory, fdtrc(*freedom, f)),
+        degrees_of_freedom=freedom,
+        posterior=bool(known.prior.any()),
+    )
+
+
+def _checked_rows(C: Any, n_features: int, *, intercept: bool) -> Array:
+    try:
+        rows = np.atleast_2d(np.asarray(C, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise InvalidParameterError("C must be a matrix of numbers, one hypothesis per row.") from None
+    widths = (n_features, n_features + 1) if intercept else (n_features,)
+    if rows.ndim != 2 or rows.shape[1] not in widths or not len(rows):
+        extra = f", or {n_features + 1} with the intercept in front" if intercept else ""
+        raise InvalidParameterError(
+            f"C has shape {rows.shape}; it needs a row per hypothesis and {n_features} columns, one per feature{extra}."
+        )
+    if not np.isfinite(rows).all() or not rows.any(axis=1).all():
+        raise InvalidParameterError("C holds NaN, infinity or a row of zeros. Give each hypothesis finite numbers.")
+    return rows
+
+
+def _checked_values(d: Any, shape: tuple[int, ...]) -> Array:
+    try:
+        values = np.broadcast_to(np.asarray(d, dtype=np.float64), shape)
+    except (TypeError, ValueError):
+        raise InvalidParameterError(
+            f"d must be a number, or one per hypothesis, ({shape[1]},), or also per target, {shape}; got {d!r}."
+        ) from None
+    if not np.isfinite(values).all():
+        raise InvalidParameterError("d holds NaN or infinity. Pass finite numbers.")
+    return values

@@ -1,0 +1,106 @@
+"""The lasso and the elastic net of rows that are gone, through scikit-learn's Gram solvers."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway.errors import InvalidParameterError
+from ridgeway.retrospect._model import is_number, memory_of, per_target
+
+Array = NDArray[np.float64]
+
+TIGHT, MOST_STEPS = 1e-10, 100_000
+"""The gap of the dual, relative to the squares of the targets, at which the solver stops; and its most steps."""
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Coefficients along a path of penalties. With several targets each array has one more axis in front.
+
+    Attributes
+    ----------
+    penalties : ndarray of shape (n_penalties,)
+        Descending; scikit-learn's alpha.
+    coefs : ndarray of shape (n_penalties, n_features)
+    intercepts : ndarray of shape (n_penalties,)
+    l1_ratio : float
+        1 for the lasso.
+    """
+
+    penalties: Array
+    coefs: Array
+    intercepts: Array
+    l1_ratio: float
+
+
+def lasso_path(model: Any, *, penalties: Any = None) -> Path:
+    """Return the lasso at each penalty, as on the pooled rows: `elastic_net` with l1_ratio = 1.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> model = GeneralizedRidge().fit([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]], [1.0, 2.0, 2.0, 4.0])
+    >>> retrospect.lasso_path(model, penalties=[1.0, 0.1]).coefs
+    array([[ 0.1       ,  0.        ],
+           [ 0.86666667, -0.23333333]])
+    """
+    return elastic_net(model, l1_ratio=1.0, penalties=penalties)
+
+
+def elastic_net(model: Any, *, l1_ratio: float = 0.5, penalties: Any = None) -> Path:
+    """Minimise Σ w·(y − x·v − b)²/(2Σw) + penalty·(l1_ratio·‖v‖₁ + ½(1 − l1_ratio)·‖v‖²), from the state alone.
+
+    As scikit-learn's `ElasticNet` on the pooled rows, each target on its own. A prior of the model plays no part: the
+    penalty takes its place.
+
+    Parameters
+    ----------
+    model : GeneralizedRidge
+        Fitted, with `weights.Accumulated`.
+    l1_ratio : float in (0, 1], default 0.5
+    penalties : float or array of floats above 0, optional
+        If not given, 100 of them, from the least that leaves no coefficient down to a thousandth of it.
+    """
+    from sklearn.linear_model import enet_path  # slow to import, and needed here alone
+
+    memory = memory_of(model)
+    if not is_number(l1_ratio) or not 0.0 < l1_ratio <= 1.0:
+        raise InvalidParameterError(f"l1_ratio must lie in (0, 1]; got {l1_ratio!r}. 1 is the lasso.")
+    held, p = memory.information, model.n_features_in_
+    factor = held.factor() * np.sqrt(p / held.total_weight)  # scikit-learn divides by the number of rows, here p
+    A, targets = np.ascontiguousarray(factor[:p, :p]), factor[:p, p:]
+    gram, products = A.T @ A, A.T @ targets
+    chosen = _checked_penalties(penalties, float(np.abs(products).max()) / (p * l1_ratio))
+    coefs = np.stack(
+        [
+            enet_path(
+                A,
+                np.ascontiguousarray(targets[:, k]),
+                l1_ratio=float(l1_ratio),
+                alphas=chosen,
+                precompute=gram,
+                Xy=np.ascontiguousarray(products[:, k]),
+                tol=TIGHT,
+                max_iter=MOST_STEPS,
+            )[1].T
+            for k in range(held.n_targets)
+        ]
+    )
+    intercepts = np.stack([held.intercept(np.moveaxis(coefs, 0, -1)[i]) for i in range(len(chosen))], axis=-1)
+    return Path(chosen, per_target(memory, coefs), per_target(memory, intercepts), float(l1_ratio))
+
+
+def _checked_penalties(penalties: Any, largest: float) -> Array:
+    if penalties is None:
+        return np.geomspace(largest, largest * 1e-3, 100) if largest > 0.0 else np.ones(1)
+    try:
+        chosen = np.sort(np.atleast_1d(np.array(penalties, dtype=np.float64)))[::-1]
+    except (TypeError, ValueError):
+        raise InvalidParameterError(f"penalties must be numbers above 0; got {penalties!r}.") from None
+    if chosen.ndim != 1 or not chosen.size or not (np.isfinite(chosen) & (chosen > 0.0)).all():
+        raise InvalidParameterError(
+            f"penalties must be finite numbers above 0; got {penalties!r}. For no penalty ask summary()."
+        )
+    return np.ascontiguousarray(chosen)

@@ -1,0 +1,126 @@
+"""σ² and the prior, learned from everything that was ever seen."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway.errors import InvalidParameterError
+from ridgeway.estimators import GeneralizedRidge
+from ridgeway.information import LearnedPrior, learn_by_gcv, learn_directions, learn_groups, learn_penalty
+from ridgeway.linalg import threads_for
+from ridgeway.retrospect._model import memory_of, per_target, positions
+from ridgeway.weights import Accumulated
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """A learned prior.
+
+    Attributes
+    ----------
+    prior : float, ndarray of shape (n_features,) or (n_features, n_features)
+        P = σ²·E_0⁻¹, as `weights.Accumulated(prior=…)` takes it; the same for all targets.
+    noise_variance : float, or ndarray of shape (n_targets,)
+        σ².
+    log_evidence : float
+        Log marginal likelihood of all rows under this prior and noise, summed over the targets.
+    model : GeneralizedRidge
+        The model under this prior, fitted; it can go on learning.
+    """
+
+    prior: Any
+    noise_variance: Any
+    log_evidence: float
+    model: GeneralizedRidge
+
+
+def learn_prior(model: GeneralizedRidge, groups: Any = None, *, criterion: str = "evidence") -> Prior:
+    """Learn σ² and the prior from all rows that were ever seen, through the state alone.
+
+    The evidence is the marginal likelihood of y under w ~ N(start, σ²P⁻¹), a flat intercept and noise N(0, σ²/weight);
+    each target has a σ² of its own, and P is common. O(p³), with one penalty per group O(p³) a step.
+
+    Parameters
+    ----------
+    model : GeneralizedRidge
+        Fitted, with `weights.Accumulated`. The prior that it has plays no part.
+    groups : None, list of lists of features, or "direction"
+        What has a penalty of its own: None for one λ, P = λI; lists of names or positions, which together are all
+        features, for one per group; "direction" for one per eigenvector of the information.
+    criterion : {"evidence", "gcv"}, default "evidence"
+        "gcv" is generalized cross-validation, for one λ only.
+
+    Raises
+    ------
+    InferenceError
+        If there are too few rows to tell noise from signal, or the weights of the rows fade (decay below 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(30, 20))
+    >>> model = GeneralizedRidge(fit_intercept=False).fit(X, X @ rng.normal(size=20) + 2.0 * rng.normal(size=30))
+    >>> found = retrospect.learn_prior(model)
+    >>> round(found.prior, 2), round(found.noise_variance, 2)
+    (2.45, 3.99)
+    """
+    memory = memory_of(model)
+    if criterion not in ("evidence", "gcv"):
+        raise InvalidParameterError(f"criterion must be 'evidence' or 'gcv'; got {criterion!r}.")
+    if criterion == "gcv" and groups is not None:
+        raise InvalidParameterError("criterion='gcv' learns one penalty. Leave groups out, or use 'evidence'.")
+    memory.refuse_fading()
+    held, start = memory.information, memory.start
+    with threads_for(model.n_features_in_):
+        if isinstance(groups, str) and groups == "direction":
+            learned = learn_directions(held, start)
+        elif groups is not None:
+            learned = learn_groups(held, start, _checked_groups(model, groups))
+        else:
+            learned = learn_by_gcv(held, start) if criterion == "gcv" else learn_penalty(held, start)
+    return Prior(
+        float(learned.prior[0]) if groups is None else learned.prior,
+        per_target(memory, learned.noise_variance),
+        learned.log_evidence,
+        _under(model, learned),
+    )
+
+
+def _under(model: GeneralizedRidge, learned: LearnedPrior) -> GeneralizedRidge:
+    """Return the model under another prior."""
+    memory = memory_of(model)
+    decay = model.weights.decay if isinstance(model.weights, Accumulated) else 1.0
+    other = type(model)(
+        Accumulated(prior=learned.prior, decay=decay),
+        information=model.information,
+        fit_intercept=model.fit_intercept,
+        initial_coef=model.initial_coef,
+    )
+    other.n_features_in_ = model.n_features_in_
+    if hasattr(model, "feature_names_in_"):
+        other.feature_names_in_ = model.feature_names_in_
+    other._state = replace(memory, prior=learned.prior)
+    return other
+
+
+def _checked_groups(model: GeneralizedRidge, groups: Any) -> list[NDArray[np.intp]]:
+    if isinstance(groups, str):
+        raise InvalidParameterError(f"groups must be None, 'direction' or a list of lists of features; got {groups!r}.")
+    try:
+        listed = list(groups)
+    except TypeError:
+        raise InvalidParameterError(f"groups must be a list of lists of features; got {groups!r}.") from None
+    found = [positions(model, group, f"groups[{number}]") for number, group in enumerate(listed)]
+    counts = np.bincount(np.concatenate(found), minlength=model.n_features_in_) if found else np.zeros(1)
+    if (counts != 1).any():
+        raise InvalidParameterError(
+            "groups must together hold each feature once; wrong for the features at positions "
+            f"{np.flatnonzero(counts != 1).tolist()}. Put the rest into a group of their own."
+        )
+    return found

@@ -1,0 +1,178 @@
+"""Standard errors, tests and intervals of the coefficients, over all rows that ever were."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit
+
+from ridgeway._optional import require
+from ridgeway.linalg import threads_for
+from ridgeway.retrospect._model import checked_level, feature_names, memory_of, per_target
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Array = NDArray[np.float64]
+COLUMNS = ("coef", "standard_error", "t", "p_value", "lower", "upper")
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What is known about each coefficient. Prints as a table.
+
+    With several targets each array has one more axis in front, and each number is an array of shape (n_targets,).
+
+    Attributes
+    ----------
+    terms : tuple of str
+        The intercept, where there is one, and the features.
+    coef, standard_errors, t, p_values : ndarray of shape (n_terms,)
+        Under a prior the posterior mean, its standard deviation, and what follows from them.
+    intervals : ndarray of shape (n_terms, 2)
+    level : float
+    noise_variance : float
+        σ̂²: weighted squares over `degrees_of_freedom`.
+    r_squared, log_likelihood, aic, bic : float
+        Under a prior the number of parameters is the effective one.
+    degrees_of_freedom, n_samples, n_tasks : int
+    posterior : bool
+        Whether a prior is in force, so that the quantities are those of the posterior.
+    not_estimable : tuple of str
+        Terms that the rows do not determine: their standard errors are infinite.
+    """
+
+    terms: tuple[str, ...]
+    coef: Array
+    standard_errors: Array
+    t: Array
+    p_values: Array
+    intervals: Array
+    level: float
+    noise_variance: Any
+    r_squared: Any
+    log_likelihood: Any
+    aic: Any
+    bic: Any
+    degrees_of_freedom: int
+    n_samples: int
+    n_tasks: int
+    posterior: bool
+    not_estimable: tuple[str, ...]
+
+    def to_frame(self) -> "DataFrame":
+        """Return the table as a pandas DataFrame: a row per term, under the target's number where there are several."""
+        require("pandas", extra="frame")
+        from pandas import DataFrame, MultiIndex
+
+        table = self._table()
+        index: Any = list(self.terms)
+        if table.ndim == 3:
+            index = MultiIndex.from_product([range(len(table)), self.terms], names=["target", "term"])
+        return DataFrame(table.reshape(-1, len(COLUMNS)), index=index, columns=list(COLUMNS))
+
+    def __str__(self) -> str:
+        tables = self._table().reshape(-1, len(self.terms), len(COLUMNS))
+        width = max(map(len, self.terms))
+        percent = f"{100 * self.level:g} %"
+        kind = "Posterior under the prior" if self.posterior else "Least squares"
+        heads = ["coef", "std err", "t", "P>|t|", f"[{percent}", f"{percent}]"]
+        lines = [
+            f"{kind}: {self.n_samples} rows of {self.n_tasks} task(s), {self.degrees_of_freedom} degrees of freedom"
+        ]
+        numbers = [np.atleast_1d(x) for x in (self.r_squared, self.noise_variance, self.aic, self.bic)]
+        for number, table in enumerate(tables):
+            r_squared, noise, aic, bic = (float(values[number]) for values in numbers)
+            target = f"target {number}: " if len(tables) > 1 else ""
+            rows = [f"{term:<{width}}" + "".join(_cells(row)) for term, row in zip(self.terms, table, strict=True)]
+            rule = "-" * len(rows[0])
+            lines += [f"{target}R² {r_squared:.4g}, noise variance {noise:.4g}, AIC {aic:.4g}, BIC {bic:.4g}"]
+            lines += [rule, " " * width + "".join(f"{head:>11}" for head in heads), rule, *rows, rule]
+        if self.not_estimable:
+            lines.append(
+                f"The rows do not determine: {', '.join(self.not_estimable)} (collinear or constant columns). Drop "
+                "a column, or give a prior."
+            )
+        return "\n".join(lines)
+
+    def _table(self) -> Array:
+        columns = (self.coef, self.standard_errors, self.t, self.p_values, *np.moveaxis(self.intervals, -1, 0))
+        return np.stack(columns, axis=-1)
+
+
+def _cells(row: Array) -> list[str]:
+    return [
+        f"{value:>11.3f}" if name == "p_value" else f"{value:>11.4g}" for name, value in zip(COLUMNS, row, strict=True)
+    ]
+
+
+def summary(model: Any, *, level: float = 0.95) -> Summary:
+    """Return coefficients, standard errors, tests, intervals and fit, as if all rows were at hand.
+
+    Without a prior these are the quantities of (weighted) least squares on the pooled rows. Sample weights are
+    precisions: the variance of a row's noise is σ²/weight, and degrees of freedom count rows. Under a prior P they are
+    those of the posterior w | σ² ~ N(ŵ, σ²(J + P)⁻¹), p(σ²) ∝ 1/σ². O(p³).
+
+    Parameters
+    ----------
+    model : GeneralizedRidge
+        Fitted, with `weights.Accumulated`.
+    level : float, default 0.95
+        Of the intervals.
+
+    Raises
+    ------
+    InferenceError
+        If no degrees of freedom are left, or the weights of the rows fade (decay below 1).
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> model = GeneralizedRidge().fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 2.0, 4.0])
+    >>> print(retrospect.summary(model))
+    Least squares: 4 rows of 1 task(s), 2 degrees of freedom
+    R² 0.8526, noise variance 0.35, AIC 8.38, BIC 7.152
+    ---------------------------------------------------------------------------
+                    coef    std err          t      P>|t|      [95 %      95 %]
+    ---------------------------------------------------------------------------
+    intercept        0.9      0.495      1.818      0.211      -1.23       3.03
+    x0               0.9     0.2646      3.402      0.077    -0.2384      2.038
+    ---------------------------------------------------------------------------
+    """
+    memory, level = memory_of(model), checked_level(level)
+    with threads_for(model.n_features_in_):
+        known, held = memory.inference, memory.information
+        p = held.n_features
+        terms, functionals, on_intercept = feature_names(model), np.eye(p), np.zeros(p)
+        coef = memory.answer.coef.T
+        if held.centered:
+            terms, functionals = ["intercept", *terms], np.hstack([np.zeros((p, 1)), functionals])
+            on_intercept, coef = np.r_[1.0, on_intercept], np.column_stack([memory.answer.intercept, coef])
+        errors = known.standard_deviations(functionals, on_intercept)
+        freedom, parameters = known.degrees_of_freedom, known.effective_parameters
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = coef / errors
+        r_squared = 1.0 - known.residual_squares / known.total_squares
+        rows = held.n_samples
+        likelihood = 0.5 * (held.log_weight - rows * (np.log(2.0 * np.pi * known.residual_squares / rows) + 1.0))
+    half = stdtrit(freedom, 0.5 + level / 2.0) * errors
+    return Summary(
+        terms=tuple(terms),
+        coef=per_target(memory, coef),
+        standard_errors=per_target(memory, errors),
+        t=per_target(memory, t),
+        p_values=per_target(memory, 2.0 * stdtr(freedom, -np.abs(t))),
+        intervals=per_target(memory, np.stack([coef - half, coef + half], axis=-1)),
+        level=level,
+        noise_variance=per_target(memory, known.noise_variance),
+        r_squared=per_target(memory, r_squared),
+        log_likelihood=per_target(memory, likelihood),
+        aic=per_target(memory, 2.0 * parameters - 2.0 * likelihood),
+        bic=per_target(memory, np.log(rows) * parameters - 2.0 * likelihood),
+        degrees_of_freedom=freedom,
+        n_samples=rows,
+        n_tasks=memory.n_tasks,
+        posterior=bool(known.prior.any()),
+        not_estimable=tuple(terms[j] for j in np.flatnonzero(np.isinf(errors).any(axis=0))),
+    )

@@ -1,0 +1,157 @@
+"""A task beside the model: Chow's test by brute force, the rule of the theory, and what the numbers mean."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from states import learned, without_rows
+
+from ridgeway import GeneralizedRidge, retrospect, theory
+from ridgeway.errors import InferenceError
+from ridgeway.weights import Accumulated
+
+
+def residual(X, y, weight, intercept):
+    """Return residual squares and rank, by SVD of the rows."""
+    design = np.column_stack([np.ones(len(X)), X]) if intercept else X
+    root = np.sqrt(weight)
+    coef, _, rank, _ = np.linalg.lstsq(design * root[:, None], y * root, rcond=1e-10)
+    return np.sum(weight * (y - design @ coef) ** 2), rank
+
+
+def brute_force(past, task, intercept):
+    pooled = tuple(np.concatenate(pair) for pair in zip(past, task, strict=True))
+    (a, ra), (b, rb), (both, r) = (residual(*rows, intercept) for rows in (past, task, pooled))
+    q, freedom = ra + rb - r, len(pooled[0]) - ra - rb
+    return (both - a - b) / q / ((a + b) / freedom), q, freedom
+
+
+def tasks(rng, n_past, n_task, p, rank=None, weighted=True):
+    mix = np.eye(p) if rank is None else rng.normal(size=(rank, p))
+    X = rng.normal(size=(n_past + n_task, p if rank is None else rank)) @ mix + 3.0
+    y = X @ rng.normal(size=p) + rng.normal(size=len(X))
+    weight = rng.uniform(0.5, 2.0, size=len(X)) if weighted else np.ones(len(X))
+    return (X[:n_past], y[:n_past], weight[:n_past]), (X[n_past:], y[n_past:], weight[n_past:])
+
+
+@pytest.mark.filterwarnings("ignore:the columns learned are collinear")
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("kind", ["square_root", "moments"])
+@pytest.mark.parametrize(
+    ("n_past", "n_task", "rank"), [(30, 20, None), (30, 6, None), (30, 5, None), (30, 3, None), (30, 12, 4), (30, 2, 4)]
+)
+def test_chow(rng, n_past, n_task, rank, kind, intercept):
+    past, task = tasks(rng, n_past, n_task, 5, rank)
+    ours = retrospect.compare(learned(*past, information=kind, fit_intercept=intercept), *task)
+    f, q, freedom = brute_force(past, task, intercept)
+    assert ours.degrees_of_freedom == (q, freedom)
+    np.testing.assert_allclose(ours.f, f, rtol=1e-7)
+    np.testing.assert_allclose(ours.p_value, stats.f.sf(f, q, freedom), rtol=1e-7)
+    np.testing.assert_allclose(np.mean(ours.statistics**2), ours.f)
+    assert (np.diff(np.abs(ours.statistics)) <= 0.0).all()
+
+
+def test_a_past_of_too_few_rows_and_a_task_that_knows_more(rng):
+    past, task = tasks(rng, 4, 30, 6)
+    ours = retrospect.compare(learned(*past, fit_intercept=False), *task)
+    f, q, freedom = brute_force(past, task, False)
+    assert ours.degrees_of_freedom == (q, freedom)
+    np.testing.assert_allclose(ours.f, f, rtol=1e-7)
+
+
+def test_directions_are_what_both_estimate(rng):
+    past, task = tasks(rng, 30, 20, 4)
+    model, alone = learned(*past), learned(*task)
+    ours = retrospect.compare(model, *task)
+    terms = [np.r_[m.intercept_, m.coef_] for m in (model, alone)]
+    np.testing.assert_allclose(ours.differences, ours.directions @ (terms[1] - terms[0]), rtol=1e-8)
+    np.testing.assert_allclose(np.linalg.norm(ours.directions, axis=1), 1.0)
+    assert ours.terms == ("intercept", "x0", "x1", "x2", "x3")
+
+
+def test_the_direction_that_differs_is_found(rng):
+    X = rng.normal(size=(400, 6))
+    y = X @ np.ones(6) + 0.1 * rng.normal(size=400)
+    model = learned(X[:300], y[:300])
+    found = retrospect.compare(model, X[300:], y[300:] + 2.0 * X[300:, 3])
+    # Several directions share a difference in x3; together they point at it.
+    blame = found.directions.T @ found.differences
+    assert found.terms[np.argmax(np.abs(blame))] == "x3"
+    assert found.p_value < 1e-20
+    assert found.gain_for_past < 0.0
+    assert found.share < 0.1
+
+
+def test_gains_are_unbiased_for_the_rule_of_the_theory(rng):
+    """Over the noise, the estimates average to what theory.absorption says of the same designs."""
+    p = 3
+    designs = [rng.normal(size=(15, p)), rng.normal(size=(8, p))]
+    coefs = np.array([[1.0, 2.0, 3.0], [1.5, 1.6, 3.2]])
+    exact = theory.absorption(theory.FixedDesignProblem(designs, noise_variance=0.5, signal=coefs[0], task_coefs=coefs))
+    found = []
+    for _ in range(500):
+        y = [X @ w + np.sqrt(0.5) * rng.normal(size=len(X)) for X, w in zip(designs, coefs, strict=True)]
+        ours = retrospect.compare(GeneralizedRidge(fit_intercept=False).fit(designs[0], y[0]), designs[1], y[1])
+        q, nu = ours.degrees_of_freedom
+        found.append([q * (ours.f * (nu - 2) / nu - 1), ours.gain_for_past, ours.gain_for_task])
+    mean, error = np.mean(found, axis=0), np.std(found, axis=0) / np.sqrt(len(found))
+    truth = np.array([exact.noncentrality[1], exact.gain_for_past[1], exact.gain_for_task[1]])
+    assert (np.abs(mean - truth) < 4.0 * error).all(), (mean, truth, error)
+    assert not (np.abs(mean - 1.3 * truth) < 4.0 * error).all()
+
+
+def test_p_values_are_uniform_and_power_rises():
+    """A short version of `make retrospect`: fewer rows than features, three tasks behind."""
+    p_values = {size: simulated(size, 200) for size in (0.0, 0.4, 1.0)}
+    assert stats.kstest(p_values[0.0], "uniform").pvalue > 0.01
+    power = [np.mean(values < 0.05) for values in p_values.values()]
+    assert power[0] < 0.09
+    assert power[0] + 0.1 < power[1] < power[2] - 0.1
+    assert stats.kstest(p_values[0.4], "uniform").pvalue < 1e-6
+
+
+def simulated(size, repetitions):
+    rng = np.random.default_rng(3)
+    found = []
+    for _ in range(repetitions):
+        w = rng.normal(size=10)
+        model = GeneralizedRidge()
+        for _ in range(3):
+            X = rng.normal(size=(12, 10))
+            model.partial_fit(X, X @ w + 1.0 + rng.normal(size=12))
+        X = rng.normal(size=(6, 10))
+        y = X @ (w + size * rng.normal(size=10)) + 1.0 + rng.normal(size=6)
+        found.append(retrospect.compare(model, X, y).p_value)
+    return np.array(found)
+
+
+def test_under_a_prior_the_past_is_the_posterior(rng):
+    """With n < p on both sides the prior predictive distribution of the task's targets, by brute force."""
+    X, Z = rng.normal(size=(6, 9)), rng.normal(size=(4, 9))
+    y, v = rng.normal(size=6), rng.normal(size=4)
+    model = without_rows(GeneralizedRidge(Accumulated(prior=2.0), fit_intercept=False).fit(X, y))
+    ours = retrospect.compare(model, Z, v)
+    M = np.linalg.inv(X.T @ X + 2.0 * np.eye(9))
+    error = v - Z @ M @ X.T @ y
+    scale = y @ np.linalg.solve(np.eye(6) + X @ X.T / 2.0, y) / 6
+    f = error @ np.linalg.solve(np.eye(4) + Z @ M @ Z.T, error) / 4 / scale
+    assert ours.degrees_of_freedom == (4, 6)
+    np.testing.assert_allclose([ours.f, ours.noise_variance], [f, scale], rtol=1e-9)
+    assert ours.posterior
+    assert ours.gain_for_task == np.inf
+
+
+def test_what_cannot_be_compared(rng):
+    X, y = np.eye(4), rng.normal(size=4)
+    with pytest.raises(InferenceError, match="no direction in common"):
+        retrospect.compare(learned(X[:2], y[:2], n_tasks=1, fit_intercept=False), X[2:], y[2:])
+    with pytest.raises(InferenceError, match="fit exactly"):
+        retrospect.compare(learned(X, y, n_tasks=1, fit_intercept=False), X, y)
+
+
+def test_the_model_is_left_as_it_is(rng):
+    past, task = tasks(rng, 20, 10, 3)
+    model = learned(*past)
+    before = {name: array.copy() for name, array in model.to_arrays().items()}
+    retrospect.compare(model, *task)
+    for name, array in model.to_arrays().items():
+        np.testing.assert_array_equal(array, before[name])

@@ -1,0 +1,101 @@
+"""Paths and subsets from the state, beside scikit-learn and brute force on the pooled rows."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import ElasticNet, enet_path
+from states import learned
+
+from ridgeway import GeneralizedRidge, retrospect
+
+
+@pytest.fixture
+def rows(rng):
+    X = rng.normal(size=(70, 6)) @ rng.normal(size=(6, 6)) + 5.0
+    y = X[:, :3] @ [2.0, -1.0, 0.5] + rng.normal(size=70) + 4.0
+    return X, y, rng.uniform(0.2, 3.0, size=70)
+
+
+@pytest.mark.parametrize("kind", ["square_root", "moments"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.5])
+def test_elastic_net(rows, kind, weighted, l1_ratio):
+    X, y, weight = rows
+    weight = weight if weighted else None
+    ours = retrospect.elastic_net(
+        learned(X, y, weight, information=kind), l1_ratio=l1_ratio, penalties=[0.01, 2.0, 0.3]
+    )
+    np.testing.assert_array_equal(ours.penalties, [2.0, 0.3, 0.01])
+    for penalty, coef, intercept in zip(ours.penalties, ours.coefs, ours.intercepts, strict=True):
+        theirs = ElasticNet(alpha=penalty, l1_ratio=l1_ratio, tol=1e-13, max_iter=10**6).fit(X, y, weight)
+        np.testing.assert_allclose(coef, theirs.coef_, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(intercept, theirs.intercept_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_lasso_path_with_penalties_of_its_own(rows, intercept):
+    X, y, _ = rows
+    ours = retrospect.lasso_path(learned(X, y, fit_intercept=intercept))
+    A, b = (X - X.mean(axis=0), y - y.mean()) if intercept else (X, y)
+    alphas, coefs, _ = enet_path(A, b, l1_ratio=1.0, alphas=100, tol=1e-13, max_iter=10**6)
+    np.testing.assert_allclose(ours.penalties, alphas, rtol=1e-9)
+    np.testing.assert_allclose(ours.coefs, coefs.T, rtol=1e-6, atol=1e-8)
+    assert not ours.coefs[0].any()
+    with pytest.raises(AssertionError):
+        np.testing.assert_allclose(ours.coefs[1:], coefs.T[:-1], rtol=1e-6, atol=1e-8)
+
+
+def test_several_targets_one_by_one(rows):
+    X, y, _ = rows
+    Y = np.column_stack([y, -2.0 * y + X[:, 5]])
+    both = retrospect.lasso_path(learned(X, Y), penalties=[0.1])
+    for k in range(2):
+        alone = retrospect.lasso_path(learned(X, Y[:, k]), penalties=0.1)
+        np.testing.assert_allclose(both.coefs[k], alone.coefs, rtol=1e-7, atol=1e-10)
+        np.testing.assert_allclose(both.intercepts[k], alone.intercepts, rtol=1e-7)
+
+
+def test_a_target_that_does_not_vary():
+    found = retrospect.lasso_path(learned(np.eye(4), np.ones(4)))
+    assert not found.coefs.any()
+
+
+def brute_force(X, y, k):
+    def squares(columns):
+        design = np.column_stack([np.ones(len(X)), X[:, columns]])
+        return np.square(y - design @ np.linalg.lstsq(design, y)[0]).sum()
+
+    return min(combinations(range(X.shape[1]), k), key=squares)
+
+
+@pytest.mark.parametrize("p", [5, 12])
+@pytest.mark.parametrize("kind", ["square_root", "moments"])
+def test_best_subset(rng, p, kind):
+    X = rng.normal(size=(60, 3)) @ rng.normal(size=(3, p)) + 0.5 * rng.normal(size=(60, p))
+    y = X @ rng.normal(size=p) + 3.0 * rng.normal(size=60)
+    model = learned(X, y, information=kind)
+    for k in range(1, p + 1):
+        found = retrospect.best_subset(model, k)
+        assert tuple(found.columns) == brute_force(X, y, k)
+        assert found.features == tuple(f"x{j}" for j in found.columns)
+        design = X[:, found.columns]
+        np.testing.assert_allclose(found.model.predict(design), GeneralizedRidge().fit(design, y).predict(design))
+        np.testing.assert_allclose(found.r_squared, found.model.score(design, y))
+        np.testing.assert_allclose(found.residual_squares, np.square(y - found.model.predict(design)).sum())
+
+
+def test_best_subset_with_a_column_twice(rng):
+    X = pd.DataFrame(rng.normal(size=(40, 3)), columns=["a", "b", "c"])
+    X["d"] = X["b"]
+    model = GeneralizedRidge().fit(X, X["b"] - X["c"] + 0.1 * rng.normal(size=40))
+    assert set(retrospect.best_subset(model, 2).features) in ({"b", "c"}, {"d", "c"})
+
+
+def test_best_subset_of_several_targets(rng):
+    X = rng.normal(size=(50, 5))
+    Y = np.column_stack([X[:, 1] + 0.01 * rng.normal(size=50), 1e6 * X[:, 4] + 1e4 * rng.normal(size=50)])
+    found = retrospect.best_subset(learned(X, Y), 2)
+    assert list(found.columns) == [1, 4]
+    assert found.r_squared.shape == (2,)

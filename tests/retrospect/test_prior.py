@@ -1,0 +1,240 @@
+"""The learned prior, beside the marginal likelihood of the pooled rows itself."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.stats import multivariate_normal
+from states import learned, without_rows
+
+from ridgeway import GeneralizedRidge, retrospect
+from ridgeway.errors import InferenceError
+from ridgeway.information import log_evidence
+from ridgeway.weights import Accumulated
+
+
+def marginal(X, y, weight, start, prior_variance, noise_variance, intercept):
+    """Return the log density of y, rows and all: N(X·start, X·E_0·Xᵀ + σ²/weight), the intercept flat."""
+    covariance = X @ prior_variance @ X.T + np.diag(noise_variance / weight)
+    y = y - X @ start
+    if not intercept:
+        return multivariate_normal(np.zeros(len(y)), covariance).logpdf(y)
+    ones = np.ones(len(y))
+    solved = np.linalg.solve(covariance, np.column_stack([ones, y]))
+    precision, shift = ones @ solved[:, 0], ones @ solved[:, 1]
+    quadratic = y @ solved[:, 1] - shift**2 / precision
+    determinant = np.linalg.slogdet(covariance)[1] + np.log(precision)
+    return -0.5 * (quadratic + determinant + (len(y) - 1) * np.log(2 * np.pi))
+
+
+def problem(rng, n, p):
+    X = rng.normal(size=(n, p)) * rng.uniform(0.5, 2.0, size=p) + 1.0
+    Y = X @ rng.normal(size=(p, 2)) + (1.5 if n > p else 6.0) * rng.normal(size=(n, 2))
+    return X, Y, rng.uniform(0.5, 2.0, size=n)
+
+
+def best(objective, x0):
+    found = [
+        minimize(
+            objective,
+            x0 + step,
+            method="Nelder-Mead",
+            options={"xatol": 1e-9, "fatol": 1e-11, "maxiter": 20000, "maxfev": 20000},
+        )
+        for step in (0.0, 0.7)
+    ]
+    return -min(result.fun for result in found)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("kind", ["square_root", "moments"])
+@pytest.mark.parametrize(("n", "p"), [(25, 6), (40, 50)])
+def test_one_penalty_is_the_direct_optimum(rng, n, p, kind, intercept):
+    X, Y, weight = problem(rng, n, p)
+    start = rng.normal(size=p)
+    model = learned(X, Y, weight, information=kind, fit_intercept=intercept, initial_coef=start)
+    found = retrospect.learn_prior(model)
+
+    def deviance(logs):
+        penalty, *noise = np.exp(logs)
+        values = [
+            marginal(X, Y[:, k], weight, start, s * np.eye(p) / penalty, s, intercept) for k, s in enumerate(noise)
+        ]
+        return -sum(values)
+
+    at = np.log([found.prior, *found.noise_variance])
+    np.testing.assert_allclose(-deviance(at), found.log_evidence, rtol=1e-9)
+    assert abs(best(deviance, at + 0.3) - found.log_evidence) < 1e-6 * abs(found.log_evidence)
+    assert deviance(at + 0.01) > -found.log_evidence + 1e-6
+
+
+@pytest.mark.parametrize("n", [40, 9])
+def test_groups(rng, n):
+    p = 8
+    X, Y, weight = problem(rng, n, p)
+    y = Y[:, 0] + X[:, 6:] @ [5.0, 5.0]
+    model = learned(X, y, weight)
+    groups = [[0, 3, 5], [1, 2, 4], [6, 7]]
+    found = retrospect.learn_prior(model, groups)
+    member = np.array([0, 1, 1, 0, 1, 0, 2, 2])
+    assert (found.prior == found.prior[[0, 1, 1, 0, 1, 0, 6, 6]]).all()
+
+    def deviance(logs):
+        variance = np.diag(np.exp(logs[3] - logs[:3][member]))
+        return -marginal(X, y, weight, np.zeros(p), variance, np.exp(logs[3]), True)
+
+    at = np.log([found.prior[0], found.prior[1], found.prior[6], found.noise_variance])
+    np.testing.assert_allclose(-deviance(at), found.log_evidence, rtol=1e-7)
+    assert found.log_evidence > best(deviance, np.clip(at, -8, 8) + 0.3) - 1e-6 * abs(found.log_evidence)
+    assert found.log_evidence >= retrospect.learn_prior(model).log_evidence
+
+
+def test_directions(rng):
+    p = 5
+    X, Y, weight = problem(rng, 30, p)
+    found = retrospect.learn_prior(learned(X, Y, weight, fit_intercept=False), "direction")
+    _, vectors = np.linalg.eigh((X * weight[:, None]).T @ X)
+    share = vectors.T @ found.prior @ vectors
+    np.testing.assert_allclose(share - np.diag(np.diag(share)), 0.0, atol=1e-8 * share.max())
+
+    def deviance(logs):
+        total = 0.0
+        for k in range(2):
+            noise = np.exp(logs[p + k])
+            total -= marginal(
+                X, Y[:, k], weight, np.zeros(p), (vectors * (noise / np.exp(logs[:p]))) @ vectors.T, noise, False
+            )
+        return total
+
+    at = np.r_[np.log(np.diag(share)), np.log(found.noise_variance)]
+    np.testing.assert_allclose(-deviance(at), found.log_evidence, rtol=1e-8)
+    assert found.log_evidence > best(deviance, np.clip(at, -10, 12) + 0.2) - 1e-6 * abs(found.log_evidence)
+
+
+def test_a_direction_of_noise_is_held_at_the_start(rng):
+    X = np.linalg.qr(rng.normal(size=(40, 3)))[0] * 10.0
+    y = X @ [3.0, 0.0, 0.0] + rng.normal(size=40) * 0.1
+    y -= X[:, 1:] @ (X[:, 1:].T @ y) / 100.0  # nothing at all along the last two
+    found = retrospect.learn_prior(learned(X, y, fit_intercept=False), "direction")
+    np.testing.assert_allclose(found.model.coef_[1:], 0.0, atol=1e-6)
+    assert found.model.coef_[0] > 2.9
+
+
+@pytest.mark.parametrize(("n", "p"), [(40, 6), (12, 20)])
+def test_gcv(rng, n, p):
+    X, Y, weight = problem(rng, n, p)
+    y = Y[:, 0]
+    found = retrospect.learn_prior(learned(X, y, weight), criterion="gcv")
+
+    def gcv(penalty):
+        root = np.sqrt(weight)[:, None]
+        mean = weight @ X / weight.sum()
+        A = root * (X - mean)
+        hat = A @ np.linalg.solve(A.T @ A + penalty * np.eye(p), A.T) + root @ root.T / weight.sum()
+        residual = root[:, 0] * y - hat @ (root[:, 0] * y)
+        return n * residual @ residual / (n - np.trace(hat)) ** 2
+
+    grid = np.geomspace(1e-3, 1e4, 2000)
+    assert gcv(found.prior) <= min(map(gcv, grid)) * (1 + 1e-9)
+
+
+def test_the_policy_is_empirical_bayes_on_the_pooled_rows(rng):
+    """After every task, in whatever pieces: the ridge on all rows with the penalty that maximises their evidence."""
+    X, Y, weight = problem(rng, 36, 7)
+    policy = Accumulated(prior="evidence")
+    model = GeneralizedRidge(policy)
+    for stop in (8, 20, 36):
+        part = slice(0 if stop == 8 else {20: 8, 36: 20}[stop], stop)
+        model = without_rows(model.partial_fit(X[part], Y[part], weight[part]))
+        pooled = GeneralizedRidge().fit(X[:stop], Y[:stop], weight[:stop])
+        found = retrospect.learn_prior(pooled)
+        ridge = GeneralizedRidge(Accumulated(prior=found.prior)).fit(X[:stop], Y[:stop], weight[:stop])
+        np.testing.assert_allclose(model.coef_, ridge.coef_, rtol=1e-6)
+        np.testing.assert_allclose(found.model.coef_, ridge.coef_, rtol=1e-9)
+        np.testing.assert_allclose(model.predict(X, return_std=True), ridge.predict(X, return_std=True), rtol=1e-6)
+    other = GeneralizedRidge(policy).fit(X[:9], Y[:9])
+    merged = model.merge(other)
+    pooled = GeneralizedRidge(policy).fit(np.vstack([X, X[:9]]), np.vstack([Y, Y[:9]]), np.r_[weight, np.ones(9)])
+    np.testing.assert_allclose(merged.coef_, pooled.coef_, rtol=1e-6)
+    np.testing.assert_allclose(merged.remove(X[:9], Y[:9]).coef_, model.coef_, rtol=1e-6)
+
+
+def test_posterior_summary_is_the_posterior(rng):
+    """Under a prior: mean, covariance and degrees of freedom of the normal-gamma posterior, by brute force."""
+    X, Y, weight = problem(rng, 12, 4)
+    y, P = Y[:, 0], np.diag([1.0, 2.0, 3.0, 0.5])
+    model = learned(X, y, weight, weights=Accumulated(prior=P))
+    design = np.column_stack([np.ones(12), X])
+    precision = (design * weight[:, None]).T @ design
+    precision[1:, 1:] += P
+    coef = np.linalg.solve(precision, design.T @ (weight * y))
+    squares = weight @ (y - design @ coef) ** 2 + coef[1:] @ P @ coef[1:]
+    covariance = squares / 11 * np.linalg.inv(precision)
+    found = retrospect.summary(model)
+    assert found.posterior
+    assert found.degrees_of_freedom == 11
+    np.testing.assert_allclose(found.coef, coef, rtol=1e-9)
+    np.testing.assert_allclose(found.standard_errors, np.sqrt(np.diag(covariance)), rtol=1e-9)
+    assert "Posterior" in str(found)
+    partly = retrospect.summary(learned(X, y, weight, weights=Accumulated(prior=[1.0, 2.0, 0.0, 0.0])))
+    assert partly.degrees_of_freedom == 9
+    hat = np.trace(np.linalg.solve(precision, (design * weight[:, None]).T @ design))
+    np.testing.assert_allclose(found.aic + 2 * found.log_likelihood, 2 * hat, rtol=1e-9)
+
+
+def test_log_evidence_of_any_prior(rng):
+    X, Y, weight = problem(rng, 15, 4)
+    root = rng.normal(size=(4, 4))
+    P = root @ root.T + np.eye(4)
+    start = rng.normal(size=4)
+    for prior in (P, np.diag(P).copy()):
+        model = learned(X, Y[:, 0], weight, initial_coef=start)
+        matrix = P if prior.ndim == 2 else np.diag(prior)
+        noise = retrospect.summary(learned(X, Y[:, 0], weight, weights=Accumulated(prior), initial_coef=start))
+        sigma = noise.noise_variance
+        exact = marginal(X, Y[:, 0], weight, start, sigma * np.linalg.inv(matrix), sigma, True)
+        np.testing.assert_allclose(log_evidence(model.information_, prior, start[:, None]), exact, rtol=1e-10)
+
+
+def test_targets_without_noise_or_variation(rng):
+    X = rng.normal(size=(20, 3))
+    exact = learned(X, X @ [1.0, 2.0, 3.0], weights=Accumulated("evidence"))
+    np.testing.assert_allclose(exact.coef_, [1.0, 2.0, 3.0], rtol=1e-6)
+    constant = learned(X, np.full(20, 7.0), weights=Accumulated("evidence"))
+    np.testing.assert_allclose(constant.predict(X), 7.0)
+    both = learned(X, np.column_stack([np.zeros(20), X[:, 0] + rng.normal(size=20)]), weights=Accumulated("evidence"))
+    alone = learned(X, both.predict(X)[:, 1] * 0 + (X[:, 0]), weights=Accumulated("evidence"))
+    assert np.isfinite(both.coef_).all()
+    assert np.isfinite(alone.coef_).all()
+    for groups in ([[0], [1, 2]], "direction"):
+        found = retrospect.learn_prior(learned(X, np.column_stack([np.zeros(20), rng.normal(size=20)])), groups)
+        assert np.isfinite(found.model.coef_).all()
+
+
+def test_the_interpolation_peak_is_removed():
+    """n_1 + … + n_4 = p: the error of H̃ explodes and the learned prior keeps it low (bar: ten times lower)."""
+    errors = {"plain": [], "evidence": [], "optimum": []}
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        w = rng.normal(size=100)
+        priors = {"plain": 0.0, "evidence": "evidence", "optimum": 1.0}
+        models = {name: GeneralizedRidge(Accumulated(prior), fit_intercept=False) for name, prior in priors.items()}
+        for _ in range(4):
+            X = rng.normal(size=(25, 100))
+            y = X @ w + rng.normal(size=25)
+            for model in models.values():
+                model.partial_fit(X, y)
+        for name, model in models.items():
+            errors[name].append(np.square(model.coef_ - w).sum())
+    mean = {name: np.mean(values) for name, values in errors.items()}
+    assert mean["plain"] > 10.0 * mean["evidence"]
+    assert mean["evidence"] < 1.5 * mean["optimum"]
+
+
+def test_too_few_rows():
+    with pytest.raises(InferenceError, match="noise from signal"):
+        retrospect.learn_prior(GeneralizedRidge().fit([[1.0], [2.0]], [1.0, 2.0]))
+    model = GeneralizedRidge(Accumulated("evidence"), fit_intercept=False).fit([[1.0, 2.0]], [1.0])
+    with pytest.raises(InferenceError, match="1 row"):
+        _ = model.coef_
+    with pytest.raises(InferenceError, match="groups=None"):
+        retrospect.learn_prior(learned(np.random.default_rng(0).normal(size=(6, 9)), np.ones(6)), "direction")

@@ -1,0 +1,102 @@
+"""Short versions of what `make retrospect` measures at length, with seeds of their own."""
+
+import numpy as np
+import pytest
+from states import without_rows
+
+from benchmarks.retrospect import covered, evidence_errors, jump_errors
+from ridgeway import GeneralizedRidge
+from ridgeway.errors import MergeError
+from ridgeway.weights import Accumulated
+
+
+def test_intervals_cover():
+    found = covered(np.random.default_rng(5), 400)
+    assert abs(found.mean() - 0.95) < 0.02
+    assert abs(covered(np.random.default_rng(5), 400, level=0.8).mean() - 0.95) > 0.1
+
+
+def test_evidence_is_near_the_optimum_that_knows():
+    errors = evidence_errors(range(6), n=75, p=100, n_tasks=5)
+    assert (errors["evidence"][1:] <= 1.02 * errors["optimum"][1:]).all()
+    assert (errors["plain"][1] > 1.02 * errors["optimum"][1]).all()
+
+
+@pytest.mark.parametrize("size", [0.0, 5.0, 200.0])
+def test_jumps(size):
+    """After no jump as good as the plain one, after any never much worse than the better of two in hindsight."""
+    errors = jump_errors(range(4), size, n=75, p=100, n_tasks=12, after=6)
+    if size == 0.0:
+        assert (errors["adaptive"] <= 1.05 * errors["plain"]).all()
+    after = {name: values[6:].mean() for name, values in errors.items()}
+    assert after["adaptive"] <= 1.5 * min(after["plain"], after["anew"])
+    if size == 200.0:
+        assert errors["adaptive"][10] < errors["plain"][10] / 5.0
+
+
+def learned(policy, tasks, **settings):
+    model = GeneralizedRidge(policy, **settings)
+    for X, y in tasks:
+        model = without_rows(model.partial_fit(X, y))
+    return model
+
+
+@pytest.fixture
+def tasks(rng):
+    coef = rng.normal(size=(6, 2))
+    designs = [rng.normal(size=(20, 6)) + 4.0 for _ in range(4)]
+    return [(X, X @ coef + 2.0 + 0.3 * rng.normal(size=(20, 2))) for X in designs]
+
+
+@pytest.mark.parametrize("information", ["square_root", "moments"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_without_a_jump_the_adaptive_policy_is_the_plain_one(tasks, information, fit_intercept):
+    settings = {"information": information, "fit_intercept": fit_intercept}
+    adaptive, plain = (learned(policy, tasks, **settings) for policy in (Accumulated(decay="adaptive"), Accumulated()))
+    np.testing.assert_array_equal(adaptive.coef_, plain.coef_)
+    assert adaptive.n_samples_seen_ == plain.n_samples_seen_
+
+
+@pytest.mark.parametrize("information", ["square_root", "moments"])
+def test_after_a_large_jump_it_starts_anew(tasks, rng, information):
+    X = rng.normal(size=(20, 6)) + 4.0
+    y = X @ (30.0 * rng.normal(size=(6, 2))) + 0.3 * rng.normal(size=(20, 2))
+    model = learned(Accumulated(decay="adaptive"), [*tasks, (X, y)], information=information)
+    np.testing.assert_allclose(model.coef_, GeneralizedRidge(information=information).fit(X, y).coef_)
+    assert (model.n_samples_seen_, model.n_tasks_) == (20, 5)
+
+
+def test_after_a_small_jump_it_keeps_a_share(tasks, rng):
+    model = learned(Accumulated(decay="adaptive"), tasks)
+    X = rng.normal(size=(40, 6)) + 4.0
+    y = model.predict(X) + (X - 4.0) @ (0.5 * rng.normal(size=(6, 2))) + 0.3 * rng.normal(size=(40, 2))
+    model.partial_fit(X, y)
+    assert 40 < model.n_samples_seen_ < 100
+
+
+def test_a_jump_of_the_intercept_alone_is_seen(tasks, rng):
+    model = learned(Accumulated(decay="adaptive"), tasks)
+    X = rng.normal(size=(20, 6)) + 4.0
+    y = model.predict(X) + 5.0 + 0.3 * rng.normal(size=(20, 2))
+    model.partial_fit(X, y)
+    assert model.n_samples_seen_ < 60
+    assert abs(model.predict(X) - y).mean() < 1.0
+
+
+def test_adaptive_and_evidence_together_and_a_state_of_both(tasks):
+    policy = Accumulated(prior="evidence", decay="adaptive")
+    one, two = learned(policy, tasks), GeneralizedRidge(policy)
+    for X, y in tasks:
+        two.partial_fit(X, y)
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    assert one.weights.get_params() == policy.get_params()
+    with pytest.raises(MergeError, match="'adaptive'"):
+        one.merge(two)
+
+
+def test_targets_that_do_not_vary_do_no_harm():
+    model = GeneralizedRidge(Accumulated(decay="adaptive"))
+    X = np.random.default_rng(0).normal(size=(10, 2))
+    for _ in range(3):
+        model.partial_fit(X, np.full(10, 7.0))
+    np.testing.assert_allclose(model.predict(X), 7.0)
