@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ridgeway import errors, information, metrics, retrospect, store, theory, verify, weights
+    from ridgeway import errors, information, metrics, retrospect, simulation, store, theory, verify, weights
     from ridgeway.estimators import ContinualRidge, EarlyStopping, GeneralizedRidge, MinimumNorm, Oracle
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "information",
     "metrics",
     "retrospect",
+    "simulation",
     "store",
     "theory",
     "verify",

@@ -12,6 +12,7 @@
     ├── MergeError (ValueError)               two models that are not about the same thing
     ├── MissingPackageError (ImportError)     an optional package that is not installed
     ├── RemovalError (ValueError)             a task that cannot be taken out again without harm
+    ├── RunFolderError (ValueError)           a folder that a simulation cannot be written to
     └── StoreError (ValueError)               a state file that cannot be used as asked
         ├── DamagedStoreError                 a state file that is not what was committed
         ├── DuplicateTaskError                a task that would be counted twice, or an id used twice
@@ -36,6 +37,7 @@ __all__ = [
     "PrecisionWarning",
     "RemovalError",
     "RidgewayError",
+    "RunFolderError",
     "StoreBusyError",
     "StoreError",
     "StoreVersionError",
@@ -80,6 +82,10 @@ class MissingPackageError(RidgewayError, ImportError):
 
 class RemovalError(RidgewayError, ValueError):
     """A task that cannot be taken out again without harm to what remains."""
+
+
+class RunFolderError(RidgewayError, ValueError):
+    """A folder that a simulation cannot be written to: unwritable, full, or holding something else."""
 
 
 class StoreError(RidgewayError, ValueError):

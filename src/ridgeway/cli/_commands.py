@@ -2,6 +2,9 @@
 
 import click
 
+from ridgeway.cli._plot import plot
+from ridgeway.cli._reproduce import reproduce
+from ridgeway.cli._simulate import simulate
 from ridgeway.cli._verify import verify
 
 __all__ = ["commands"]
@@ -9,6 +12,8 @@ __all__ = ["commands"]
 
 EXAMPLES = """\b
 Examples:
+  ridgeway simulate --out runs/a  methods on simulated tasks; ridgeway plot runs/a draws them
+  ridgeway reproduce --out DIR    the paper's figures, and a verdict on each claim
   ridgeway verify                 what holds of the paper, and what does not
   ridgeway verify --help          the options of a command
 """
@@ -20,4 +25,7 @@ def commands() -> None:
     """Continual regression that does not forget."""
 
 
+commands.add_command(plot)
+commands.add_command(reproduce)
+commands.add_command(simulate)
 commands.add_command(verify)

@@ -38,6 +38,14 @@ from ridgeway.linalg._rank import (
 )
 from ridgeway.linalg._row_space import RowSpace
 from ridgeway.linalg._rows import Rows, RunningMean, two_sum
+from ridgeway.linalg._semidefinite import (
+    Factor,
+    column_products,
+    random_rotation,
+    row_products,
+    symmetric_eigen,
+    top_eigenvalue,
+)
 from ridgeway.linalg._steps import (
     filtered_step,
     gradient_steps,
@@ -46,7 +54,7 @@ from ridgeway.linalg._steps import (
     ridge_step,
     weighted_step,
 )
-from ridgeway.linalg._threads import SMALL, side_by_side, threads_for
+from ridgeway.linalg._threads import SMALL, one_thread, side_by_side, threads_for
 from ridgeway.linalg._triangle import (
     add_rows,
     add_triangle,
@@ -58,6 +66,7 @@ from ridgeway.linalg._triangle import (
 __all__ = [
     "EPS",
     "SMALL",
+    "Factor",
     "RowSpace",
     "Rows",
     "RunningMean",
@@ -70,6 +79,7 @@ __all__ = [
     "asymmetry",
     "cholesky_root",
     "column_complement",
+    "column_products",
     "definite_inverse",
     "empty_triangle",
     "filtered_step",
@@ -81,10 +91,13 @@ __all__ = [
     "minimum_norm_gain",
     "minimum_norm_step",
     "mirrored",
+    "one_thread",
     "pooled_least_squares",
     "psd_root",
+    "random_rotation",
     "remove_rows",
     "ridge_step",
+    "row_products",
     "semidefinite_eigen",
     "semidefinite_root",
     "side_by_side",
@@ -97,8 +110,10 @@ __all__ = [
     "squared_singular_values",
     "svd_economic",
     "svd_square",
+    "symmetric_eigen",
     "threads_for",
     "tolerance",
+    "top_eigenvalue",
     "triangle_growth",
     "triangular_root",
     "two_sum",

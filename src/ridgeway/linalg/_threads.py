@@ -45,6 +45,11 @@ def threads_for(n_features: int) -> AbstractContextManager[None]:
     return _ONE_THREAD if n_features < SMALL else nullcontext()
 
 
+def one_thread() -> AbstractContextManager[None]:
+    """Return a context in which BLAS has one thread, whatever the size: the same bits on any number of cores."""
+    return _ONE_THREAD
+
+
 def side_by_side(first: Callable[[], T], second: Callable[[], T]) -> tuple[T, T]:
     """Return what both return. Inside `threads_for` a small system, at the same time where there is a thread to spare.
 

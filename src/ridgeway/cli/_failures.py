@@ -1,0 +1,28 @@
+"""One clear line for what goes wrong, and an exit code."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from ridgeway.errors import RidgewayError
+
+__all__ = ["clear_failures"]
+
+
+@contextmanager
+def clear_failures(command: str) -> Iterator[None]:
+    """Turn an error of Ridgeway or of the system into one line on stderr and exit code 2, Ctrl-C into 130."""
+    try:
+        yield
+    except RidgewayError as error:
+        click.echo(f"ridgeway {command}: {error}", err=True)
+        sys.exit(2)
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        click.echo(f"ridgeway {command}: {error.strerror or error}{where}.", err=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        click.echo(f"ridgeway {command}: interrupted. What is done is kept; continue with --resume.", err=True)
+        sys.exit(130)

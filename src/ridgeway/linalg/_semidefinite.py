@@ -1,0 +1,93 @@
+"""A semidefinite system, factored once and solved for many right-hand sides.
+
+Matrices are given by their upper triangle alone, in Fortran order, as BLAS and LAPACK leave them.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh, qr
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpocon, dpotrf, dpotrs, dtrtrs
+
+from ridgeway.linalg._rank import tolerance
+
+Array = NDArray[np.float64]
+
+
+class Factor:
+    """A factor of a semidefinite matrix; where it is singular, of its pseudo-inverse.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (m, m), Fortran order
+        Only the upper triangle is read.
+    floor : float
+        A number that no eigenvalue lies below, as a ridge's is. If it alone shows that the matrix is regular, no
+        condition number is estimated.
+
+    Notes
+    -----
+    m³/3 operations, or about 10·m³ where the matrix is singular or nearly so.
+    """
+
+    def __init__(self, matrix: Array, floor: float = 0.0) -> None:
+        self.size = len(matrix)
+        self.upper: Array | None = None
+        factor, failed = dpotrf(matrix, clean=False)
+        if not failed and self._is_regular(matrix, factor, floor):
+            self.upper = factor
+        else:
+            values, vectors = eigh(matrix, lower=False, check_finite=False)
+            kept = values > tolerance(self.size) * max(values[-1], 0.0)
+            self.root = vectors[:, kept] / np.sqrt(values[kept])
+
+    def _is_regular(self, matrix: Array, factor: Array, floor: float) -> bool:
+        largest = float(np.diagonal(matrix).sum())
+        least = self.size * tolerance(self.size)  # ‖·‖₁ and ‖·‖₂ differ by at most the size
+        return floor > least * largest or float(dpocon(factor, largest)[0]) > least
+
+    def solve(self, right: Array) -> Array:
+        """Return A⁺·right for a right-hand side of shape (m, k). O(m²·k)."""
+        if self.upper is None:
+            return np.asarray(self.root @ (self.root.T @ right))
+        return np.asarray(dpotrs(self.upper, right)[0])
+
+    def half_solve(self, right: Array) -> Array:
+        """Return B·right with BᵀB = A⁺."""
+        if self.upper is None:
+            return np.asarray(self.root.T @ right)
+        return np.asarray(dtrtrs(self.upper, right, trans=1)[0])
+
+    def half_solve_transposed(self, right: Array) -> Array:
+        """Return Bᵀ·right with BᵀB = A⁺."""
+        if self.upper is None:
+            return np.asarray(self.root @ right)
+        return np.asarray(dtrtrs(self.upper, right)[0])
+
+
+def column_products(rows: Array) -> Array:
+    """Return the upper triangle of rowsᵀ·rows, for rows in C order; what is below it is zero."""
+    return np.asarray(dsyrk(1.0, rows.T))
+
+
+def row_products(rows: Array) -> Array:
+    """Return the upper triangle of rows·rowsᵀ, for rows in C order; what is below it is zero."""
+    return np.asarray(dsyrk(1.0, rows.T, trans=1))
+
+
+def top_eigenvalue(upper: Array) -> float:
+    """Return the largest eigenvalue of a symmetric matrix, from its upper triangle."""
+    last = len(upper) - 1
+    return float(eigh(upper, lower=False, eigvals_only=True, subset_by_index=[last, last], check_finite=False)[0])
+
+
+def symmetric_eigen(upper: Array) -> tuple[Array, Array]:
+    """Return the eigenvalues, ascending, and the eigenvectors of a symmetric matrix, from its upper triangle."""
+    values, vectors = eigh(upper, lower=False, check_finite=False, driver="evd")
+    return values, vectors
+
+
+def random_rotation(rng: np.random.Generator, size: int) -> Array:
+    """Return an orthogonal matrix from Haar's measure: Q of a normal matrix, the diagonal of R made positive."""
+    Q, R = qr(rng.standard_normal((size, size)), check_finite=False)
+    return np.asarray(Q * np.sign(np.diagonal(R)))

@@ -1,0 +1,269 @@
+"""The methods that are compared, and how a name becomes one.
+
+A method is a name and a function on what the methods of a repetition share (`SharedTask`). To add one, write such a
+function and put it into `NAMED`:
+
+- an update that is linear in the targets: ``Method(name, gain)``, where ``gain(task, noise_variance)`` returns the
+  function r ↦ K_t·r from the residuals of the task's equations, (m, k), to the change of the estimate, (p, k). Its
+  exact error follows from K_t by itself. If the gain makes use of the noise variance say ``uses_noise=True``;
+- anything else that the pooled sums suffice for: ``PooledMethod(name, estimate)``, where ``estimate(task, mix)``
+  returns ŵ_t of shape (p, k) from ``task.pooled``: information, moment @ mix and mixᵀ·squares·mix are XᵀX, Xᵀy and
+  yᵀy of all rows so far. ``mix`` has the columns (1, σ). Where ŵ_t is not linear in the targets say
+  ``uses_noise=True`` and leave `second_moment` out: such a method can be drawn, and exact averaging refuses it.
+"""
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway._validation import LARGEST
+from ridgeway.errors import InvalidParameterError
+from ridgeway.linalg import Factor, mirrored, symmetric_eigen, top_eigenvalue
+from ridgeway.simulation._setting import Setting
+from ridgeway.simulation._task import SharedTask
+
+__all__ = ["DESCRIPTIONS", "Method", "PooledMethod", "find_methods"]
+
+Array = NDArray[np.float64]
+Gain = Callable[[Array], Array]
+Penalty = Callable[[SharedTask, float], float]
+
+MATCHED_STEPS = 10
+VANILLA_STEPS = 100
+MANY_COLUMNS = 16
+"""Right-hand sides from which on early stopping is summed in closed form."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """An update ŵ_t = ŵ_{t−1} + K_t(z_t − Z_tŵ_{t−1}) with a gain K_t that does not depend on the targets.
+
+    Attributes
+    ----------
+    name : str
+    gain : function of (task, noise variance) that returns the function r ↦ K_t·r
+    uses_noise : whether K_t depends on the noise variance
+    """
+
+    name: str
+    gain: Callable[[SharedTask, float], Gain]
+    uses_noise: bool = False
+
+
+@dataclass(frozen=True)
+class PooledMethod:
+    """An estimate from the pooled sums alone.
+
+    Attributes
+    ----------
+    name : str
+    estimate : function of (task, mix) that returns ŵ_t of shape (p, k)
+    second_moment : function of (task, covariance of the pooled Xᵀy) that returns E[(ŵ_t − w_*)(ŵ_t − w_*)ᵀ], or None
+    uses_noise : whether the estimate is not linear in the targets, or depends on σ
+    """
+
+    name: str
+    estimate: Callable[[SharedTask, Array], Array]
+    second_moment: Callable[[SharedTask, Array], Array] | None = None
+    uses_noise: bool = False
+
+
+def _ridge(name: str, penalty: Penalty, *, uses_noise: bool = False) -> Method:
+    def gain(task: SharedTask, noise_variance: float) -> Gain:
+        factor = task.ridge(penalty(task, noise_variance))
+        return lambda residuals: task.lift(factor.solve(residuals))
+
+    return Method(name, gain, uses_noise)
+
+
+def _of_past(statistic: Callable[[Array], float]) -> Penalty:
+    """Return the rule λ_t = statistic(Σ_{τ<t} X_τᵀX_τ)/n_t; 0 for the first task."""
+
+    def penalty(task: SharedTask, _: float) -> float:
+        return 0.0 if task.number == 1 else statistic(task.past.information) / task.n_samples
+
+    return penalty
+
+
+def _trace_mean(information: Array) -> float:
+    return float(np.diagonal(information).mean())
+
+
+def _full(task: SharedTask, factor: Factor) -> Gain:
+    return lambda residuals: factor.solve(task.lift(residuals))
+
+
+def _generalized(task: SharedTask, _: float) -> Gain:
+    """H̃_t: (X_tᵀX_t + n_tH̃_t)⁺ = (Σ_{τ≤t} X_τᵀX_τ)⁺."""
+    if task.number == 1:
+        return lambda residuals: task.lift(task.ridge(0.0).solve(residuals))
+    return _full(task, task.pooled_factor)
+
+
+def _optimal(task: SharedTask, noise_variance: float) -> Gain:
+    """H_t with the prior σ²·E[w_*w_*ᵀ]⁻¹ = σ²I; Sec. "A Practical Algorithm", corrections row 2."""
+    if noise_variance == 0.0:
+        return _generalized(task, noise_variance)
+    return _full(task, task.pooled_with(noise_variance))
+
+
+def _diagonal(task: SharedTask, _: float) -> Gain:
+    """H_t = diag(H̃_t): elastic weight consolidation (EWC)."""
+    if task.number == 1:
+        return _generalized(task, 0.0)
+    matrix = task.products.copy(order="F")
+    matrix.ravel(order="K")[:: len(matrix) + 1] += np.diagonal(task.past.information)
+    return _full(task, Factor(matrix))
+
+
+def _oracle(task: SharedTask, mix: Array) -> Array:
+    return task.pooled_factor.solve(task.pooled.moment @ mix)
+
+
+def _oracle_moment(task: SharedTask, scatter: Array) -> Array:
+    """J⁺·cov(Xᵀy)·J⁺, and I less the projection on what the rows have seen."""
+    factor = task.pooled_factor
+    moment = factor.solve(factor.solve(scatter).T)
+    if factor.upper is None:
+        unseen = np.eye(len(scatter)) - factor.solve(mirrored(task.pooled.information))
+        moment = moment + unseen @ unseen.T
+    return moment
+
+
+def _vanilla(n_steps: int) -> Callable[[SharedTask, float], Gain]:
+    """n_steps of gradient descent with the learning rate 1/γ_max: X_tᵀ·Σ_k (I − G/top)^k·r/top, G the square."""
+
+    def gain(task: SharedTask, _: float) -> Gain:
+        if task.top <= 0.0:
+            return lambda residuals: task.lift(np.zeros_like(residuals))
+
+        def stepped(residuals: Array) -> Array:
+            if residuals.shape[1] >= MANY_COLUMNS:
+                values, vectors = task.eigen
+                return task.lift((vectors * _summed_steps(values, task.top, n_steps)) @ (vectors.T @ residuals))
+            kept = np.eye(len(residuals)) - task.full_square / task.top
+            total = np.zeros_like(residuals)
+            for _ in range(n_steps):
+                total += residuals
+                residuals = kept @ residuals
+            return task.lift(total / task.top)
+
+        return stepped
+
+    return gain
+
+
+def _summed_steps(values: Array, top: float, n_steps: int) -> Array:
+    """Return (1 − (1 − g/top)^m)/g for eigenvalues g, which is m/top at g = 0."""
+    share = np.minimum(values / top, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(share > 0.0, -np.expm1(n_steps * np.log1p(-share)) / values, n_steps / top)
+
+
+def _matched(task: SharedTask, _: float) -> Gain:
+    """Gradient descent whose learning-rate matrix makes it equal generalized ridge with H̃_t.
+
+    With BᵀB = (Σ_{τ≤t} X_τᵀX_τ)⁺ and B·X_tᵀX_t·Bᵀ = V diag(c) Vᵀ, ridge takes the share c of the way in each direction;
+    so do m steps with A_t = n_t·BᵀV diag(g) VᵀB, g = (1 − (1 − c)^{1/m})/c. Thm (early stopping), corrections row 10c.
+    The steps are taken one by one.
+    """
+    factor = task.pooled_factor
+    half = factor.half_solve(mirrored(task.products))
+    values, vectors = symmetric_eigen(factor.half_solve(np.asfortranarray(half.T)))
+    share = np.clip(values, 0.0, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        moved = -np.expm1(np.log1p(-share) / MATCHED_STEPS)
+        rate = np.where(share > 0.0, moved / share, 1.0 / MATCHED_STEPS)
+    rates = (vectors * rate) @ vectors.T
+    moves = (vectors * moved) @ vectors.T
+
+    def stepped(residuals: Array) -> Array:
+        slope = factor.half_solve(task.lift(residuals))
+        total = np.zeros_like(slope)
+        for _ in range(MATCHED_STEPS):
+            total += slope
+            slope = slope - moves @ slope
+        return factor.half_solve_transposed(rates @ total)
+
+    return stepped
+
+
+def _best(task: SharedTask, noise_variance: float) -> float:
+    return task.best_penalties[noise_variance]
+
+
+NAMED: dict[str, Method | PooledMethod] = {
+    method.name: method
+    for method in (
+        _ridge("mn", lambda task, _: 0.0),
+        _ridge("crr:best", _best, uses_noise=True),
+        _ridge("crr:trace", _of_past(_trace_mean)),
+        _ridge("crr:max", _of_past(top_eigenvalue)),
+        _ridge("crr:task-max", lambda task, _: task.top / task.n_samples),
+        _ridge("crr:t-1", lambda task, _: task.number - 1.0),
+        Method("gr", _generalized),
+        Method("gr:optimal", _optimal, uses_noise=True),
+        Method("gr:diagonal", _diagonal),
+        Method("es", _vanilla(VANILLA_STEPS)),
+        Method("es:gr", _matched),
+        PooledMethod("oracle", _oracle, _oracle_moment),
+    )
+}
+
+DESCRIPTIONS = {
+    "mn": "minimum norm: the least change that fits the task",
+    "crr:λ": "continual ridge with a constant λ, as crr:0.5",
+    "crr:λ1/λ2/…": "continual ridge with a schedule, one λ per task",
+    "crr:t-1": "continual ridge, λ_t = t − 1",
+    "crr:best": "continual ridge with the λ_t of least expected error at each step, one schedule per setting",
+    "crr:trace": "continual ridge, λ_t = tr(H̃_t)/p",
+    "crr:max": "continual ridge, λ_t = the largest eigenvalue of H̃_t",
+    "crr:task-max": "continual ridge, λ_t = the largest eigenvalue of Σ_t",
+    "gr": "generalized ridge with H̃_t, what the past knows",
+    "gr:optimal": "generalized ridge with the optimal H_t, the prior σ²·I included",
+    "gr:diagonal": "generalized ridge with the diagonal of H̃_t (elastic weight consolidation)",
+    "es": f"early stopping, {VANILLA_STEPS} steps of 1/γ_max; es:M takes M steps",
+    "es:gr": f"early stopping matched to gr, {MATCHED_STEPS} steps with a learning-rate matrix",
+    "oracle": "least squares on all rows so far",
+}
+"""What a user may ask for, and what it is."""
+
+
+def find_methods(names: str | Sequence[str], setting: Setting) -> tuple[Method | PooledMethod, ...]:
+    """Return the methods of these names (or of one text, with commas), or raise."""
+    listed = names.split(",") if isinstance(names, str) else list(names)
+    found = [_find(str(name).strip(), setting) for name in listed]
+    if not found or len({method.name for method in found}) < len(found):
+        raise InvalidParameterError(f"methods needs at least one name, each once; got {', '.join(map(str, listed))!r}.")
+    return tuple(found)
+
+
+def _find(name: str, setting: Setting) -> Method | PooledMethod:
+    if name in NAMED:
+        return NAMED[name]
+    kind, colon, argument = name.partition(":")
+    if kind == "crr" and colon:
+        penalties = _penalties(argument)
+        if penalties is not None:
+            if len(penalties) not in (1, setting.n_tasks):
+                raise InvalidParameterError(
+                    f"method {name!r} has {len(penalties)} penalties; give one, or one per task, {setting.n_tasks}."
+                )
+            return _ridge(name, lambda task, _: penalties[(task.number - 1) % len(penalties)])
+    if kind == "es" and argument.isascii() and argument.isdigit() and int(argument) >= 1:
+        return Method(name, _vanilla(int(argument)))
+    close = difflib.get_close_matches(name, NAMED, n=1)
+    hint = f" Did you mean {close[0]}?" if close else ""
+    raise InvalidParameterError(f"there is no method {name!r}.{hint} There are: {', '.join(DESCRIPTIONS)}.")
+
+
+def _penalties(text: str) -> tuple[float, ...] | None:
+    """Return the penalties ≥ 0 of λ or λ1/λ2/…, or None."""
+    try:
+        numbers = tuple(float(part) for part in text.split("/"))
+    except ValueError:
+        return None
+    return numbers if all(0.0 <= number <= LARGEST for number in numbers) else None

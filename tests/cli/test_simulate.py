@@ -1,0 +1,198 @@
+"""`ridgeway simulate`, `plot` and `reproduce`: what they print, what they write, and how they refuse."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from ridgeway import simulation
+from ridgeway.cli._commands import commands
+from ridgeway.simulation import Results, Setting
+
+SMALL = [
+    "--tasks",
+    "3",
+    "--samples",
+    "5",
+    "--features",
+    "8",
+    "--methods",
+    "mn,gr,oracle",
+    "--repetitions",
+    "4",
+    "--jobs",
+    "1",
+]
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(commands, [str(argument) for argument in arguments])
+
+
+def simulate(folder, *options):
+    return invoke("simulate", *SMALL, "--out", folder, *options)
+
+
+def test_simulate_writes_and_summarises(tmp_path):
+    result = simulate(tmp_path / "run", "--seed", "7")
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    expected = simulation.run(Setting(3, 5, 8), "mn,gr,oracle", 4, seed=7)
+    found = Results.load(tmp_path / "run")
+    np.testing.assert_array_equal(found.errors, expected.errors)
+    assert "Mean error over 4 repetitions" in result.stdout
+    assert f"{expected.of('mn')[:, -1].mean():.4g} (" in result.stdout
+
+
+def test_every_option_reaches_the_setting(tmp_path):
+    np.save(tmp_path / "sigma.npy", np.linspace(1.0, 2.0, 8))
+    result = simulate(
+        tmp_path / "run", "--samples", "4,9,20", "--noise", "1,5", "--covariance", tmp_path / "sigma.npy", "--rotate",
+        "--signal", "sparse:2", "--distance", "0.5", "--order", "1,1,2", "--statistics", "--average", "drawn",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    found = Results.load(tmp_path / "run").description
+    assert found.averaging == "drawn"
+    assert found.setting == Setting(
+        3, [4, 9, 20], 8, [1.0, 5.0], covariance=np.linspace(1.0, 2.0, 8), rotate=True, signal="sparse:2",
+        distance=0.5, order=(1, 1, 2), statistics=True,
+    )  # fmt: skip
+    assert simulate(tmp_path / "two", "--shift", "paper", "--noise-law", "t:4", "--order", "repeated:2").exit_code == 0
+    assert Results.load(tmp_path / "two").description.setting == Setting(
+        3, 5, 8, shift="paper", noise="t:4", order="repeated:2"
+    )
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A folder with a covariance that is none, something else, a file, and a run."""
+    np.save(tmp_path / "negative.npy", np.diag([1.0] * 7 + [-1.0]))
+    (tmp_path / "text.npy").write_text("no array")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "letters.txt").touch()
+    (tmp_path / "file").touch()
+    assert simulate(tmp_path / "run").exit_code == 0
+    return tmp_path
+
+
+BAD = {
+    "no tasks": (["--tasks", "0"], "n_tasks must be a whole number of at least 1; got 0."),
+    "negative noise": (["--noise", "-1"], "noise_variance must be a finite number of 0 or more; got -1.0."),
+    "no number": (["--noise", "loud"], "--noise must be a number, or numbers with commas; got 'loud'."),
+    "unknown method": (["--methods", "gr,oracel"], "there is no method 'oracel'. Did you mean oracle?"),
+    "not PSD": (["--covariance", "{}/negative.npy"], "the covariance is not positive semidefinite"),
+    "no array": (["--covariance", "{}/text.npy"], "is not an array in NumPy's .npy format."),
+    "no file": (["--covariance", "{}/none.npy"], "No such file or directory"),
+    "unknown shift": (["--shift", "left"], "shift must be one of none, paper; got 'left'."),
+    "another run": (["--out", "{}/run", "--resume", "--seed", "9"], "seed was 0 and is now 9. Set it back"),
+    "a run already": (["--out", "{}/run"], "holds a run already. Continue it with --resume"),
+    "something else": (["--out", "{}/other"], "holds something else (letters.txt). Name a new or empty folder."),
+    "a file": (["--out", "{}/file"], "cannot be used as a folder: Not a directory."),
+    "unwritable": (["--out", "{}/file/below"], "Not a directory"),
+    "no jobs": (["--jobs", "0"], "n_jobs must be a whole number of at least 1; got 0."),
+}
+
+
+@pytest.mark.parametrize("words", BAD)
+def test_bad_input_is_one_clear_line_and_writes_nothing(place, words):
+    options, message = BAD[words]
+    before = {path: path.stat().st_mtime_ns for path in place.rglob("*")}
+    result = simulate(place / "new", *(option.format(place) for option in options))
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("ridgeway simulate: ")
+    assert result.stderr.count("\n") == 1
+    assert message in result.stderr
+    assert {path: path.stat().st_mtime_ns for path in place.rglob("*")} == before
+
+
+def test_plot(place):
+    result = invoke("plot", place / "run")
+    assert result.exit_code == 0, result.output
+    names = {f"{name}.{kind}" for name in ("error", "forgetting", "directions") for kind in ("png", "svg")}
+    assert names < {entry.name for entry in (place / "run").iterdir()}
+    assert len(result.stdout.splitlines()) == 6
+    assert invoke("plot", place / "run", "--out", place / "figures").exit_code == 0
+    assert {entry.name for entry in (place / "figures").iterdir()} == names
+
+
+def test_plot_of_a_single_task_and_drawn_noise(tmp_path):
+    assert simulate(tmp_path / "run", "--tasks", "1", "--average", "drawn").exit_code == 0
+    assert invoke("plot", tmp_path / "run").exit_code == 0
+    assert not (tmp_path / "run" / "forgetting.png").exists()
+
+
+@pytest.mark.parametrize("folder", ["none", "other", "file"])
+def test_plot_of_what_is_no_run(place, folder):
+    result = invoke("plot", place / folder)
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert not (place / "none").exists()
+
+
+def test_reproduce_refuses(place):
+    for options, message in (
+        (["--out", place / "other"], "holds something else"),
+        (["--out", place / "new", "--repetitions", "1"], "at least 2"),
+    ):
+        result = invoke("reproduce", *options)
+        assert result.exit_code == 2
+        assert message in result.stderr
+    assert not (place / "new").exists()
+
+
+def test_reproduce_prints_verdicts(tmp_path, monkeypatch):
+    monkeypatch.setattr("ridgeway.simulation._reproduction.METHODS", _few())
+    result = invoke("reproduce", "--out", tmp_path / "r", "--repetitions", "2", "--jobs", "2")
+    assert result.exit_code == 0, result.output
+    assert "depends on the unstated" in result.stdout
+    assert "Written to" in result.stdout
+
+
+def _few():
+    from ridgeway.simulation._reproduction import METHODS
+
+    return tuple(method for method in METHODS if method not in ("es", "gr:diagonal"))
+
+
+def test_ctrl_c_keeps_what_is_done(tmp_path):
+    script = "import sys; from ridgeway.cli import main; sys.argv[0] = 'ridgeway'; main()"
+    options = ["simulate", "--tasks", "20", "--samples", "60", "--features", "80", "--repetitions", "4000"]
+    options += ["--methods", "mn,gr", "--jobs", "2", "--out", str(tmp_path / "run")]
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, *options], stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    for _ in range(600):
+        if list((tmp_path / "run" / "parts").glob("*.npz")):
+            break
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors == "ridgeway simulate: interrupted. What is done is kept; continue with --resume.\n"
+    assert list((tmp_path / "run" / "parts").glob("*.npz"))
+
+
+@pytest.mark.parametrize("command", ["simulate", "plot", "reproduce"])
+def test_help_has_examples_and_waits_for_nothing(command):
+    script = (
+        "import sys\n"
+        "from ridgeway.cli import main\n"
+        f"sys.argv = ['ridgeway', {command!r}, '--help']\n"
+        "try:\n    main()\n"
+        "except SystemExit:\n    print([m for m in ('numpy', 'sklearn', 'rich', 'joblib') if m in sys.modules])\n"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert "Examples:\n" in found.stdout
+    assert found.stdout.endswith("[]\n"), found.stdout + found.stderr
+
+
+def test_help_lists_every_kind_of_method():
+    text = invoke("simulate", "--help").stdout
+    for name in simulation.METHODS:
+        assert name.partition(":")[0] in text
