@@ -6,8 +6,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 .PHONY: demo test check bench accuracy paper clean
 
-demo: .venv/plot
-	$(BIN)/python examples/demo.py
+demo: .venv/report
+	$(BIN)/ridgeway compare penguins --target body_mass_g --task-column island,year --out build/report
 
 # One BLAS thread a worker: the workers share the cores.
 test: .venv/test

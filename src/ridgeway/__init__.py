@@ -8,7 +8,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ridgeway import errors, information, metrics, retrospect, simulation, store, theory, verify, weights
+    from ridgeway import (
+        datasets,
+        errors,
+        information,
+        metrics,
+        report,
+        retrospect,
+        simulation,
+        store,
+        theory,
+        verify,
+        weights,
+    )
     from ridgeway.estimators import ContinualRidge, EarlyStopping, GeneralizedRidge, MinimumNorm, Oracle
 
 __all__ = [
@@ -17,9 +29,11 @@ __all__ = [
     "GeneralizedRidge",
     "MinimumNorm",
     "Oracle",
+    "datasets",
     "errors",
     "information",
     "metrics",
+    "report",
     "retrospect",
     "simulation",
     "store",

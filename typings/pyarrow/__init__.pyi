@@ -2,8 +2,10 @@ from typing import Any
 
 ArrowException: type[Exception]
 ArrowInvalid: type[ValueError]
+ArrowTypeError: type[TypeError]
 compute: Any
 csv: Any
+feather: Any
 ipc: Any
 parquet: Any
 types: Any
@@ -19,3 +21,7 @@ def memory_map(path: str) -> Any: ...
 def schema(fields: Any) -> Any: ...
 def string() -> Any: ...
 def table(arrays: Any, names: Any = None, schema: Any = None) -> Any: ...
+
+class Table:
+    @staticmethod
+    def from_pandas(df: Any, *, preserve_index: bool | None = None) -> Any: ...

@@ -2,6 +2,7 @@
 
 import click
 
+from ridgeway.cli._compare import compare
 from ridgeway.cli._plot import plot
 from ridgeway.cli._reproduce import reproduce
 from ridgeway.cli._simulate import simulate
@@ -12,6 +13,8 @@ __all__ = ["commands"]
 
 EXAMPLES = """\b
 Examples:
+  ridgeway compare penguins --out report/
+                                  who forgets, on real tasks
   ridgeway simulate --out runs/a  methods on simulated tasks; ridgeway plot runs/a draws them
   ridgeway reproduce --out DIR    the paper's figures, and a verdict on each claim
   ridgeway verify                 what holds of the paper, and what does not
@@ -25,6 +28,7 @@ def commands() -> None:
     """Continual regression that does not forget."""
 
 
+commands.add_command(compare)
 commands.add_command(plot)
 commands.add_command(reproduce)
 commands.add_command(simulate)

@@ -1,0 +1,42 @@
+"""What a loader returns."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+__all__ = ["Dataset"]
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A table, and what in it is to be learned task after task.
+
+    Attributes
+    ----------
+    name : str
+    columns : mapping of str to ndarray of shape (n_rows,)
+        Numbers with NaN, and text with None, where a value is missing. `pandas.DataFrame(columns)`,
+        `polars.DataFrame(columns)` and `pyarrow.table(columns)` take it as it is.
+    target : str
+        The column to predict.
+    task_columns : tuple of str
+        The columns whose values together name a task.
+    features : tuple of str
+        The columns to predict from.
+    source : str
+        Who collected it, and its licence.
+    """
+
+    name: str
+    columns: Mapping[str, NDArray[Any]]
+    target: str
+    task_columns: tuple[str, ...]
+    features: tuple[str, ...]
+    source: str
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.columns[self.target])

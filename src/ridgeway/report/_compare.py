@@ -1,0 +1,214 @@
+"""The comparison: every method through the same tasks, and what that says."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway.datasets import Dataset
+from ridgeway.errors import InvalidParameterError
+from ridgeway.metrics import backward_transfer
+from ridgeway.report._encoding import Design, Encoding
+from ridgeway.report._methods import Method, choose_methods
+from ridgeway.report._play import play
+from ridgeway.report._result import Comparison, Result, TaskInfo
+from ridgeway.report._table import read_table
+from ridgeway.report._tasks import Tasks, label_rows, running_constants
+
+__all__ = ["ORDERS", "compare"]
+
+Array = NDArray[np.float64]
+Progress = Callable[[int, int, str], None]
+
+ORDERS = ("file", "sorted", "random")
+N_ORDERS = 5
+"""Random orders beside the one asked for."""
+N_CONTROLS = 19
+"""Times that the rows are dealt out to the tasks at random."""
+FEW_CONTROLS = 5
+"""The same for many rows, where chance is small and a play is long."""
+SAME = 1e-6
+"""A method whose predictions differ from the pooled ones by less, in standard deviations of the target, is pooled."""
+
+
+def compare(
+    data: Any,
+    *,
+    target: str | None = None,
+    task_columns: str | Sequence[str] | None = None,
+    features: Sequence[str] | None = None,
+    methods: Sequence[str] | None = None,
+    order: str = "file",
+    holdout: float = 0.2,
+    missing: str = "drop",
+    unknown: str = "refuse",
+    encoding: Encoding | None = None,
+    seed: int = 0,
+    progress: Progress = lambda done, total, what: None,
+) -> Comparison:
+    """Play a table as a sequence of tasks through every method, and say who forgets.
+
+    A share of each task's rows is held out. Every method learns the tasks one after another, and after each one
+    predicts the held-out rows of all tasks: R[t, τ]. The tasks are then learned in five random orders, to see what the
+    order is worth; and methods that are not the pooled answer play with the rows dealt out to the tasks at random, to
+    see what they would seem to forget if the tasks did not differ.
+
+    Parameters
+    ----------
+    data : path, Dataset, DataFrame, pyarrow table or mapping of names to columns
+        A path ends in .csv, .tsv, .parquet, .arrow or .feather.
+    target : str, optional
+        The column to predict. A `Dataset` brings its own; so for the next two.
+    task_columns : str or sequence of str, optional
+        The columns whose values together name a task.
+    features : sequence of str, optional
+        The columns to predict from; all others if not given.
+    methods : sequence of str, optional
+        Of mn, es, crr, sgd, river, gr, oracle, with a number where they take one (`crr:0.1`); all that are installed if
+        not given. The oracle is always played.
+    order : {"file", "sorted", "random"}, default "file"
+        The order of the tasks: as each first appears, by value, or drawn.
+    holdout : float, default 0.2
+        Share of each task's rows that is never learned from, at least one row.
+    missing : {"drop", "refuse"}, default "drop"
+        Whether rows with a missing value are left out and counted, or are an error.
+    unknown : {"refuse", "ignore"}, default "refuse"
+        Whether a category that `encoding` does not know is an error, or its rows are left out and counted.
+    encoding : Encoding, optional
+        Of an earlier comparison: its categories and constants are used.
+    seed : int, default 0
+        Of what is held out, of random orders and of the dealing.
+    progress : callable, optional
+        Called with (steps done, steps in all, name of the method).
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> from ridgeway import datasets, report
+    >>> comparison = report.compare(datasets.load_penguins(), methods=["mn", "gr"])
+    >>> [result.method.name for result in comparison.results]
+    ['MinimumNorm', 'GeneralizedRidge', 'Oracle']
+    >>> comparison["gr"].distance < 1e-8  # the pooled answer, with every row thrown away
+    True
+    >>> comparison["mn"].forgets, comparison["gr"].forgets
+    (True, False)
+    """
+    _check_options(
+        order=(order, ORDERS), missing=(missing, ("drop", "refuse")), unknown=(unknown, ("refuse", "ignore"))
+    )
+    if isinstance(data, Dataset):
+        target, task_columns = target or data.target, task_columns or data.task_columns
+    if target is None or not task_columns:
+        raise InvalidParameterError("the target and the task column must be named. Pass both.")
+    labels = [task_columns] if isinstance(task_columns, str) else list(dict.fromkeys(task_columns))
+    if target in labels:
+        raise InvalidParameterError(f"{target!r} is the target; it cannot name the task too. Choose another.")
+    if isinstance(data, Dataset) and features is None and encoding is None:
+        features = [name for name in data.features if name != target and name not in labels]
+    contenders, absent = choose_methods(methods)
+    table = read_table(data)
+    for name in labels:
+        table.column(name)
+    design = Design.of(table, target, labels, features, missing=missing, unknown=unknown, encoding=encoding)
+    rng = np.random.default_rng(seed)
+    names, numbers = label_rows(table, labels, design.kept, order, rng)
+    split = Tasks.split(names, numbers, holdout, rng)
+    used = design.encoding
+    if used.center is None:
+        used = used.with_constants(*running_constants(design.rows, split.train))
+    center, scale = used.constants
+    tasks = split.filled((design.rows - center) / scale)
+    results = _run(contenders, tasks, float(scale[-1]), rng, progress)
+    return Comparison(
+        source=data.source if isinstance(data, Dataset) else table.source,
+        task_columns=tuple(labels),
+        order=order,
+        holdout=holdout,
+        seed=seed,
+        n_rows=table.n_rows,
+        encoding=used,
+        dropped=design.dropped,
+        unknown=design.unknown,
+        absent=tuple(absent),
+        tasks=tuple(TaskInfo(n, len(a), len(b)) for n, a, b in zip(names, split.train, split.test, strict=True)),
+        results=tuple(results),
+    )
+
+
+def _check_options(**options: tuple[str, Sequence[str]]) -> None:
+    for name, (value, choices) in options.items():
+        if value not in choices:
+            raise InvalidParameterError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
+
+
+@dataclass
+class _Steps:
+    """Counts steps for the progress bar: a step is one task learned by one method."""
+
+    total: int
+    progress: Progress
+    done: int = 0
+
+    def named(self, method: Method) -> Callable[[], None]:
+        """Return what to call after each step of a method."""
+        return lambda: self.skip(1, method.name)
+
+    def skip(self, count: int, name: str = "") -> None:
+        """Count steps that were taken, or need not be."""
+        self.done += count
+        self.progress(self.done, self.total, name)
+
+
+def _run(
+    methods: list[Method], tasks: Tasks, unit: float, rng: np.random.Generator, progress: Progress
+) -> list[Result]:
+    """Play every method in the given order, in random orders, and on tasks that do not differ."""
+    n_tasks = len(tasks.names)
+    orders = [np.arange(n_tasks), *(rng.permutation(n_tasks) for _ in range(N_ORDERS))]
+    averaged = orders[: _n_averaged(tasks)]
+    dealt = [tasks.shuffled(rng) for _ in range(N_CONTROLS if len(averaged) > 1 else FEW_CONTROLS)]
+    steps = _Steps(len(methods) * n_tasks * (len(orders) + len(dealt) * len(averaged)), progress)
+    baseline = np.array([np.sqrt(np.mean(np.square(tasks.y[part]))) for part in tasks.test])
+    plays = [play(method, tasks, orders[0], step=steps.named(method)) for method in methods]
+    pooled = next(main for method, main in zip(methods, plays, strict=True) if method.key == "oracle")
+    results = []
+    for method, main in zip(methods, plays, strict=True):
+        step = steps.named(method)
+        distance = float(np.sqrt(np.mean(np.square(main.predictions - pooled.predictions))))
+        is_pooled = distance <= SAME
+        others = [play(method, tasks, order, every=not is_pooled, step=step) for order in orders[1:]]
+        controls = [] if is_pooled else [_mean_forgetting(method, other, averaged, step) for other in dealt]
+        steps.skip(len(dealt) * len(averaged) * n_tasks if is_pooled else 0)
+        results.append(
+            Result(
+                method=method,
+                losses=unit * main.losses,
+                baseline=unit * baseline,
+                distance=distance,
+                n_bytes=main.n_bytes,
+                seconds=main.seconds,
+                order_losses=unit * np.array([each.losses[-1].mean() for each in (main, *others)]),
+                order_forgetting=-unit
+                * np.array([backward_transfer(each.losses)[-1] for each in (main, *others)[: len(averaged)]]),
+                controls=unit * np.array(controls),
+                pooled_forgetting=-unit * float(backward_transfer(pooled.losses)[-1]),
+                warned=main.warned,
+            )
+        )
+    return results
+
+
+def _n_averaged(tasks: Tasks) -> int:
+    """Return over how many orders forgetting is averaged where it is held against chance: few rows are many plays."""
+    cost = len(tasks.names) + len(tasks.y) / 500
+    return int(np.clip(150 // cost, 1, 1 + N_ORDERS))
+
+
+def _mean_forgetting(method: Method, tasks: Tasks, orders: list[NDArray[np.int64]], step: Callable[[], None]) -> float:
+    plays = [play(method, tasks, order, step=step) for order in orders]
+    return -float(np.mean([backward_transfer(each.losses)[-1] for each in plays]))

@@ -1,0 +1,126 @@
+"""The figures of a report. No text of the user's is drawn: names stand in the page, where a browser shows them all."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from ridgeway import metrics
+from ridgeway.report._result import Comparison, Result
+
+__all__ = ["STYLE", "draw_figures", "figure_of_forgetting"]
+
+# Okabe and Ito's colours, which colour-blind readers can tell apart; markers say the same again.
+COLOURS = ("#D55E00", "#CC79A7", "#E69F00", "#56B4E9", "#009E73", "#0072B2")
+MARKERS = ("o", "s", "^", "D", "v", "P")
+STYLE: dict[Any, Any] = {"svg.hashsalt": "ridgeway", "axes.spines.top": False, "axes.spines.right": False}
+UNIT = "error, in the unit of the target"
+
+
+def draw_figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
+    """Yield each figure with its name and the words for one who cannot see it."""
+    with rc_context(STYLE):
+        yield "forgetting", "When learned, and after the last task", figure_of_forgetting(comparison)
+        yield "average", "Average error over the tasks seen so far, after each task", _average(comparison)
+        yield "orders", "Average error after the last task, in each order", _orders(comparison)
+        ceiling = min(
+            max(float(result.losses.max()) for result in comparison.results),
+            1.5 * float(comparison.results[0].baseline.max()),
+        )
+        floor = min(float(result.losses.min()) for result in comparison.results)
+        for result in comparison.results:
+            yield f"losses-{result.method.key.replace(':', '-')}", result.method.name, _losses(result, floor, ceiling)
+
+
+def figure_of_forgetting(comparison: Comparison) -> Figure:
+    """Draw for each method the error on a task when it was just learned, and after the last task."""
+    results = comparison.results[::-1]
+    figure, axes = _panel(1.1 + 0.42 * len(results))
+    for place, result in enumerate(results):
+        colour, marker = _look(comparison, result)
+        axes.plot([result.learned_loss, result.kept_loss], [place, place], color=colour, linewidth=2.5, zorder=1)
+        axes.plot(result.learned_loss, place, marker, color="white", markeredgecolor=colour, markersize=8)
+        axes.plot(result.kept_loss, place, marker, color=colour, markersize=8)
+        if result.forgets:
+            label = f"{result.rise:+.0%}"
+            axes.annotate(label, (result.kept_loss, place), (8, -4), textcoords="offset points", color=colour)
+    axes.set_yticks(range(len(results)), [result.method.name for result in results])
+    axes.margins(x=0.16)
+    axes.set(xlabel=UNIT)
+    axes.set_title("hollow: when learned; filled: at the end", fontsize=10)
+    return figure
+
+
+def _average(comparison: Comparison) -> Figure:
+    figure, axes = _panel(3.6)
+    tasks = np.arange(1, len(comparison.tasks) + 1)
+    for result in comparison.results:
+        colour, marker = _look(comparison, result)
+        oracle = result.method.key == "oracle"
+        axes.plot(
+            tasks,
+            metrics.average_loss(result.losses),
+            color=colour,
+            marker="" if oracle else marker,
+            markersize=4,
+            linestyle=":" if oracle else "-",
+            linewidth=2.5 if oracle else 1.5,
+            zorder=3 if oracle else 2,
+            label=result.method.name,
+        )
+    axes.set(xlabel="tasks learned", ylabel=UNIT)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.legend(frameon=False, fontsize=8, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    return figure
+
+
+def _orders(comparison: Comparison) -> Figure:
+    results = comparison.results[::-1]
+    figure, axes = _panel(1.1 + 0.42 * len(results))
+    for place, result in enumerate(results):
+        colour, marker = _look(comparison, result)
+        losses = result.order_losses
+        axes.plot(losses, np.full(len(losses), place), marker, color=colour, alpha=0.7, markersize=7)
+    axes.set_yticks(range(len(results)), [result.method.name for result in results])
+    axes.set(xlabel=UNIT)
+    axes.set_title(f"one mark for each of {len(results[0].order_losses)} orders of the tasks", fontsize=10)
+    return figure
+
+
+def _losses(result: Result, floor: float, ceiling: float) -> Figure:
+    n_tasks = len(result.losses)
+    figure = Figure(figsize=(3.6, 3.2), layout="constrained")
+    axes = figure.add_subplot()
+    edges = np.arange(n_tasks + 1) + 0.5
+    over = float(result.losses.max()) > ceiling
+    mesh = axes.pcolormesh(edges, edges, result.losses, cmap="cividis_r", vmin=floor, vmax=ceiling, rasterized=True)
+    stairs = np.repeat(edges, 2)
+    axes.plot(stairs[1:-1], stairs[:-2], color="white", linewidth=1.2)
+    axes.invert_yaxis()
+    axes.set(xlabel="on task", ylabel="after task", aspect="equal")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_ticks(
+            np.arange(1, n_tasks + 1) if n_tasks <= 12 else np.arange(5, n_tasks + 1, 5 * (n_tasks // 40 + 1))
+        )
+    figure.colorbar(mesh, ax=axes, extend="max" if over else "neither", shrink=0.85)
+    return figure
+
+
+def _panel(height: float) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(4.8, height), layout="constrained")
+    axes = figure.add_subplot()
+    axes.grid(alpha=0.3)
+    return figure, axes
+
+
+def _look(comparison: Comparison, result: Result) -> tuple[str, str]:
+    """Return the colour and the marker of a method; the yardstick is black."""
+    place = [other.method.key for other in comparison.results if other.method.key != "oracle"]
+    if result.method.key == "oracle":
+        return "black", "x"
+    number = place.index(result.method.key)
+    return COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]

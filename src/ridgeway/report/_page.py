@@ -1,0 +1,210 @@
+"""The report as one HTML file: no script, no request, every name escaped."""
+
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from html import escape
+from importlib.metadata import version
+
+import numpy as np
+
+from ridgeway.report._methods import SGD_STEPS
+from ridgeway.report._result import Comparison, Result, short
+
+__all__ = ["make_page"]
+
+STYLE = """
+:root { color-scheme: light; }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 1180px; padding: 1.2rem; color: #1b1f24; background: #fff;
+  font: 16px/1.55 system-ui, sans-serif; overflow-wrap: anywhere; }
+.cards { overflow-wrap: normal; }
+.cards td { white-space: nowrap; }
+.cards td:first-child { white-space: normal; }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 0.6rem 0; }
+h2 { font-size: 1.2rem; margin: 2.2rem 0 0.6rem; }
+.said { border-left: 4px solid #0072b2; background: #f2f7fb; padding: 0.8rem 1rem; margin: 1rem 0; font-size: 1.05rem; }
+.quiet { color: #57606a; font-size: 0.9rem; }
+table { border-collapse: collapse; width: 100%; font-size: 0.92rem; }
+th, td { padding: 0.4rem 0.6rem; text-align: right; border-bottom: 1px solid #d9dee3; vertical-align: top; }
+th { font-weight: 600; vertical-align: bottom; }
+th:first-child, td:first-child, .words td, .words th { text-align: left; }
+.forgets { color: #b03a00; font-weight: 600; }
+.pooled { color: #00588a; font-weight: 600; }
+.grid { display: grid; gap: 1.2rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 21rem), 1fr)); }
+.grid.small { grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr)); }
+figure { margin: 0; }
+figcaption { font-weight: 600; font-size: 0.95rem; margin-bottom: 0.2rem; }
+img { display: block; width: 100%; height: auto; }
+.scroll { max-height: 24rem; overflow: auto; border: 1px solid #d9dee3; }
+@media (max-width: 760px) {
+  .cards thead { display: none; }
+  .cards tr { display: block; border: 1px solid #d9dee3; border-radius: 6px; margin-bottom: 0.8rem; padding: 0.3rem; }
+  .cards td { display: flex; justify-content: space-between; gap: 1rem; border: 0; padding: 0.15rem 0.5rem; }
+  .cards td::before { content: attr(data-label); color: #57606a; }
+  .cards td:first-child { font-weight: 600; font-size: 1.05rem; }
+  .cards td:first-child::before { content: none; }
+}
+"""
+
+HEADINGS = (
+    ("method", "the method, and what it carries from task to task"),
+    ("error", "average over all tasks after the last one"),
+    ("when learned", "on each task but the last, just after it was learned"),
+    ("at the end", "on the same tasks, after the last one"),
+    ("forgetting", "at the end minus when learned; its negative is the backward transfer"),
+    ("forward transfer", "how much better a task is predicted before it is learned than by the mean of the target"),
+    ("from pooled", "difference from the pooled predictions, in standard deviations of the target"),
+    ("spread over orders", "largest minus smallest error over the orders of the tasks"),
+    ("remembers", "bytes of the pickled model after the last task"),
+    ("ms per task", "median time to learn a task and answer once"),
+)
+
+
+def make_page(comparison: Comparison, images: list[tuple[str, str, bytes]]) -> str:
+    """Return the page, the figures (name, words, SVG) inside it."""
+    shown = {name: _figure(words, svg) for name, words, svg in images}
+    maps = [html for name, html in shown.items() if name.startswith("losses-")]
+    lines = [html for name, html in shown.items() if not name.startswith("losses-")]
+    target = escape(comparison.encoding.target)
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+<title>Who forgets? {target}</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<h1>Who forgets?</h1>
+<p class="quiet">{escape(comparison.source)}<br>Predicting <b>{target}</b>, a task per
+{escape(", ".join(comparison.task_columns))}.</p>
+<p class="said">{escape(comparison.sentence)}</p>
+{_summary(comparison)}
+<p class="quiet">Errors are root mean squared errors on held-out rows, in the unit of {target}. A method is said to
+forget where its error on earlier tasks rose by more than 5%, by more than the pooled answer's did, by more than on
+tasks made of the same rows dealt out at random (99% confidence), and where the order of the tasks matters to it.</p>
+<h2>What happened</h2>
+<div class="grid">{"".join(lines)}</div>
+<h2>The error on every task after every task</h2>
+<p class="quiet">A row is a moment, a column a task; below the white line, tasks already learned. Dark is bad. A method
+that forgets darkens downwards. The colours are the same for all.</p>
+<div class="grid small">{"".join(maps)}</div>
+<h2>The tasks, in the order learned</h2>
+{_tasks(comparison)}
+<h2>How the data were prepared</h2>
+<ul>{"".join(f"<li>{line}</li>" for line in _prepared(comparison))}</ul>
+{_encoding(comparison)}
+<h2>How the methods were run</h2>
+<ul>{"".join(f"<li>{line}</li>" for line in _run(comparison))}</ul>
+</body>
+</html>
+"""
+
+
+def _summary(comparison: Comparison) -> str:
+    head = "".join(f'<th title="{escape(words)}">{escape(name)}</th>' for name, words in HEADINGS)
+    body = "".join(_summary_row(result) for result in comparison.results)
+    return f'<table class="cards" id="summary"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _summary_row(result: Result) -> str:
+    forgetting = f"{short(result.forgetting)}"
+    if result.forgets:
+        forgetting = f'<span class="forgets">{forgetting} ({result.rise:+.0%})</span>'
+    distance = f"{result.distance:.1g}"
+    if result.distance <= 1e-8 and result.method.key != "oracle":
+        distance = f'<span class="pooled">{distance}</span>'
+    cells = [
+        f"<span>{escape(result.method.name)} <span class='quiet'>{escape(result.method.about)}</span></span>",
+        short(result.average_loss),
+        short(result.learned_loss),
+        short(result.kept_loss),
+        forgetting,
+        short(result.forward_transfer),
+        distance,
+        f"{result.spread:.3g}",
+        f"{result.n_bytes:,}",
+        f"{1e3 * float(np.median(result.seconds)):.2f}",
+    ]
+    labelled = zip(HEADINGS, cells, strict=True)
+    return "<tr>" + "".join(f'<td data-label="{escape(h)}">{cell}</td>' for (h, _), cell in labelled) + "</tr>"
+
+
+def _tasks(comparison: Comparison) -> str:
+    rows = (
+        (str(number), escape(task.name), f"{task.n_train:,}", f"{task.n_test:,}")
+        for number, task in enumerate(comparison.tasks, 1)
+    )
+    return _table("tasks", ("number", "task", "rows learned from", "rows held out"), rows)
+
+
+def _encoding(comparison: Comparison) -> str:
+    encoding = comparison.encoding
+    center, scale = encoding.constants
+    names = [*encoding.columns, f"{encoding.target} (target)"]
+    rows = ((escape(n), f"{c:.6g}", f"{s:.6g}") for n, c, s in zip(names, center, scale, strict=True))
+    return _table("encoding", ("encoded column", "subtracted", "divided by"), rows)
+
+
+def _table(name: str, headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    head = "".join(f"<th>{heading}</th>" for heading in headings)
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    return f'<div class="scroll"><table id="{name}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _figure(words: str, svg: bytes) -> str:
+    data = b64encode(svg).decode("ascii")
+    return (
+        f"<figure><figcaption>{escape(words)}</figcaption>"
+        f'<img alt="{escape(words)}" src="data:image/svg+xml;base64,{data}"></figure>'
+    )
+
+
+def _prepared(comparison: Comparison) -> Iterator[str]:
+    used = sum(task.n_train + task.n_test for task in comparison.tasks)
+    yield f"{comparison.n_rows:,} rows in the table, {used:,} used."
+    for what, counts in (
+        ("a missing value", comparison.dropped),
+        ("a category not in the encoding", comparison.unknown),
+    ):
+        if counts:
+            listed = ", ".join(f"{escape(name)} ({count:,})" for name, count in counts.items())
+            yield f"Rows left out for {what}, each counted at the first column that has one: {listed}."
+        else:
+            yield f"No row was left out for {what}."
+    encoding = comparison.encoding
+    for name, categories in encoding.features.items():
+        if categories is not None:
+            first, *others = map(escape, categories)
+            yield f"{escape(name)}: 0 or 1 for each of {', '.join(others)}, measured against {first}."
+    if encoding.constant:
+        yield f"Left out, having one value only: {escape(', '.join(encoding.constant))}."
+    yield (
+        "Numbers and the target are standardised by the constants below. They are fixed before the first task, from "
+        "running sums over the rows learned from: a count, a mean and a sum of squares per column, no row. They and "
+        "the categories are in <code>encoding.json</code>; <code>--encoding</code> uses them for another file."
+    )
+    yield (
+        f"{comparison.holdout:.0%} of the rows of each task, at least one, were drawn at random (seed "
+        f"{comparison.seed}) and never learned from."
+    )
+
+
+def _run(comparison: Comparison) -> Iterator[str]:
+    keys = {result.method.key for result in comparison.results}
+    yield f"Order of the tasks: {escape(comparison.order)}. The spread is over that order and random ones."
+    yield "The oracle keeps every row and fits them all at once: it is the pooled answer, a yardstick and not a method."
+    if "sgd" in keys:
+        yield (
+            f"SGDRegressor (scikit-learn {version('scikit-learn')}) has its default settings, a step size that is cut "
+            f"where a row is so long that it would overflow, and passes over a task until {SGD_STEPS:,} steps are made."
+        )
+    if "river" in keys:
+        yield f"river {version('river')}: BayesianLinearRegression, which keeps second moments too; its prior is 1."
+    for name in comparison.absent:
+        yield f"{escape(name)} is not installed, and was not compared."
+    for result in comparison.results:
+        for warning in result.warned:
+            yield f"{escape(result.method.name)} warned: {escape(warning)}"
+    yield f"Made by ridgeway {version('ridgeway')}."

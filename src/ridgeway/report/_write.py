@@ -1,0 +1,154 @@
+"""A comparison as a folder: the page, the figures, the numbers. All of it or nothing."""
+
+import io
+import json
+import shutil
+import tempfile
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from ridgeway._optional import require
+from ridgeway.errors import InvalidParameterError
+from ridgeway.report._page import make_page
+from ridgeway.report._result import Comparison
+
+__all__ = ["check_folder", "write_report"]
+
+MANIFEST = "comparison.json"
+MAKER = "ridgeway compare"
+
+
+def write_report(comparison: Comparison, out: Path | str) -> Path:
+    """Write a folder and return the path of its page, `index.html`.
+
+    The folder is put in place whole once all is written. One that an earlier report made is replaced; any other that is
+    there and not empty is left alone, with an error. Needs matplotlib and pyarrow (`pip install 'ridgeway[report]'`).
+
+    Parameters
+    ----------
+    comparison : Comparison
+    out : path
+        Gets `index.html` (opens from disk, needs nothing else), `figures/` (PNG and SVG), `summary`, `losses` and
+        `orders` (Parquet and CSV), `encoding.json` and `comparison.json`.
+    """
+    require("matplotlib", "pyarrow", extra="report")
+    folder = check_folder(out)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        _fill(made, comparison)
+        made.chmod(0o755)
+        check_folder(folder)
+        if folder.exists():
+            old = made.with_name(made.name + "-old")
+            folder.rename(old)
+            made.rename(folder)
+            shutil.rmtree(old)
+        else:
+            made.rename(folder)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+    return folder / "index.html"
+
+
+def check_folder(out: Path | str) -> Path:
+    """Return the folder if a report may go there: there is none, it is empty, or it holds a report and nothing else."""
+    folder = Path(out)
+    if not folder.is_symlink() and not folder.exists():
+        return folder
+    if folder.is_symlink() or not folder.is_dir():
+        raise InvalidParameterError(f"'{out}' exists and is not a folder. Choose another.")
+    present = {
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir() or path.is_symlink()
+    }
+    if not present and not any(folder.iterdir()):
+        return folder
+    strange = sorted(present - _listed(folder))
+    if strange or not present:
+        what = f" (it holds {strange[0]!r})" if strange else ""
+        raise InvalidParameterError(f"the folder '{out}' exists and is not a report of ours{what}. Choose another.")
+    return folder
+
+
+def _listed(folder: Path) -> set[str]:
+    """Return the files that an earlier report wrote there."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        return set(manifest["files"]) if manifest["made_by"] == MAKER else set()
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+
+
+def _fill(folder: Path, comparison: Comparison) -> None:
+    from matplotlib import rc_context
+
+    from ridgeway.report._figures import STYLE, draw_figures
+
+    (folder / "figures").mkdir()
+    images = []
+    for name, words, figure in draw_figures(comparison):
+        with rc_context(STYLE):
+            figure.savefig(folder / "figures" / f"{name}.png", dpi=160)
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format="svg", metadata={"Date": None})
+        (folder / "figures" / f"{name}.svg").write_bytes(buffer.getvalue())
+        images.append((name, words, buffer.getvalue()))
+    (folder / "index.html").write_text(make_page(comparison, images), encoding="utf-8")
+    (folder / "encoding.json").write_text(comparison.encoding.as_json() + "\n", encoding="utf-8")
+    for name, make in NUMBERS.items():
+        _write_table(folder / name, make(comparison))
+    files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    manifest = {
+        "made_by": MAKER,
+        "version": version("ridgeway"),
+        "said": comparison.sentence,
+        **comparison.settings(),
+        "files": [*files, MANIFEST],
+    }
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _write_table(path: Path, rows: list[dict[str, Any]]) -> None:
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    table = pa.table({name: [row[name] for row in rows] for name in rows[0]})
+    parquet.write_table(table, path.with_suffix(".parquet"))
+    csv.write_csv(table, path.with_suffix(".csv"))
+
+
+def _losses(comparison: Comparison) -> list[dict[str, Any]]:
+    """Return R, one row per method, moment and task."""
+    names = [task.name for task in comparison.tasks]
+    return [
+        {
+            "method": result.method.key,
+            "after": t + 1,
+            "after_task": after,
+            "on": k + 1,
+            "on_task": on,
+            "loss": float(loss),
+        }
+        for result in comparison.results
+        for t, (after, row) in enumerate(zip(names, result.losses, strict=True))
+        for k, (on, loss) in enumerate(zip(names, row, strict=True))
+    ]
+
+
+def _orders(comparison: Comparison) -> list[dict[str, Any]]:
+    """Return the average loss at the end of each order; order 0 is the one asked for."""
+    return [
+        {"method": result.method.key, "order": number, "average_loss": float(loss)}
+        for result in comparison.results
+        for number, loss in enumerate(result.order_losses)
+    ]
+
+
+NUMBERS: dict[str, Callable[[Comparison], list[dict[str, Any]]]] = {
+    "summary": lambda comparison: [result.as_dict() for result in comparison.results],
+    "losses": _losses,
+    "orders": _orders,
+}

@@ -1,0 +1,169 @@
+"""`ridgeway compare`: what it prints, what it writes, and one clear line for everything that it cannot use."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from report.tables import shifted
+
+from ridgeway.cli._commands import commands
+
+
+@pytest.fixture
+def run():
+    return lambda *arguments: CliRunner().invoke(commands, ["compare", *map(str, arguments)])
+
+
+@pytest.fixture
+def table(rng, tmp_path):
+    path = tmp_path / "in" / "my.csv"
+    path.parent.mkdir()
+    shifted(rng).to_csv(path, index=False)
+    return path
+
+
+SITES = ("--target", "y", "--task-column", "site", "--methods", "mn,gr")
+
+
+def test_penguins(run, tmp_path):
+    out = tmp_path / "report"
+    result = run("penguins", "--target", "body_mass_g", "--task-column", "island,year", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    assert "GeneralizedRidge has thrown every row away and is still the pooled answer" in result.stdout
+    assert "for MinimumNorm" in result.stdout
+    assert "for SGDRegressor" in result.stdout
+    assert "11 of 344 rows were left out" in result.stdout
+    assert result.stdout.endswith(f"The report is in {out / 'index.html'}\n")
+    assert (out / "index.html").stat().st_size > 100_000
+    again = run("penguins", "--out", out, "--methods", "gr", "--methods", "mn")  # the data set knows its own columns
+    assert again.exit_code == 0, again.output
+    assert "SGDRegressor" not in again.stdout
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "arrow", "feather"])
+def test_formats_give_the_same_numbers(run, table, tmp_path, suffix):
+    frame = pd.read_csv(table)
+    path = tmp_path / f"same.{suffix}"
+    if suffix in ("csv", "tsv"):
+        frame.to_csv(path, index=False, sep="\t" if suffix == "tsv" else ",")
+    else:
+        getattr(frame, "to_parquet" if suffix == "parquet" else "to_feather")(path)
+    found = []
+    for number, source in enumerate((table, path)):
+        assert run(source, *SITES, "--out", tmp_path / str(number)).exit_code == 0
+        found.append(pd.read_parquet(tmp_path / str(number) / "losses.parquet"))
+    pd.testing.assert_frame_equal(*found)
+
+
+def test_an_encoding_is_used_again(run, table, tmp_path):
+    assert run(table, *SITES, "--out", tmp_path / "one").exit_code == 0
+    frame = pd.read_csv(table)
+    frame.loc[20:22, "kind"] = "d"
+    frame.to_csv(table, index=False)
+    known = ("--encoding", tmp_path / "one" / "encoding.json")
+    refused = run(table, *SITES, *known, "--out", tmp_path / "two")
+    assert refused.exit_code == 2
+    assert "'kind' has a category that the encoding does not know: 'd' (3 such rows" in refused.stderr
+    result = run(table, *SITES, *known, "--unknown", "ignore", "--out", tmp_path / "two")
+    assert result.exit_code == 0, result.output
+    assert "6 of 300 rows were left out" in result.stdout
+    assert "kind (3)" in (tmp_path / "two" / "index.html").read_text()
+
+
+def test_column_names_with_commas(run, table, tmp_path):
+    pd.read_csv(table).rename(columns={"site": "site,year"}).to_csv(table, index=False)
+    result = run(table, "--target", "y", "--task-column", "site,year", "--methods", "gr", "--out", tmp_path / "r")
+    assert result.exit_code == 0, result.output
+
+
+def test_a_narrow_terminal_and_peers_that_are_missing(run, table, tmp_path, monkeypatch):
+    monkeypatch.setattr("ridgeway.cli._compare.PLAIN_WIDTH", 60)
+    monkeypatch.setattr("ridgeway.report._methods.find_spec", lambda package: None)
+    output = run(table, *SITES[:4], "--out", tmp_path / "r").output
+    assert "GeneralizedRidge" in output
+    assert "from pooled" in output
+    assert "bytes kept" not in output
+    assert "Not installed, and not compared: river." in output
+
+
+def changed(**columns):
+    return lambda frame: frame.assign(**columns)
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments", "message"),
+    [
+        (None, ("--target", "z"), "there is no column 'z' in "),
+        (None, ("--task-column", "zone"), "there is no column 'zone' in "),
+        (None, ("--target", "kind"), "the target 'kind' is text ('a', …); a regression needs numbers."),
+        (changed(site="a"), (), "there is one task only ('a'), and nothing to forget."),
+        (changed(site=["b"] + ["a"] * 299), (), "task 'b' has one row, and none could be held out."),
+        (changed(y=1.0), (), "the target 'y' is constant: 1 in every row."),
+        (lambda f: f.rename(columns={"x2": "x1"}), (), "has duplicate column names: 'x1'."),
+        (None, ("--methods", "svm"), "there is no method 'svm'."),
+        (None, ("--missing", "refuse"), "rows with missing values in: 'x1' (1), 'kind' (2)."),
+        (None, ("--holdout", "1.5"), "holdout must lie between 0 and 1; got 1.5."),
+        (None, ("--encoding", "nothing.json"), "'nothing.json' is not an encoding"),
+    ],
+)
+def test_bad_input_is_one_clear_line(run, table, tmp_path, change, arguments, message):
+    if change:
+        change(pd.read_csv(table)).to_csv(table, index=False)
+    result = run(table, *SITES, *arguments, "--out", tmp_path / "r")
+    assert_refused(result, message, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("no.csv", None, "there is no file"),
+        ("pengiuns", None, "no data set of that name: penguins, flights, wages, exams."),
+        ("a.txt", b"site,y\na,1\n", "is not a table. Pass a file that ends in .csv, .tsv"),
+        ("a.parquet", b"site,y\na,1\n", "is not a table that can be read"),
+        ("a.csv", b"", "is not a table that can be read"),
+        ("a.csv", b"site,y\na,1,2\n", "is not a table that can be read"),
+        ("a.csv", b"\x00\xff\xfe\x00PNG\x80\x81", "is not a table that can be read"),
+        ("a.arrow", b"\x89PNG", "is not a table that can be read"),
+        ("folder.csv", "folder", "is not a table"),
+    ],
+)
+def test_a_file_that_is_not_a_table(run, tmp_path, name, content, message):
+    path = tmp_path / "in" / name
+    path.parent.mkdir()
+    if content == "folder":
+        path.mkdir()
+    elif content is not None:
+        path.write_bytes(content)
+    assert_refused(run(path if content or "." in name else name, *SITES, "--out", tmp_path / "r"), message, tmp_path)
+
+
+def test_a_folder_that_is_not_ours(run, table, tmp_path):
+    result = run(table, *SITES, "--out", tmp_path / "in")
+    assert_refused(result, "exists and is not a report of ours (it holds 'my.csv').", tmp_path)
+
+
+def test_a_disk_that_is_full(run, table, tmp_path, monkeypatch):
+    def fail(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("ridgeway.report._write.make_page", fail)
+    assert_refused(run(table, *SITES, "--out", tmp_path / "r"), "No space left on device.", tmp_path)
+    result = run(table, *SITES, "--out", table / "below")
+    assert_refused(result, "cannot write to", tmp_path)
+
+
+def assert_refused(result, message, folder):
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert message in result.stderr
+    assert result.stderr.startswith("ridgeway compare: ")
+    assert result.stderr.count("\n") == 1
+    assert {path.name for path in folder.iterdir()} <= {"in"}
+
+
+def test_progress_on_a_terminal(monkeypatch, table, tmp_path, run):
+    steps = []
+    monkeypatch.setattr("rich.progress.Progress.update", lambda self, task, **change: steps.append(change))
+    assert run(table, *SITES, "--out", tmp_path / "r").exit_code == 0
+    assert steps[-1]["completed"] == steps[-1]["total"] > np.int64(0)

@@ -1,0 +1,115 @@
+"""The folder of a report: whole or not at all, and nobody else's files touched."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from report.tables import NASTY, nasty, shifted
+
+from ridgeway import report
+from ridgeway.errors import InvalidParameterError
+from ridgeway.report import Encoding, write_report
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    frame = shifted(np.random.default_rng(12))
+    return report.compare(frame, target="y", task_columns="site", methods=["mn", "crr:0.1", "gr"])
+
+
+def test_everything_is_there_and_says_the_same(comparison, tmp_path):
+    page = write_report(comparison, tmp_path / "deep" / "report")
+    folder = page.parent
+    assert page == folder / "index.html"
+    assert list((tmp_path / "deep").iterdir()) == [folder]
+    for name in ("summary", "losses", "orders"):
+        pd.testing.assert_frame_equal(pd.read_parquet(folder / f"{name}.parquet"), pd.read_csv(folder / f"{name}.csv"))
+    losses = pd.read_parquet(folder / "losses.parquet")
+    mn = losses[losses["method"] == "mn"].pivot(index="after", columns="on", values="loss")
+    np.testing.assert_array_equal(mn, comparison["mn"].losses)
+    summary = pd.read_csv(folder / "summary.csv").set_index("method")
+    assert summary.loc["gr", "distance_to_pooled"] == comparison["gr"].distance
+    assert bool(summary.loc["mn", "forgets"])
+    orders = pd.read_csv(folder / "orders.csv")
+    np.testing.assert_array_equal(orders.loc[orders["method"] == "mn", "average_loss"], comparison["mn"].order_losses)
+    assert Encoding.read(folder / "encoding.json") == comparison.encoding
+    figures = {path.stem for path in (folder / "figures").glob("*.png")}
+    assert figures == {path.stem for path in (folder / "figures").glob("*.svg")}
+    assert figures == {"forgetting", "average", "orders", "losses-mn", "losses-crr-0.1", "losses-gr", "losses-oracle"}
+    manifest = json.loads((folder / "comparison.json").read_text())
+    assert manifest["said"] == comparison.sentence
+    assert manifest["rows_left_out_missing"] == {"x1": 1, "kind": 2}
+    text = page.read_text()
+    assert comparison.sentence.replace("'", "&#x27;") in text
+    assert "x1 (1), kind (2)" in text
+    assert "measured against a" in text
+
+
+def test_the_page_asks_for_nothing_and_runs_nothing(comparison, tmp_path):
+    text = write_report(comparison, tmp_path / "r").read_text()
+    assert "<script" not in text
+    assert not re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?(?!data:)[^"'>\s]+""", text)
+    assert "default-src 'none'" in text
+
+
+def test_names_are_text_wherever_they_stand(tmp_path):
+    frame = nasty(np.random.default_rng(3))
+    options = {"target": f"y {NASTY}", "task_columns": [f"site {NASTY}"]}
+    page = write_report(report.compare(frame, **options, methods=["gr"]), tmp_path / "r")
+    text = page.read_text()
+    assert "<script" not in text
+    assert (
+        text.count("&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt; &amp; &quot;quotes&quot; $x^2$ {0} 100% ✓ 名前")
+        > 6
+    )
+    for path in (page.parent / "figures").glob("*.svg"):
+        assert "script" not in path.read_text()
+
+
+def test_an_earlier_report_is_replaced_and_nothing_else(comparison, tmp_path):
+    folder = tmp_path / "r"
+    first = write_report(comparison, folder).read_bytes()
+    assert write_report(comparison, folder).read_bytes() == first
+    (folder / "notes.txt").write_text("mine")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    with pytest.raises(InvalidParameterError, match=r"not a report of ours \(it holds 'notes.txt'\)"):
+        write_report(comparison, folder)
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_folders_that_are_not_ours(comparison, tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert write_report(comparison, tmp_path / "empty").exists()
+    for name, content in (("mine", "x"), ("forged", '{"made_by": "ridgeway compare"}'), ("list", "[]")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "comparison.json").write_text(content)
+        with pytest.raises(InvalidParameterError, match="not a report of ours"):
+            write_report(comparison, folder)
+        assert (folder / "comparison.json").read_text() == content
+    (tmp_path / "hollow" / "inner").mkdir(parents=True)
+    with pytest.raises(InvalidParameterError, match="not a report of ours"):
+        write_report(comparison, tmp_path / "hollow")
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "link").symlink_to(tmp_path / "empty")
+    for name in ("file", "link"):
+        with pytest.raises(InvalidParameterError, match="is not a folder"):
+            write_report(comparison, tmp_path / name)
+
+
+@pytest.mark.parametrize("failing", ["make_page", "_write_table"])
+def test_nothing_is_left_of_a_report_that_failed(comparison, tmp_path, monkeypatch, failing):
+    def fail(*arguments):
+        raise OSError(28, "No space left on device")
+
+    old = write_report(comparison, tmp_path / "old")
+    before = old.read_bytes()
+    monkeypatch.setattr(f"ridgeway.report._write.{failing}", fail)
+    for name in ("old", "new"):
+        with pytest.raises(OSError, match="No space left"):
+            write_report(comparison, tmp_path / name)
+    assert list(tmp_path.iterdir()) == [tmp_path / "old"]
+    assert old.read_bytes() == before

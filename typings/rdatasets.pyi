@@ -1,0 +1,3 @@
+from typing import Any
+
+def data(package: str, item: str | None = None) -> Any: ...
