@@ -17,7 +17,8 @@
         ├── DamagedStoreError                 a state file that is not what was committed
         ├── DuplicateTaskError                a task that would be counted twice, or an id used twice
         ├── StoreBusyError                    a state file that others held for too long
-        └── StoreVersionError                 a state file of a format that this version does not know
+        ├── StoreVersionError                 a state file of a format that this version does not know
+        └── UncertainStoreError               a disk that failed for good as a change was made: done or not
     PrecisionWarning (UserWarning)            an answer with few correct digits left
 
 Each message says what is wrong, what was got, and the remedy. The model that raised is left as it was.
@@ -41,6 +42,7 @@ __all__ = [
     "StoreBusyError",
     "StoreError",
     "StoreVersionError",
+    "UncertainStoreError",
 ]
 
 
@@ -106,6 +108,10 @@ class StoreBusyError(StoreError):
 
 class StoreVersionError(StoreError):
     """A state file of a format that this version of Ridgeway does not know."""
+
+
+class UncertainStoreError(StoreError):
+    """A change of which it is not known whether the state file took it: the disk failed at the very end."""
 
 
 class PrecisionWarning(UserWarning):

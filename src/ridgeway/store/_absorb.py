@@ -58,6 +58,8 @@ def absorb(path: Path, timeout: float, schema: Schema, source: Source, force: st
         if new:
             entries = [*now.entries, *((now.number + 1, record) for record in new)]
             change.commit(entries, learner.arrays(*totals([*tasks, *new])))
+        else:
+            change.confirm()
     made = {record.task_id: record for record in new}
     return [Absorbed(made.get(i) or there[i, digest], i not in made) for i, digest in found.items()]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway.errors import StoreError
-from ridgeway.store._connection import sync_folder, transaction
+from ridgeway.store._connection import sync_folder, transaction, uncertain
 from ridgeway.store._generations import open_generation, read_arrays, write_generation
 from ridgeway.store._records import Record
 
@@ -48,6 +48,10 @@ class Change:
             if not self._took(root):
                 raise
 
+    def confirm(self) -> None:
+        """Return once what is there would survive a power loss: who committed it may have died before it would."""
+        sync_folder(self._path)
+
     def _took(self, root: bytes) -> bool:
         """Find out what came of a commit that reported an error: it may have failed after the point of no return."""
         with suppress(sqlite3.Error):
@@ -59,10 +63,7 @@ class Change:
             if committed:
                 sync_folder(self._path)
         except (OSError, StoreError) as error:
-            raise StoreError(
-                f"whether {self._path} took the change is not known ({error}). See `ridgeway history`; repeating "
-                "the call is safe."
-            ) from error
+            raise uncertain(self._path, error) from error
         return committed
 
 

@@ -9,7 +9,13 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
-from ridgeway.errors import DamagedStoreError, StoreBusyError, StoreError, StoreVersionError
+from ridgeway.errors import (
+    DamagedStoreError,
+    StoreBusyError,
+    StoreError,
+    StoreVersionError,
+    UncertainStoreError,
+)
 from ridgeway.store._schema import RESTORE
 
 APPLICATION = 0x52647779  # "Rdwy"
@@ -117,12 +123,33 @@ def write_new(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
                 raise StoreError(f"{path} exists already. Another process has just made it.") from None
             try:
                 sync_folder(path)
-            except OSError:
-                path.unlink()  # not known to last, and so not made
+            except OSError as error:
+                _take_back(path, error)
                 raise
     finally:
+        drop(temporary)
+
+
+def _take_back(path: Path, error: OSError) -> None:
+    """Unlink a file that is not known to last, and so is not made."""
+    try:
+        path.unlink()
+    except OSError:
+        raise uncertain(path, error) from error
+
+
+def drop(temporary: Path) -> None:
+    """Unlink a file that was only passing, and a journal that it may have left."""
+    for name in (temporary.name, f"{temporary.name}-journal"):
         with suppress(OSError):
-            temporary.unlink()
+            temporary.with_name(name).unlink()
+
+
+def uncertain(path: Path, error: Exception) -> UncertainStoreError:
+    """Return the error for a disk that failed for good at the very end of a change."""
+    return UncertainStoreError(
+        f"whether {path} took the change is not known ({error}). See `ridgeway history`; repeating the call is safe."
+    )
 
 
 def fill_file(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
@@ -213,6 +240,8 @@ def typed_errors(path: Path, timeout: float) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise _typed(error, path, timeout) from error
+    except UnicodeDecodeError as error:  # SQLite's own message quotes what is damaged
+        raise DamagedStoreError(f"{path} is damaged (its tables have no readable names). {RESTORE}") from error
     except OSError as error:
         raise StoreError(
             f"{path} cannot be read or written: {error.strerror or error}. Nothing was changed."

@@ -2,8 +2,8 @@
 
 import secrets
 import sqlite3
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 
 from ridgeway.errors import DamagedStoreError, StoreError
 from ridgeway.store import _format0
-from ridgeway.store._connection import FORMAT, check_format, check_tables, fill_file, transaction
+from ridgeway.store._connection import (
+    FORMAT,
+    check_format,
+    check_tables,
+    drop,
+    fill_file,
+    pragma,
+    transaction,
+    uncertain,
+)
 from ridgeway.store._generations import (
     FIRST,
     open_generation,
@@ -29,19 +38,42 @@ Array = NDArray[np.float64]
 
 def migrate(path: Path, timeout: float) -> None:
     """Bring a file of an older format to today's; a file of today's format is not touched."""
+    if _is_of_today(path, timeout):
+        return
+    try:
+        with transaction(path, write=True, timeout=timeout, alone=True) as connection:
+            if check_format(connection, path) == FORMAT:  # another process was faster
+                return
+            schema, entries, arrays = _format0.read(connection, path)
+            _replace(connection, path, schema, FIRST, entries, arrays)
+    except StoreError:
+        try:
+            took = _is_of_today(path, timeout)  # which undoes what was left half done
+        except StoreError as error:
+            raise uncertain(path, error) from error
+        if not took:
+            raise
+
+
+def _is_of_today(path: Path, timeout: float) -> bool:
     with transaction(path, write=False, timeout=timeout) as connection:
-        if check_format(connection, path) == FORMAT:
-            return
-    with transaction(path, write=True, timeout=timeout, alone=True) as connection:
-        if check_format(connection, path) == FORMAT:  # another process was faster
-            return
-        schema, entries, arrays = _format0.read(connection, path)
-        _replace(connection, path, schema, FIRST, entries, arrays)
+        return check_format(connection, path) == FORMAT
+
+
+@contextmanager
+def _undone_at_once(path: Path, timeout: float) -> Iterator[None]:
+    """Let a copy that failed halfway be undone now, and not by the next to open the file."""
+    try:
+        yield
+    except BaseException:
+        with suppress(StoreError), transaction(path, write=False, timeout=timeout) as connection:
+            pragma(connection, "schema_version")
+        raise
 
 
 def restore(path: Path, timeout: float) -> None:
     """Make the previous generation the current one, if that is damaged and the previous one is not."""
-    with transaction(path, write=True, timeout=timeout, alone=True) as connection:
+    with _undone_at_once(path, timeout), transaction(path, write=True, timeout=timeout, alone=True) as connection:
         check_format(connection, path)
         check_tables(connection, path)
         if _in_order(connection, path):
@@ -84,8 +116,7 @@ def _replace(
             connection.execute("COMMIT")
             copy.backup(connection)
     finally:
-        with suppress(OSError):
-            temporary.unlink()
+        drop(temporary)
 
 
 def _check_copy(copy: sqlite3.Connection, path: Path, arrays: Mapping[str, Array]) -> None:
