@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUN ?= python
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test check bench accuracy paper clean
+.PHONY: demo test check torture bench accuracy paper clean
 
 demo: .venv/report
 	$(BIN)/ridgeway compare penguins --target body_mass_g --task-column island,year --out build/report
@@ -22,6 +22,10 @@ check: .venv/check
 	$(MAKE) test RUN='coverage run'
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+
+# Some 25 minutes on two quiet cores; needs Linux, a C compiler and root for all of its parts.
+torture: .venv/test
+	$(BIN)/python -m torture --page
 
 # A few minutes on two quiet cores; FULL=1 takes longer, with more rounds and all sizes.
 bench: accuracy

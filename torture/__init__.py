@@ -1,0 +1,1 @@
+"""The fault campaign: what a state file must survive, done to it. `python -m torture --help`."""

@@ -1,0 +1,141 @@
+"""Altered files: every answer is bitwise the original's, or there is a typed error."""
+
+import time
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from ridgeway import store
+from ridgeway.errors import RidgewayError
+from torture.broken import SOUND, TRUSTING, UNTYPED, Variant
+from torture.children import Child, Tell, fork
+from torture.job import Job
+from torture.mutations import mutate
+from torture.outcome import Outcome
+from torture.scenarios import filled, summary
+from torture.tasks import Answers, name, rows, said
+
+CONTROLS = (TRUSTING, UNTYPED)
+MOST_FOR_A_CONTROL = 3000
+SLOWEST = 5.0
+PER_CHILD = 500
+WRITES = 4
+"""Every so many alterations a task is absorbed into what is left."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A file, another one like it to take pieces from, and what it answers before and after one more task."""
+
+    content: bytes
+    donor: bytes
+    before: Answers
+    after: str
+
+
+def subject(folder: Path) -> Subject:
+    """Make a file that has two generations, a removal behind it, and unused pages."""
+    one, two = folder / "one.rw", folder / "two.rw"
+    made = filled(one, range(5))
+    made.remove(name(0), *rows(0))
+    made.absorb(name(5), *rows(5))
+    filled(two, range(10, 16))
+    content, before = one.read_bytes(), said(made)
+    made.absorb(name(6), *rows(6))
+    return Subject(content, two.read_bytes(), before, summary(said(made)))
+
+
+def run(job: Job) -> Outcome:
+    """Alter a file again and again; then let stores that check less fail."""
+    original = subject(job.folder)
+    outcome = Altered(job, original, SOUND).run()
+    for variant in CONTROLS if job.has_controls else ():
+        outcome.control(variant.name, Altered(job, original, variant).run())
+    return outcome
+
+
+@dataclass(frozen=True)
+class Altered:
+    """Alters a file again and again, in children, so that a crash is seen and outlived."""
+
+    job: Job
+    original: Subject
+    variant: Variant
+    outcome: Outcome = field(default_factory=lambda: Outcome("altered"))
+
+    def run(self) -> Outcome:
+        """Alter it; under a broken store only until that is caught."""
+        times = self.job.share if self.variant is SOUND else MOST_FOR_A_CONTROL
+        done = 0
+        while done < times and (self.variant is SOUND or not self.outcome.violations):
+            some = range(done, min(done + PER_CHILD, times))
+            child = fork(partial(self._look_at, some))
+            try:
+                done += self._follow(child, some)
+            finally:
+                child.end()
+        return self.outcome
+
+    def _follow(self, child: Child, some: range) -> int:
+        """Take in a line for each alteration; return how many were dealt with, one that ended the child included."""
+        for done, number in enumerate(some):
+            line = child.line(2.0 * SLOWEST)
+            kind, _, wrong = line.partition("|")
+            self.job.advance()
+            self.outcome.add("files")
+            if not line:
+                child.end()
+                wrong = f"the process ended with status {child.status}, or hung; told {child.told!r}"
+            else:
+                self.outcome.add(kind)
+            if wrong:
+                self.outcome.violations.append(f"file {number} of lane {self.job.lane}, {kind}: {wrong}")
+            if not line:
+                return done + 1
+        return len(some)
+
+    def _look_at(self, numbers: range, tell: Tell) -> None:
+        with self.variant.in_force():
+            for number in numbers:
+                tell(f"{self.one(number)}\n".encode())
+
+    def one(self, number: int) -> str:
+        """Alter the file in a way that the number says; return how it was taken, and after a bar what is wrong."""
+        path = self.job.folder / "altered.rw"
+        for left in self.job.folder.glob("altered.rw*"):
+            left.unlink()
+        how = mutate(path, self.original.content, self.original.donor, self.job.rng(5, number))
+        content = path.read_bytes()
+        begin = time.perf_counter()
+        try:
+            taken, wrong = self._taken(path, number % WRITES == 0)
+        except Exception as error:
+            taken, wrong = "error of another type", f"{type(error).__name__}: {error}"
+        took = time.perf_counter() - begin
+        if taken != "same answers, then a task absorbed" and path.read_bytes() != content and not wrong:
+            wrong = "the file was changed by a call that failed or only asked"
+        if took > SLOWEST:
+            wrong = wrong or f"{took:.1f} s"
+        return f"{taken}|{f'{how}: {wrong}' if wrong else ''}"
+
+    def _taken(self, path: Path, write: bool) -> tuple[str, str]:
+        """Ask everything; return what came of it and what is wrong with that."""
+        try:
+            opened = store.open(path)
+            answered = said(opened)
+        except RidgewayError:
+            return "refused", ""
+        if answered != self.original.before:
+            return "answered", f"other answers: {summary(answered)}"
+        try:
+            opened.check()
+        except RidgewayError:
+            return "same answers, check complains", ""
+        if not write:
+            return "same answers", ""
+        try:
+            opened.absorb(name(6), *rows(6))
+        except RidgewayError:
+            return "same answers, absorbing refused", ""
+        now = summary(said(opened))
+        return "same answers, then a task absorbed", "" if now == self.original.after else f"then {now}"

@@ -1,0 +1,228 @@
+"""Stores that are broken on purpose: each must be caught by the part of the campaign that is there to catch it."""
+
+import os
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from typing import Any
+from unittest import mock
+
+from ridgeway.errors import StoreError
+from ridgeway.information._base import COUNTS
+from ridgeway.store import Absorbed, Store, _absorb, _connection, _generations
+from ridgeway.store._changes import Change
+from ridgeway.store._digests import ContentDigest, piece_digests
+from ridgeway.store._state import Learner
+from torture.children import ACKNOWLEDGED
+
+Rewrite = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A store: the sound one, or one with a fault.
+
+    Attributes
+    ----------
+    name : what is wrong with it
+    in_force : a context in which this process has the fault
+    early : whether calls are acknowledged before they are made
+    """
+
+    name: str
+    in_force: Callable[[], AbstractContextManager[object]] = nullcontext
+    early: bool = False
+
+    def run(self, call: Callable[[], None], tell: Callable[[bytes], None]) -> None:
+        """Make a call with the fault in force, and acknowledge it."""
+        with self.in_force():
+            if self.early:
+                tell(ACKNOWLEDGED)
+            call()
+            if not self.early:
+                tell(ACKNOWLEDGED)
+
+
+@contextmanager
+def _sqlite(rewrite: Rewrite, first: str = "") -> Iterator[None]:
+    """Let every statement that this process sends to SQLite be rewritten, behind a first one of each connection."""
+
+    class Cursor(sqlite3.Cursor):
+        def execute(self, sql: str, parameters: Any = (), /) -> "Cursor":
+            super().execute(rewrite(sql), parameters)
+            return self
+
+        def executemany(self, sql: str, parameters: Iterable[Any], /) -> "Cursor":
+            super().executemany(rewrite(sql), parameters)
+            return self
+
+    class Connection(sqlite3.Connection):
+        def cursor(self, factory: Any = Cursor) -> Any:
+            return super().cursor(factory)
+
+        def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+            return super().execute(rewrite(sql), parameters)
+
+        def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
+            return super().executemany(rewrite(sql), parameters)
+
+    connect = sqlite3.connect
+
+    def rewriting(*args: Any, **options: Any) -> sqlite3.Connection:
+        connection = connect(*args, factory=Connection, **options)
+        sqlite3.Connection.execute(connection, first)
+        return connection
+
+    with mock.patch.object(sqlite3, "connect", rewriting):
+        yield
+
+
+def _substitution(*pairs: tuple[str, str], first: str = "") -> Callable[[], AbstractContextManager[object]]:
+    """Return a context in which statements that match a pattern are replaced."""
+
+    def rewrite(sql: str) -> str:
+        for pattern, instead in pairs:
+            if re.match(pattern, sql.strip(), re.IGNORECASE):
+                return instead
+        return sql
+
+    return lambda: _sqlite(rewrite, first)
+
+
+def _synchronous(level: str) -> Callable[[], AbstractContextManager[object]]:
+    return _substitution(
+        (r"PRAGMA synchronous\s*=", f"PRAGMA synchronous = {level}"), (r"PRAGMA synchronous$", "SELECT 3")
+    )
+
+
+SOUND = Variant("sound")
+EARLY = Variant("acknowledges before it commits", early=True)
+NOT_SYNCED = Variant("never syncs (synchronous=OFF)", _synchronous("OFF"))
+FOLDER_NOT_SYNCED = Variant("does not sync the folder (synchronous=FULL)", _synchronous("FULL"))
+NO_JOURNAL = Variant(
+    "keeps no journal (journal_mode=OFF)",
+    _substitution((r"PRAGMA journal_mode", "SELECT 'delete'"), first="PRAGMA journal_mode = OFF"),
+)
+NO_TRANSACTION = Variant(
+    "commits each statement by itself",
+    _substitution((r"(BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)\b", "SELECT 1")),
+)
+
+
+@contextmanager
+def _ignoring_errors() -> Iterator[None]:
+    """Let a commit that fails pass for one that went well."""
+    commit = Change.commit
+
+    def ignoring(change: Change, *args: Any, **options: Any) -> None:
+        with suppress(sqlite3.Error, StoreError):
+            commit(change, *args, **options)
+
+    with mock.patch.object(Change, "commit", ignoring):
+        yield
+
+
+IGNORES_ERRORS = Variant("takes a failed commit for a good one", _ignoring_errors)
+
+
+@contextmanager
+def _unlocked() -> Iterator[None]:
+    """Let SQLite take no locks."""
+    connect = sqlite3.connect
+
+    def lockless(database: str, **options: Any) -> Any:
+        return connect(f"{database}&vfs=unix-none", **options)
+
+    with mock.patch.object(sqlite3, "connect", lockless):
+        yield
+
+
+UNLOCKED = Variant("takes no locks", _unlocked)
+
+
+class _AnyText(str):
+    """A digest that is equal to every other."""
+
+    __slots__ = ()
+
+    def __eq__(self, _: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 0
+
+
+class _AnyBytes(bytes):
+    """A root digest that differs from none."""
+
+    __slots__ = ()
+
+    def __ne__(self, _: object) -> bool:
+        return False
+
+
+@contextmanager
+def _trusting() -> Iterator[None]:
+    """Let every digest that is read be the right one."""
+    root_of = _generations.root_of
+
+    def root(*args: Any) -> bytes:
+        return _AnyBytes(root_of(*args))
+
+    def digests(views: list[memoryview]) -> list[str]:
+        return [_AnyText(digest) for digest in piece_digests(views)]
+
+    with mock.patch.multiple(_generations, root_of=root, piece_digests=digests):
+        yield
+
+
+@contextmanager
+def _as_they_are(*_: object) -> Iterator[None]:
+    yield
+
+
+TRUSTING = Variant("does not compare digests", _trusting)
+UNTYPED = Variant("lets SQLite's errors through", lambda: mock.patch.object(_connection, "typed_errors", _as_they_are))
+
+
+def _accepting(*_: object) -> None:
+    """Refuse nothing."""
+
+
+def _unheld(learner: Learner, n_tasks: int, n_samples: int) -> dict[str, Any]:
+    """Return a state with the counts of the ledger, whatever it holds."""
+    arrays = learner._model.to_arrays()
+    arrays["model"][1] = n_tasks
+    arrays["counts"][COUNTS.index("n_samples")] = n_samples
+    return arrays
+
+
+COUNTS_TWICE = Variant(
+    "takes the same rows under another id", lambda: mock.patch.object(_absorb, "_refuse_duplicates", _accepting)
+)
+UNCONFIRMED = Variant(
+    "says 'already absorbed' without a sync", lambda: mock.patch.object(Change, "confirm", _accepting)
+)
+KEEPS_WHAT_IS_REMOVED = Variant(
+    "removes from the ledger alone", lambda: mock.patch.multiple(Learner, remove=_accepting, arrays=_unheld)
+)
+
+
+@contextmanager
+def _doubling() -> Iterator[None]:
+    """Let each process take its rows for new ones, and force them in."""
+    hexdigest, absorb = ContentDigest.hexdigest, Store.absorb
+
+    def own(digest: ContentDigest, columns: Iterable[str]) -> str:
+        return hexdigest(digest, [*columns, str(os.getpid())])
+
+    def forcing(opened: Store, *args: Any) -> Absorbed:
+        return absorb(opened, *args, force="again")
+
+    with mock.patch.object(ContentDigest, "hexdigest", own), mock.patch.object(Store, "absorb", forcing):
+        yield
+
+
+DOUBLING = Variant("counts a task again when it is repeated", _doubling)

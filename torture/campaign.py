@@ -1,0 +1,78 @@
+"""The parts of the campaign, how much of each there is, and the lanes that do it."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from torture import shim
+from torture.job import progress_file
+from torture.outcome import Outcome
+
+POLL = 0.1
+
+
+class Part(NamedTuple):
+    """How often a part does what it does, in full and in short; whether it can be cut into lanes, or needs the shim."""
+
+    full: int
+    short: int
+    in_lanes: bool = True
+    shimmed: bool = False
+
+
+PARTS = {
+    "kills": Part(3200, 100),
+    "faults": Part(10**6, 100, shimmed=True),
+    "power": Part(1100, 50),
+    "writers": Part(1600, 96, in_lanes=False),
+    "altered": Part(100_000, 5000),
+    "machine": Part(100_000, 1000),
+}
+
+
+def run_part(part: str, folder: Path, *, short: bool, seed: int, lanes: int) -> Outcome:
+    """Run a part, its lanes side by side, and put together what they found."""
+    plan = PARTS[part]
+    times, lanes = plan.short if short else plan.full, lanes if plan.in_lanes else 1
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    if plan.shimmed:
+        if reason := shim.missing():
+            return Outcome(part, skipped=reason)
+        environment[shim.VARIABLE] = str(shim.compiled(folder))
+    begin = time.perf_counter()
+    places = [folder / f"lane-{lane}" for lane in range(lanes)]
+    processes = []
+    for lane, place in enumerate(places):
+        place.mkdir()
+        command = [sys.executable, "-m", "torture.lane", part, str(place), *map(str, (times, seed, lane, lanes))]
+        processes.append(subprocess.Popen(command, env=environment))
+    _watch(part, processes, places, times)
+    outcome = Outcome(part)
+    for process, place in zip(processes, places, strict=True):
+        told = place / "outcome.json"
+        if process.returncode or not told.exists():
+            outcome.violations.append(f"a lane of {part} ended with status {process.returncode}")
+        else:
+            outcome.merge(Outcome(**json.loads(told.read_text())))
+    outcome.seconds = time.perf_counter() - begin
+    return outcome
+
+
+def _watch(part: str, processes: list[subprocess.Popen[bytes]], places: list[Path], times: int) -> None:
+    """Wait for the lanes, with a line on how far they are where someone is looking; end them with us."""
+    try:
+        while any(process.poll() is None for process in processes):
+            time.sleep(POLL)
+            if sys.stderr.isatty():
+                done = sum(int(file.read_text() or 0) for file in map(progress_file, places) if file.exists())
+                print(f"\r{part}: {done:,} of {times:,} ", end="", file=sys.stderr, flush=True)
+    finally:
+        for process in processes:
+            process.terminate()
+            process.wait()
+        if sys.stderr.isatty():
+            print("\r\x1b[2K", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,102 @@
+"""Processes that are forked from a warmed parent, tell what they did, and are killed."""
+
+import os
+import select
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FrameType
+
+ACKNOWLEDGED = b"\x06"
+LONGEST_WAIT = 60.0
+
+Tell = Callable[[bytes], None]
+
+
+@dataclass
+class Child:
+    """A child and the pipe that it tells over."""
+
+    pid: int
+    pipe: int
+    told: bytes = b""
+    status: int | None = None
+
+    def listen(self, acknowledged: int) -> None:
+        """Read until that many acknowledgements have come, or the child is gone."""
+        limit = time.monotonic() + LONGEST_WAIT
+        while self.told.count(ACKNOWLEDGED) < acknowledged:
+            ready, _, _ = select.select([self.pipe], [], [], max(limit - time.monotonic(), 0.0))
+            heard = os.read(self.pipe, 65536) if ready else b""
+            if not heard:
+                return
+            self.told += heard
+
+    def line(self, seconds: float) -> str:
+        """Return the next line that the child tells, or nothing where none comes in time."""
+        limit = time.monotonic() + seconds
+        while b"\n" not in self.told:
+            ready, _, _ = select.select([self.pipe], [], [], max(limit - time.monotonic(), 0.0))
+            heard = os.read(self.pipe, 65536) if ready else b""
+            if not heard:
+                return ""
+            self.told += heard
+        line, _, self.told = self.told.partition(b"\n")
+        return line.decode()
+
+    def kill(self) -> None:
+        """Send SIGKILL."""
+        os.kill(self.pid, signal.SIGKILL)
+
+    def end(self) -> bytes:
+        """Kill the child, wait for its end, and return all that it told."""
+        if self.status is None:
+            self.kill()
+            self._reap()
+        return self.told
+
+    def finish(self, seconds: float = LONGEST_WAIT) -> bytes:
+        """Wait for the child to end by itself, killing it past `seconds`; return all that it told."""
+        limit = time.monotonic() + seconds
+        while select.select([self.pipe], [], [], max(limit - time.monotonic(), 0.0))[0]:
+            heard = os.read(self.pipe, 65536)
+            if not heard:
+                self._reap()
+                return self.told
+            self.told += heard
+        self.told += b"!no end"
+        return self.end()
+
+    def _reap(self) -> None:
+        while heard := os.read(self.pipe, 65536):
+            self.told += heard
+        os.close(self.pipe)
+        _, self.status = os.waitpid(self.pid, 0)
+
+
+def fork(work: Callable[[Tell], None]) -> Child:
+    """Run `work` in a child; what escapes from it is told after an exclamation mark."""
+    ours, theirs = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(theirs)
+        return Child(pid, ours)
+    try:
+        os.close(ours)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+        def tell(what: bytes) -> None:
+            os.write(theirs, what)
+
+        try:
+            work(tell)
+        except BaseException as error:
+            tell(f"!{type(error).__name__}: {error}".encode())
+    finally:
+        os._exit(0)
+
+
+def interrupted(_: int, __: FrameType | None) -> None:
+    """End as at the keyboard, so that mounts are undone."""
+    raise KeyboardInterrupt

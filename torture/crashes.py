@@ -1,0 +1,122 @@
+"""Lives of stores that are cut short, again and again, at moments of no one's choosing."""
+
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from torture.broken import SOUND, Variant
+from torture.children import ACKNOWLEDGED, Child, Tell, fork
+from torture.job import Job
+from torture.outcome import Outcome
+from torture.tasks import LIFE, disagreement
+
+MOST_FOR_A_CONTROL = 400
+MOST_ACKNOWLEDGED = 4
+"""A crash comes after fewer acknowledgements than this, and a while."""
+SPREAD, NEAR = (0.0, 1.5), (0.7, 1.05)
+"""The while, as a share of the time that a step takes: anywhere, or near to the next acknowledgement."""
+
+
+@dataclass
+class Crashes:
+    """Let children live, crash them, and look at what is left.
+
+    Attributes
+    ----------
+    job : how often
+    folder : where the stores are
+    crash : what ends a child
+    outcome : where crashes, acknowledgements and violations are counted
+    errors_expected : whether a child may meet an error before its end
+    variant : the store, or a broken one
+    """
+
+    job: Job
+    folder: Path
+    crash: Callable[[Child], None]
+    outcome: Outcome
+    errors_expected: bool = False
+    variant: Variant = SOUND
+    rng: np.random.Generator = field(init=False)
+    lives: int = field(default=0, init=False)
+    done: int = field(default=0, init=False)
+    seen: int = field(default=0, init=False)
+    pace: float = field(default=0.0, init=False)
+
+    def run(self) -> Outcome:
+        """Crash again and again, each store's life going on where it was cut; a broken store until it is caught."""
+        self.rng = self.job.rng(1)
+        self._set_pace()
+        for trial in range(self.job.share if self.variant is SOUND else MOST_FOR_A_CONTROL):
+            self.job.advance()
+            if self.done == len(LIFE):
+                self._begin_anew()
+            low, high = SPREAD if trial % 2 else NEAR
+            wrong = self._one(int(self.rng.integers(MOST_ACKNOWLEDGED)), self.pace * float(self.rng.uniform(low, high)))
+            if wrong:
+                self.outcome.violations.append(f"crash {trial} of life {self.lives}: {wrong}")
+                if self.variant is not SOUND:
+                    break
+                self._begin_anew()
+        return self.outcome
+
+    @property
+    def path(self) -> Path:
+        """The store of this life."""
+        return self.folder / f"life-{self.lives}.rw"
+
+    def _set_pace(self) -> None:
+        """Find how long a step takes, on a store of its own."""
+        child = fork(lambda tell: live(self.folder / "pace.rw", 0, SOUND, tell))
+        child.listen(1)
+        begin = time.perf_counter()
+        child.listen(len(LIFE))
+        self.pace = (time.perf_counter() - begin) / (len(LIFE) - 1)
+        child.end()
+
+    def _begin_anew(self) -> None:
+        for left in self.folder.glob(f"{self.path.name}*"):
+            left.unlink()
+        self.lives += 1
+        self.done = self.seen = 0
+
+    def _one(self, acknowledged: int, jitter: float) -> str:
+        """Crash once; return what is wrong with what is left, or nothing."""
+        begin = self.done
+        child = fork(lambda tell: live(self.path, begin, self.variant, tell))
+        try:
+            child.listen(min(acknowledged, len(LIFE) - begin))
+            time.sleep(jitter)
+            self.crash(child)
+        finally:
+            told = child.end()
+        came = told.count(ACKNOWLEDGED)
+        self.done = begin + came
+        self.outcome.add("crashes")
+        self.outcome.add("acknowledged", came)
+        wrong = disagreement(self.path, self.done)
+        ahead = self.done
+        if wrong and self.done < len(LIFE) and not disagreement(self.path, self.done + 1):
+            ahead, wrong = self.done + 1, ""
+        if ahead > max(self.seen, self.done):
+            self.outcome.add("committed, not acknowledged")
+        self.seen = max(self.seen, ahead)
+        if not wrong and b"!" in told and not self.errors_expected:
+            wrong = "a call failed"
+        if wrong:
+            step = LIFE[min(self.done, len(LIFE) - 1)]
+            return f"{self.done} steps acknowledged, then {step.verb} {step.number}: {wrong}; told {told!r}"
+        return ""
+
+
+def live(path: Path, begin: int, variant: Variant, tell: Tell) -> None:
+    """Take the steps of a life from `begin` on, tell of each once it is done, and wait for the end."""
+    for number, step in enumerate(LIFE[begin:]):
+        variant.run(partial(step.take if number else step.repeat, path), tell)
+    while True:
+        signal.pause()

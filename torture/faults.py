@@ -1,0 +1,156 @@
+"""Every I/O call of every operation, made to fail, or the process to die in it."""
+
+import re
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ridgeway.errors import RidgewayError, UncertainStoreError
+from torture.broken import IGNORES_ERRORS, NO_JOURNAL, SOUND, Variant
+from torture.children import Tell, fork
+from torture.job import Job
+from torture.outcome import Outcome
+from torture.scenarios import SCENARIOS, Scenario, contents, settle, view
+from torture.shim import Fault, Shim, missing
+
+CONTROLS = (NO_JOURNAL, IGNORES_ERRORS)
+LEFT_BY_THE_DEAD = re.compile(r"\..+\.rw\.[0-9a-f]+\.new(-journal)?|.+\.rw-journal")
+"""What a process that dies may leave beside a file: one half made, under another name, or a journal of no effect."""
+
+
+class Case(NamedTuple):
+    """A scenario, what was there before and is there after, and a letter for each of its calls."""
+
+    scenario: Scenario
+    files: dict[str, bytes]
+    before: dict[str, str]
+    after: dict[str, str]
+    kinds: str
+
+
+class Faults:
+    """Runs cases in a folder and judges what they leave."""
+
+    def __init__(self, folder: Path, outcome: Outcome, variant: Variant = SOUND) -> None:
+        self._place, self._outcome, self._variant = folder / "place", outcome, variant
+        self._shim = Shim()
+
+    def case(self, scenario: Scenario) -> Case:
+        """Let a scenario go well, and note it."""
+        self._fill({})
+        scenario.prepare(self._place)
+        files, before = contents(self._place), view(self._place)
+        self._fill(files)
+        told = fork(lambda tell: self._operate(scenario, 0, None, tell)).finish().decode()
+        if not told.startswith("kinds "):
+            raise RuntimeError(f"{scenario.name} fails without a fault: {told}")
+        return Case(scenario, files, before, view(self._place), told.removeprefix("kinds "))
+
+    def one(self, case: Case, call: int, fault: Fault) -> str:
+        """Let one call meet a fault; return what is wrong with what is left, or nothing."""
+        self._fill(case.files)
+        child = fork(lambda tell: self._operate(case.scenario, call, fault, tell))
+        told = child.finish().decode()
+        wrong = self._wrong(case, fault, told)
+        if not wrong and fault.kills:
+            wrong = self._wrong_after_repeating(case)
+        if wrong:
+            kind = case.kinds[call - 1]
+            return (
+                f"{case.scenario.name}, call {call} ({kind}) of {len(case.kinds)}, {fault.name}: {wrong}; told {told!r}"
+            )
+        return ""
+
+    def _fill(self, files: dict[str, bytes]) -> None:
+        shutil.rmtree(self._place, ignore_errors=True)
+        self._place.mkdir()
+        for name, content in files.items():
+            (self._place / name).write_bytes(content)
+
+    def _operate(self, scenario: Scenario, call: int, fault: Fault | None, tell: Tell) -> None:
+        with self._variant.in_force():
+            self._shim.arm(self._place, call, fault)
+            try:
+                scenario.operate(self._place)
+            except RidgewayError as error:
+                self._shim.disarm()
+                tell(f"{type(error).__name__} {error}".encode())
+            else:
+                tell(f"kinds {self._shim.disarm()}".encode())
+
+    def _wrong(self, case: Case, fault: Fault, told: str) -> str:
+        if told.startswith("!") or (not told and not fault.kills):
+            return "no typed error"
+        at_once = contents(self._place)
+        settle(self._place)
+        later, now = contents(self._place), view(self._place)
+        if told.startswith("kinds "):
+            self._outcome.add("went well")
+            return "" if now == case.after else f"it went well, and left {now}"
+        forgiven = {name for name in later if LEFT_BY_THE_DEAD.fullmatch(name) and (fault.kills or fault.lasts)}
+        self._outcome.add("left a file beside it", bool(forgiven))
+        later = {name: content for name, content in later.items() if name not in forgiven}
+        if told and later == case.files:
+            self._outcome.add("refused")
+            self._outcome.add("refused, undone when next opened", at_once != case.files)
+            return "" if at_once == case.files or fault.lasts else "the file is as it was only once opened again"
+        if not told and later == case.files:
+            self._outcome.add("killed, as before")
+            return ""
+        if not told and now == case.after:
+            self._outcome.add("killed, as after")
+            return ""
+        if told.startswith(f"{UncertainStoreError.__name__} ") and fault.lasts and now in (case.before, case.after):
+            self._outcome.add("not known, and said so")
+            return ""
+        differing = sorted(name for name in {*later, *case.files} if later.get(name) != case.files.get(name))
+        return f"{differing} differ from before; {'it is as after' if now == case.after else now}"
+
+    def _wrong_after_repeating(self, case: Case) -> str:
+        """Make the call again after a crash: it must come to the same."""
+        if view(self._place) == case.after:
+            return ""
+        try:
+            case.scenario.operate(self._place)
+        except RidgewayError as error:
+            return f"repeating it fails: {error}"
+        return "" if view(self._place) == case.after else "repeating it comes to something else"
+
+
+def _trials(cases: list[Case], job: Job) -> list[tuple[Case, int, Fault]]:
+    """Return this lane's faults in an order of no pattern, so that the first few are a fair share of all."""
+    every = [
+        (case, call, fault)
+        for case in cases
+        for call, kind in enumerate(case.kinds, 1)
+        for fault in Fault
+        if fault.applies(kind)
+    ]
+    order = np.random.default_rng([job.seed, 3]).permutation(len(every))
+    return [every[place] for place in order[: job.times][job.lane :: job.lanes]]
+
+
+def run(job: Job) -> Outcome:
+    """Try every fault, or as many as asked for; then let each broken store fail. The shim must be loaded."""
+    if reason := missing():
+        return Outcome("faults", skipped=reason)
+    outcome = Outcome("faults")
+    faults = Faults(job.folder, outcome)
+    cases = [faults.case(scenario) for scenario in SCENARIOS]
+    for case in cases if job.has_controls else ():
+        outcome.counts[f"I/O calls of {case.scenario.name}"] = len(case.kinds)
+    for case, call, fault in _trials(cases, job):
+        job.advance()
+        outcome.add("faults")
+        if wrong := faults.one(case, call, fault):
+            outcome.violations.append(wrong)
+    for variant in CONTROLS if job.has_controls else ():
+        trial = Outcome("faults")
+        faults = Faults(job.folder, trial, variant)
+        cases = [faults.case(scenario) for scenario in SCENARIOS if scenario.name.startswith("absorb")]
+        found = (faults.one(case, call, fault) for case, call, fault in _trials(cases, job))
+        trial.violations += [wrong for wrong in [next(filter(None, found), "")] if wrong]
+        outcome.control(variant.name, trial)
+    return outcome

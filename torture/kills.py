@@ -1,0 +1,21 @@
+"""Kill -9 after the k-th acknowledgement and a while."""
+
+from torture.broken import DOUBLING, EARLY, NO_TRANSACTION, SOUND, Variant
+from torture.children import Child
+from torture.crashes import Crashes
+from torture.job import Job
+from torture.outcome import Outcome
+
+CONTROLS = (EARLY, NO_TRANSACTION, DOUBLING)
+
+
+def run(job: Job) -> Outcome:
+    """Kill; then let each broken store fail."""
+
+    def crashes(name: str, variant: Variant) -> Outcome:
+        return Crashes(job, job.place(name), Child.kill, Outcome("kills"), variant=variant).run()
+
+    outcome = crashes("sound", SOUND)
+    for number, variant in enumerate(CONTROLS if job.has_controls else ()):
+        outcome.control(variant.name, crashes(f"broken-{number}", variant))
+    return outcome

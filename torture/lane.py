@@ -1,0 +1,23 @@
+"""One lane of a part, in a process of its own: `python -m torture.lane PART FOLDER TIMES SEED LANE LANES`."""
+
+import importlib
+import json
+import sys
+import time
+from pathlib import Path
+
+from torture.job import Job
+from torture.outcome import Outcome
+
+
+def main(part: str, folder: str, *numbers: str) -> None:
+    """Do it, and leave what was found beside the folder's files."""
+    job = Job(Path(folder), *map(int, numbers))
+    begin = time.perf_counter()
+    outcome: Outcome = importlib.import_module(f"torture.{part}").run(job)
+    outcome.seconds = time.perf_counter() - begin
+    (job.folder / "outcome.json").write_text(json.dumps(outcome.record()))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,221 @@
+"""A state machine of hypothesis: random calls on a store, held against a plain model in memory."""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+from ridgeway import GeneralizedRidge, store
+from ridgeway.errors import DuplicateTaskError, MergeError, RemovalError, RidgewayError
+from torture.broken import COUNTS_TWICE, KEEPS_WHAT_IS_REMOVED, SOUND, Variant
+from torture.job import Job
+from torture.outcome import Outcome
+from torture.tasks import FEATURES, TARGET, name, rows, state_of
+
+CONTROLS = (COUNTS_TWICE, KEEPS_WHAT_IS_REMOVED)
+STEPS_FOR_A_CONTROL = 2000
+STEPS_A_RUN, RUNS_A_ROUND = 50, 20
+CLOSE = 1e-7
+
+IDS, CONTENTS = st.integers(0, 5), st.integers(0, 5)
+OTHERS = st.lists(
+    st.tuples(st.integers(3, 9), st.integers(3, 9)), max_size=3, unique_by=(lambda task: task[0], lambda task: task[1])
+)
+WRONG: dict[str, Callable[[], tuple[Any, ...]]] = {
+    "not a number": lambda: ("x", rows(0)[0] * np.nan, rows(0)[1]),
+    "an infinite target": lambda: ("x", rows(0)[0], rows(0)[1] + np.inf),
+    "a column too few": lambda: ("x", rows(0)[0][:, 1:], rows(0)[1]),
+    "a row too few": lambda: ("x", rows(0)[0][1:], rows(0)[1]),
+    "no rows": lambda: ("x", rows(0)[0][:0], rows(0)[1][:0]),
+    "an id that is a path": lambda: ("../x", *rows(0)),
+    "an empty id": lambda: ("", *rows(0)),
+    "text": lambda: ("x", rows(0)[0].astype(str), rows(0)[1]),
+    "a negative weight": lambda: ("x", *rows(0), -np.ones(len(rows(0)[1]))),
+    "squares that overflow": lambda: ("x", rows(0)[0] * 1e300, rows(0)[1]),
+}
+
+steps = 0
+"""Calls made so far by every machine of this process."""
+
+
+class StoreMachine(RuleBasedStateMachine):
+    """A store, the tasks that it should hold, and a model that took the same steps."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(prefix="torture-"))
+        self.store = store.create(self.folder / "0.rw", features=FEATURES, target=TARGET)
+        self.tasks: list[tuple[int, int]] = []
+        self.model = GeneralizedRidge()
+        self.files = 1
+        self.begun = False
+
+    def teardown(self) -> None:
+        """Remove the files."""
+        shutil.rmtree(self.folder)
+
+    @rule(task_id=IDS, content=CONTENTS)
+    def absorb(self, task_id: int, content: int) -> None:
+        """Absorb: a new task counts, the same again does not, and any other clash is refused."""
+        if (task_id, content) in self.tasks:
+            self.unchanged(lambda: self.expect(self.store.absorb(name(task_id), *rows(content)).already))
+        elif any(task_id == i or content == c for i, c in self.tasks):
+            self.refused(DuplicateTaskError, lambda: self.store.absorb(name(task_id), *rows(content)))
+        else:
+            self.take(task_id, content, None)
+
+    @rule(task_id=IDS, content=CONTENTS)
+    def absorb_by_force(self, task_id: int, content: int) -> None:
+        """With a reason, a clash counts once more, but never the same twice."""
+        if (task_id, content) in self.tasks:
+            again = "again"
+            self.unchanged(lambda: self.expect(self.store.absorb(name(task_id), *rows(content), force=again).already))
+        else:
+            self.take(task_id, content, "on purpose")
+
+    @rule(task_id=IDS, content=CONTENTS)
+    def remove(self, task_id: int, content: int) -> None:
+        """Remove a task that is there with the rows that it has; anything else is refused."""
+        if (task_id, content) not in self.tasks:
+            self.refused(RemovalError, lambda: self.store.remove(name(task_id), *rows(content)))
+            return
+        self.tasks.remove((task_id, content))
+        self.store.remove(name(task_id), *rows(content))
+        if self.tasks:
+            self.model.remove(*rows(content))
+        else:
+            self.model = GeneralizedRidge()
+
+    @rule(others=OTHERS)
+    def merge(self, others: list[tuple[int, int]]) -> None:
+        """Merge with another store, if the two have no id and no content in common; go on with what comes of it."""
+        other = store.create(self.folder / f"{self.files}.rw", features=FEATURES, target=TARGET)
+        out = self.folder / f"{self.files + 1}.rw"
+        self.files += 2
+        model = GeneralizedRidge()
+        for task_id, content in others:
+            other.absorb(name(task_id), *rows(content))
+            model.partial_fit(*rows(content))
+        if any(task_id == i or content == c for task_id, content in others for i, c in self.tasks):
+            self.refused(MergeError, lambda: self.store.merge(other, out))
+            self.expect(not out.exists())
+            return
+        self.store = self.store.merge(other, out)
+        if self.tasks and others:
+            self.model = self.model.merge(model)
+        elif others:
+            self.model = model
+        self.tasks += others
+
+    @rule(wrong=st.sampled_from(list(WRONG)))
+    def absorb_what_is_wrong(self, wrong: str) -> None:
+        """Refuse what cannot be learned from."""
+        self.refused(RidgewayError, lambda: self.store.absorb(*WRONG[wrong]()))
+
+    @rule()
+    def open_again(self) -> None:
+        """Go on with another handle on the same file."""
+        self.unchanged(lambda: store.open(self.store.path).check())
+        self.store = store.open(self.store.path)
+
+    @rule()
+    def leave_it_where_it_is(self) -> None:
+        """Refuse to make a store over another, and to restore what is in order."""
+        path = self.store.path
+        self.refused(RidgewayError, lambda: store.create(path, features=["z"], target="y"))
+        self.refused(RidgewayError, lambda: store.restore_previous(path))
+
+    @invariant()
+    def answers_as_the_model(self) -> None:
+        """Hold every answer to the model, and the model to least squares on all rows."""
+        global steps
+        steps += self.begun
+        self.begun = True
+        history = self.store.history()
+        self.expect([record.task_id for record in history] == [name(task_id) for task_id, _ in self.tasks])
+        self.expect(len({record.digest for record in history}) == len({content for _, content in self.tasks}))
+        if not self.tasks:
+            return
+        model = self.store.model()
+        self.expect(state_of(model) == state_of(self.model))
+        pooled = np.vstack([np.column_stack(rows(content)) for _, content in self.tasks])
+        X, y = np.insert(pooled[:, :-1], 0, 1.0, axis=1), pooled[:, -1]
+        exact = np.linalg.lstsq(X, y, rcond=None)[0]
+        self.expect(bool(np.allclose(np.append(model.intercept_, model.coef_), exact, rtol=CLOSE, atol=CLOSE)))
+        self.expect(model.n_samples_seen_ == len(y) == sum(record.n_samples for record in history))
+
+    def take(self, task_id: int, content: int, force: str | None) -> None:
+        """Absorb in the store and in the model."""
+        self.expect(not self.store.absorb(name(task_id), *rows(content), force=force).already)
+        self.model.partial_fit(*rows(content))
+        self.tasks.append((task_id, content))
+
+    def unchanged(self, call: Callable[[], object]) -> None:
+        """Make a call that must leave the file byte for byte as it was."""
+        before = self.store.path.read_bytes()
+        call()
+        self.expect(self.store.path.read_bytes() == before)
+
+    def refused(self, error: type[RidgewayError], call: Callable[[], object]) -> None:
+        """Make a call that must raise and leave the file byte for byte as it was."""
+
+        def raises() -> None:
+            try:
+                call()
+            except error:
+                return
+            self.expect(False)
+
+        self.unchanged(raises)
+
+    def expect(self, held: bool) -> None:
+        """Raise where something does not hold."""
+        if not held:
+            raise AssertionError(f"the store is not as its model, with tasks {self.tasks}")
+
+
+def run(job: Job) -> Outcome:
+    """Take steps; then let each broken store fail."""
+    tempfile.tempdir = str(job.folder)
+    outcome = _take(job, SOUND)
+    for variant in CONTROLS if job.has_controls else ():
+        outcome.control(variant.name, _take(job, variant))
+    return outcome
+
+
+def _take(job: Job, variant: Variant) -> Outcome:
+    """Take steps in rounds of runs, each round from a seed of its own, until there are enough or one fails."""
+    phases = [Phase.generate, Phase.shrink] if variant is SOUND else [Phase.generate]
+    chosen = settings(
+        max_examples=RUNS_A_ROUND,
+        stateful_step_count=STEPS_A_RUN,
+        deadline=None,
+        database=None,
+        derandomize=False,
+        phases=phases,
+        suppress_health_check=list(HealthCheck),
+        print_blob=False,
+    )
+    outcome = Outcome("machine")
+    times = job.share if variant is SOUND else STEPS_FOR_A_CONTROL
+    begin, rounds = steps, 0
+    while steps - begin < times and not outcome.violations:
+        rounds += 1
+        before = steps
+        seed(int(job.rng(6, rounds).integers(2**32)))(StoreMachine)
+        try:
+            with variant.in_force():
+                run_state_machine_as_test(StoreMachine, settings=chosen)
+        except Exception as error:
+            told = [f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])]
+            outcome.violations.append(f"round {rounds} of lane {job.lane}: {' / '.join(told)}")
+        job.advance(steps - before)
+    outcome.add("steps", steps - begin)
+    outcome.add("runs", rounds * RUNS_A_ROUND)
+    return outcome

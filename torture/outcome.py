@@ -1,0 +1,49 @@
+"""What a part of the campaign found."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass
+class Outcome:
+    """The figures of one part.
+
+    Attributes
+    ----------
+    counts : what was done, by name
+    violations : each broken promise, with what it takes to see it again
+    controls : for each deliberately broken store the first violation that was found; empty where none was
+    skipped : why the part could not run here
+    """
+
+    part: str
+    counts: dict[str, int] = field(default_factory=dict)
+    violations: list[str] = field(default_factory=list)
+    controls: dict[str, str] = field(default_factory=dict)
+    skipped: str = ""
+    seconds: float = 0.0
+
+    @property
+    def holds(self) -> bool:
+        """Whether the store kept its promises and every broken store was caught."""
+        return not self.violations and all(self.controls.values())
+
+    def add(self, name: str, number: int = 1) -> None:
+        """Count something."""
+        self.counts[name] = self.counts.get(name, 0) + number
+
+    def control(self, name: str, other: "Outcome") -> None:
+        """Note what a broken store was caught at, if at all."""
+        self.controls[name] = next(iter(other.violations), "")
+
+    def merge(self, other: "Outcome") -> None:
+        """Add what another lane of the same part found."""
+        for name, number in other.counts.items():
+            self.add(name, number)
+        self.violations += other.violations
+        self.controls |= other.controls
+        self.skipped = self.skipped or other.skipped
+
+    def record(self) -> dict[str, Any]:
+        """Return it as plain values, of which it can be made again."""
+        return asdict(self)

@@ -1,0 +1,63 @@
+"""Power cuts: a loop-mounted ext4 is shut down without a flush, and mounted again."""
+
+from collections.abc import Callable
+from functools import partial
+
+from torture.broken import FOLDER_NOT_SYNCED, NOT_SYNCED, SOUND, UNCONFIRMED, Variant
+from torture.children import ACKNOWLEDGED, Child, fork
+from torture.crashes import Crashes
+from torture.job import Job
+from torture.loopback import Disk, missing
+from torture.outcome import Outcome
+from torture.tasks import LIFE, disagreement
+
+SHARE_REPEATED = 10
+"""One repeated call for so many cuts at any moment."""
+
+
+def run(job: Job) -> Outcome:
+    """Cut the power; then let each broken store fail."""
+    if reason := missing(job.place("probe")):
+        return Outcome("power", skipped=reason)
+    outcome = _cuts(job, "sound", SOUND)
+    outcome.merge(_repeats(job, "repeated", SOUND))
+    controls: dict[Variant, Callable[[Job, str, Variant], Outcome]] = {
+        NOT_SYNCED: _cuts,
+        FOLDER_NOT_SYNCED: _cuts,
+        UNCONFIRMED: _repeats,
+    }
+    for number, (variant, kind) in enumerate(controls.items() if job.has_controls else ()):
+        outcome.control(variant.name, kind(job, f"broken-{number}", variant))
+    return outcome
+
+
+def _cuts(job: Job, name: str, variant: Variant) -> Outcome:
+    """Cut it at any moment."""
+    with Disk(job.place(name)) as disk:
+
+        def cut(child: Child) -> None:
+            disk.cut_power()
+            child.end()
+            disk.restart()
+
+        return Crashes(job, disk.path, cut, Outcome("power"), errors_expected=True, variant=variant).run()
+
+
+def _repeats(job: Job, name: str, variant: Variant) -> Outcome:
+    """Let a process die between its commit and the sync of the folder, another one repeat the call, and cut it then."""
+    outcome = Outcome("power")
+    with Disk(job.place(name)) as disk:
+        for trial in range(-(-job.share // SHARE_REPEATED)):
+            path = disk.path / f"{trial}.rw"
+            for step in LIFE[:2]:
+                step.take(path)
+            fork(partial(FOLDER_NOT_SYNCED.run, partial(LIFE[2].take, path))).finish()
+            again = fork(partial(variant.run, partial(LIFE[2].repeat, path))).finish()
+            disk.cut_power()
+            disk.restart()
+            outcome.add("repeated after a death, then cut")
+            wrong = disagreement(path, 3)
+            if wrong or again != ACKNOWLEDGED:
+                outcome.violations.append(f"repeated call {trial}, which told {again!r}: {wrong}")
+            path.unlink()
+    return outcome

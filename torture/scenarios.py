@@ -1,0 +1,132 @@
+"""Each call that changes files, with what is there before it."""
+
+import hashlib
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ridgeway import store
+from ridgeway.errors import RidgewayError
+from ridgeway.store._recovery import migrate
+from torture.older import write_format_0
+from torture.tasks import FEATURES, TARGET, Answers, answers, name, rows
+
+WIDE = 100
+"""Features of the wider store: its state takes several pages."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A call and its surroundings.
+
+    Attributes
+    ----------
+    prepare : makes the files that are there before, in a folder
+    operate : makes the call
+    """
+
+    name: str
+    prepare: Callable[[Path], None]
+    operate: Callable[[Path], None]
+
+
+def filled(path: Path, numbers: range, n_features: int = len(FEATURES)) -> store.Store:
+    """Make a store that has absorbed some tasks."""
+    features = FEATURES if n_features == len(FEATURES) else [f"x{j}" for j in range(n_features)]
+    made = store.create(path, features=features, target=TARGET)
+    for number in numbers:
+        made.absorb(name(number), *rows(number, n_features))
+    return made
+
+
+def _nothing(_: Path) -> None:
+    pass
+
+
+def _create(folder: Path) -> None:
+    store.create(folder / "a.rw", features=FEATURES, target=TARGET)
+
+
+def _one(folder: Path) -> None:
+    filled(folder / "a.rw", range(4))
+
+
+def _absorb(folder: Path) -> None:
+    store.open(folder / "a.rw").absorb(name(4), *rows(4))
+
+
+def _remove(folder: Path) -> None:
+    store.open(folder / "a.rw").remove(name(1), *rows(1))
+
+
+def _wide(folder: Path) -> None:
+    filled(folder / "a.rw", range(3), WIDE)
+
+
+def _absorb_wide(folder: Path) -> None:
+    store.open(folder / "a.rw").absorb(name(4), *rows(4, WIDE))
+
+
+def _remove_wide(folder: Path) -> None:
+    store.open(folder / "a.rw").remove(name(1), *rows(1, WIDE))
+
+
+def _two(folder: Path) -> None:
+    filled(folder / "a.rw", range(3))
+    filled(folder / "b.rw", range(3, 6))
+
+
+def _merge(folder: Path) -> None:
+    store.open(folder / "a.rw").merge(folder / "b.rw", folder / "both.rw")
+
+
+def _old(folder: Path) -> None:
+    write_format_0(folder / "a.rw", filled(folder / "today.rw", range(4)))
+    (folder / "today.rw").unlink()
+
+
+def _migrate(folder: Path) -> None:
+    migrate(folder / "a.rw", timeout=1.0)  # what `open` does first
+
+
+SCENARIOS = (
+    Scenario("create", _nothing, _create),
+    Scenario("absorb", _one, _absorb),
+    Scenario("absorb, several pages", _wide, _absorb_wide),
+    Scenario("remove", _one, _remove),
+    Scenario("remove, several pages", _wide, _remove_wide),
+    Scenario("merge", _two, _merge),
+    Scenario("migrate", _old, _migrate),
+)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return every file of a folder."""
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def settle(folder: Path) -> None:
+    """Let SQLite undo what was cut short, as it does whenever a file is opened."""
+    for path in folder.glob("*.rw"):
+        with suppress(sqlite3.Error), closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True)) as connection:
+            connection.execute("PRAGMA schema_version").fetchall()
+
+
+def view(folder: Path) -> dict[str, str]:
+    """Return what the stores of a folder say: the tasks and a digest of everything but clocks, or the error."""
+    said = {}
+    for path in sorted(folder.glob("*.rw")):
+        try:
+            said[path.name] = summary(answers(path))
+        except RidgewayError as error:
+            said[path.name] = f"{type(error).__name__}: {error}"
+    return said
+
+
+def summary(said: Answers) -> str:
+    """Return the tasks of a store and a digest of all that it says but the time of day."""
+    ledger = [{**record.as_dict(), "absorbed_at": ""} for record in said.ledger]
+    digest = hashlib.sha256(repr((said.schema, ledger, said.state)).encode()).hexdigest()
+    return f"{', '.join(said.ids)}: {digest[:16]}"

@@ -1,0 +1,77 @@
+"""The library that makes I/O calls fail, compiled here and loaded before everything else."""
+
+import ctypes
+import errno
+import os
+import shutil
+import subprocess
+from enum import Enum
+from pathlib import Path
+
+SOURCE = Path(__file__).with_name("shim.c")
+VARIABLE = "LD_PRELOAD"
+
+
+class Fault(Enum):
+    """What happens at a call: the shim's action and an errno."""
+
+    KILL_BEFORE = (1, 0)
+    HALF_THEN_KILL = (2, 0)
+    KILL_AFTER = (3, 0)
+    NO_SPACE = (4, errno.ENOSPC)
+    IO_ERROR = (4, errno.EIO)
+    DISK_FULL = (5, errno.ENOSPC)
+    DISK_GONE = (5, errno.EIO)
+
+    @property
+    def kills(self) -> bool:
+        """Whether the process ends."""
+        return self in (Fault.KILL_BEFORE, Fault.HALF_THEN_KILL, Fault.KILL_AFTER)
+
+    @property
+    def lasts(self) -> bool:
+        """Whether all later calls fail too: those that need room, or all."""
+        return self in (Fault.DISK_FULL, Fault.DISK_GONE)
+
+    def applies(self, kind: str) -> bool:
+        """Whether a call of a kind can meet it."""
+        return kind == "w" if self is Fault.HALF_THEN_KILL else True
+
+
+def missing() -> str:
+    """Return why there is no shim here, or nothing."""
+    if os.uname().sysname != "Linux":
+        return "needs Linux, to load a library before libc"
+    return "" if _compiler() else "needs a C compiler, cc"
+
+
+def compiled(folder: Path) -> Path:
+    """Compile the shim into a folder."""
+    library = folder / "shim.so"
+    subprocess.run([_compiler(), "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", library, SOURCE], check=True)
+    return library
+
+
+def _compiler() -> str:
+    return shutil.which("cc") or ""
+
+
+class Shim:
+    """The library in this process, which must have been started with it."""
+
+    def __init__(self) -> None:
+        self._library = ctypes.CDLL(os.environ[VARIABLE])
+        self._library.torture_arm.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_int, ctypes.c_int]
+        self._library.torture_disarm.restype = ctypes.c_long
+        self._library.torture_kinds.restype = ctypes.c_char_p
+
+    def arm(self, folder: Path, call: int = 0, fault: Fault | None = None) -> None:
+        """Count the calls on a folder from here on; let one of them, counted from 1, meet a fault."""
+        action, number = (0, 0) if fault is None else fault.value
+        self._library.torture_arm(os.fsencode(folder), call, action, number)
+
+    def disarm(self) -> str:
+        """Stop counting; return a letter for each call."""
+        n_calls = self._library.torture_disarm()
+        kinds: bytes = self._library.torture_kinds()
+        return kinds[:n_calls].decode()

@@ -1,0 +1,110 @@
+"""Many writers at once, on tasks that they share."""
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+
+from ridgeway import store
+from ridgeway.errors import DuplicateTaskError, RidgewayError
+from torture.broken import NO_TRANSACTION, SOUND, UNLOCKED, Variant
+from torture.children import Child, Tell, fork
+from torture.job import Job
+from torture.outcome import Outcome
+from torture.tasks import CLOSE, FEATURES, TARGET, answers, distance_from_pooled, name, rows
+
+CONTROLS = (NO_TRANSACTION, UNLOCKED)
+MOST_WRITERS, FEWEST_TASKS = 32, 12
+CONTROL_WRITERS, CONTROL_TASKS = 8, 12
+SHARED_BY = 4
+"""How many writers have the same task."""
+LONGEST = 300.0
+ABSORBED, ALREADY, REFUSED = b"a", b"o", b"r"
+
+
+def run(job: Job) -> Outcome:
+    """Let as many writers loose as there are to be calls for; then let each broken store fail."""
+    writers = min(MOST_WRITERS, job.times // FEWEST_TASKS)
+    outcome = Race(job.folder / "sound.rw", writers, job.times // writers, job.seed, SOUND).run()
+    for number, variant in enumerate(CONTROLS if job.has_controls else ()):
+        race = Race(job.folder / f"broken-{number}.rw", CONTROL_WRITERS, CONTROL_TASKS, job.seed, variant)
+        outcome.control(variant.name, race.run())
+    return outcome
+
+
+class Race:
+    """Writers that start at once on one store."""
+
+    def __init__(self, path: Path, writers: int, tasks: int, seed: int, variant: Variant) -> None:
+        self._path, self._variant = path, variant
+        self._n_tasks = writers * tasks // SHARED_BY
+        first = np.arange(writers) * self._n_tasks // writers
+        self._own = [
+            np.random.default_rng([seed, 4, writer]).permutation((first[writer] + np.arange(tasks)) % self._n_tasks)
+            for writer in range(writers)
+        ]
+
+    def run(self) -> Outcome:
+        """Let them loose; return what they did, and what is wrong with what they told and left."""
+        store.create(self._path, features=FEATURES, target=TARGET)
+        gate, opener = os.pipe()
+        children: list[Child] = []
+        for writer in range(len(self._own)):
+
+            def work(tell: Tell, writer: int = writer) -> None:
+                os.close(opener)
+                os.read(gate, 1)
+                with self._variant.in_force():
+                    for number in self._own[writer]:
+                        tell(self._absorb(int(number), writer))
+
+            children.append(fork(work))
+        os.close(gate)
+        os.close(opener)
+        limit = time.monotonic() + LONGEST
+        told = [child.finish(limit - time.monotonic()) for child in children]
+        outcome = Outcome("writers", {"writers": len(told), "tasks": self._n_tasks}, self._wrong(told))
+        for word, letter in {"absorbed": ABSORBED, "already absorbed": ALREADY, "refused": REFUSED}.items():
+            outcome.add(word, sum(what.partition(b"!")[0].count(letter) for what in told))
+        return outcome
+
+    def _absorb(self, number: int, writer: int) -> bytes:
+        X, y = rows(self._content(number, writer))
+        try:
+            return ALREADY if store.open(self._path).absorb(name(number), X, y).already else ABSORBED
+        except DuplicateTaskError:
+            if not self._contested(number):
+                raise
+            return REFUSED
+
+    def _contested(self, number: int) -> bool:
+        """Return whether each writer has rows of its own for a task, so that the first of them wins."""
+        return number % 7 == 0
+
+    def _content(self, number: int, writer: int) -> int:
+        """Return which rows a writer has for a task."""
+        return number + self._n_tasks * (1 + writer) if self._contested(number) else number
+
+    def _wrong(self, told: list[bytes]) -> list[str]:
+        wrong = [f"writer {writer}: {what.decode()}" for writer, what in enumerate(told) if b"!" in what]
+        took = [
+            (int(number), writer)
+            for writer, what in enumerate(told)
+            for number, letter in zip(self._own[writer], what.partition(b"!")[0].decode(), strict=False)
+            if letter == ABSORBED.decode()
+        ]
+        if sorted(number for number, _ in took) != list(range(self._n_tasks)):
+            wrong.append(f"{len(took)} tasks were acknowledged as new; there are {self._n_tasks}")
+        try:
+            said = answers(self._path)
+        except RidgewayError as error:
+            return [*wrong, str(error)]
+        if sorted(said.ids) != sorted(map(name, range(self._n_tasks))):
+            wrong.append(f"{len(said.ids)} tasks in the ledger, {len(set(said.ids))} different; not {self._n_tasks}")
+        if wrong:
+            return wrong
+        gap = distance_from_pooled(said, [self._content(number, writer) for number, writer in took])
+        if not gap < CLOSE:
+            return [f"the information is not the sum over the tasks (off by {gap:.1e})"]
+        return []
