@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUN ?= python
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test check torture bench accuracy paper clean
+.PHONY: demo test check torture bench accuracy paper retrospect clean
 
 demo: .venv/report
 	$(BIN)/ridgeway compare penguins --target body_mass_g --task-column island,year --out build/report
@@ -36,6 +36,11 @@ accuracy: .venv/bench
 
 paper: .venv/check
 	$(BIN)/python docs/make_paper.py
+
+# The simulations behind docs/retrospect.md: some fifteen minutes.
+retrospect: .venv/check
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.retrospect
+	$(BIN)/python docs/make_retrospect.py
 
 .venv/%: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

@@ -1,9 +1,16 @@
 """Simulations of what `ridgeway.retrospect` and its policies promise: `make retrospect`."""
 
-from collections.abc import Iterable, Sequence
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import kstest
 
 from ridgeway import GeneralizedRidge, retrospect
 from ridgeway.weights import Accumulated
@@ -91,7 +98,7 @@ def evidence_errors(
 
 
 def jump_errors(
-    seeds: Sequence[int],
+    seeds: Iterable[int],
     size: float,
     *,
     n: int = 150,
@@ -125,3 +132,84 @@ def jump_errors(
             errors[t] = [np.square(model.partial_fit(X, y).coef_ - coef).sum() for model in models.values()]
         runs.append(errors)
     return dict(zip(("plain", "adaptive", "anew"), np.mean(runs, axis=0).T, strict=True))
+
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "σ² = 1": {},
+    "σ² = 5": {"noise_variance": 5.0},
+    "σ² = 1, shift": {"shift": True},
+    "σ² = 5, shift": {"noise_variance": 5.0, "shift": True},
+}
+"""The paper's settings: T = 20 tasks of n = 150 rows and p = 200 features, w_* ~ N(0, I)."""
+
+
+def coverage_part() -> dict[str, Any]:
+    """10,000 sequences of tasks: how often 95 % intervals hold the truth."""
+    hits = covered(np.random.default_rng(0), 10_000)
+    names = ["intercept", "x0", "x1", "x2", "x3", "mean response", "new observation"]
+    return dict(zip(names, hits.mean(axis=0).tolist(), strict=True))
+
+
+def chow_part() -> dict[str, Any]:
+    """Return the p-value of the Kolmogorov-Smirnov test under equal parameters, and the power at 5 % beyond."""
+    sizes = [0.0, 1.0, 2.0, 4.0, 8.0, 16.0]
+    p_values = {size: chow_p_values(np.random.default_rng(0), 4000 if size == 0.0 else 1000, size) for size in sizes}
+    return {
+        "uniform": float(kstest(p_values[0.0], "uniform").pvalue),
+        "sizes": sizes,
+        "power": [float((values < 0.05).mean()) for values in p_values.values()],
+    }
+
+
+def evidence_part(setting: str) -> dict[str, Any]:
+    """Return the mean errors of 100 repetitions."""
+    return _listed(evidence_errors(range(100), **SETTINGS[setting]))
+
+
+def peak_part() -> dict[str, Any]:
+    """Return the mean errors of 100 repetitions where n_1 + … + n_4 = p."""
+    return _listed(evidence_errors(range(100), n=50, n_tasks=8))
+
+
+def calm_part(setting: str) -> dict[str, Any]:
+    """Return the mean errors of 100 repetitions without a jump."""
+    return _listed(jump_errors(range(100), 0.0, **SETTINGS[setting]))
+
+
+def jump_part(size: float) -> dict[str, Any]:
+    """Return the mean errors of 20 repetitions with a jump."""
+    return _listed(jump_errors(range(1000, 1020), size))
+
+
+def _listed(errors: dict[str, Array]) -> dict[str, Any]:
+    return {name: [float(f"{value:.6g}") for value in values] for name, values in errors.items()}
+
+
+PARTS: dict[str, Callable[[], dict[str, Any]]] = {
+    "coverage": coverage_part,
+    "chow": chow_part,
+    "peak": peak_part,
+    **{f"evidence, {setting}": partial(evidence_part, setting) for setting in SETTINGS},
+    **{f"calm, {setting}": partial(calm_part, setting) for setting in SETTINGS},
+    **{f"jump, {size:g}": partial(jump_part, size) for size in (*JUMPS, 400.0)},
+}
+RESULTS = Path(__file__).parents[1] / "docs" / "retrospect.json"
+
+
+def main() -> None:
+    """Run all parts, or those whose names begin as asked, and put the results into docs/retrospect.json."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("parts", nargs="*", default=[""], help=f"of: {', '.join(PARTS)}")
+    asked = parser.parse_args().parts
+    for name, run in PARTS.items():
+        if any(name.startswith(beginning) for beginning in asked):
+            began = time.perf_counter()
+            results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+            results[name] = run()
+            ordered = {part: results[part] for part in PARTS if part in results}
+            RESULTS.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+            print(f"{name}: {time.perf_counter() - began:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
