@@ -207,7 +207,8 @@ def main() -> None:
             results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
             results[name] = run()
             ordered = {part: results[part] for part in PARTS if part in results}
-            RESULTS.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+            lines = [f" {json.dumps(part, ensure_ascii=False)}: {json.dumps(ordered[part])}" for part in ordered]
+            RESULTS.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
             print(f"{name}: {time.perf_counter() - began:.0f} s", flush=True)
 
 

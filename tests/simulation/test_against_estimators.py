@@ -53,6 +53,8 @@ def estimator(name, tasks, noise_variance):
             return GeneralizedRidge(fit_intercept=False)
         case "gr:optimal":
             return GeneralizedRidge(weights.Accumulated(prior=noise_variance), fit_intercept=False)
+        case "gr:evidence":
+            return GeneralizedRidge(weights.Accumulated(prior="evidence"), fit_intercept=False)
         case "gr:diagonal":
             matrices = [np.diag(np.diag(J)) / n for J, n in zip(past, sizes, strict=True)]
             return GeneralizedRidge(weights.Explicit(matrices), fit_intercept=False)
@@ -104,7 +106,7 @@ def gaps(setting, names, *, mutate=lambda tasks: tasks):
 @pytest.mark.parametrize("words", SETTINGS)
 def test_every_method_is_its_estimator(words):
     for name, gap in gaps(SETTINGS[words], NAMES):
-        assert gap < 1e-9, (name, gap)
+        assert gap < (1e-8 if name == "gr:evidence" else 1e-9), (name, gap)  # a root found in squares
 
 
 def test_the_comparison_can_fail():

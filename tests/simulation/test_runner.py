@@ -35,7 +35,8 @@ def reference():
 @pytest.mark.parametrize("averaging", ["exact", "drawn"])
 def test_one_job_and_two_are_bitwise_the_same(averaging):
     setting = Setting(4, [30, 60, 90, 120], 60, (1.0, 5.0), shift="paper", rotate=True)
-    names = [*methods_module.NAMED, "crr:1", "es:5"]
+    names = [name for name in methods_module.NAMED if averaging == "drawn" or name != "gr:evidence"]
+    names += ["crr:1", "es:5"]
     one, two = (simulation.run(setting, names, 5, seed=2, n_jobs=jobs, averaging=averaging) for jobs in (1, 2))
     assert same(one, two)
     other = simulation.run(setting, names, 5, seed=3, averaging=averaging)

@@ -8,6 +8,7 @@ from ridgeway.information._base import Information
 from ridgeway.information._decay import evidence_decay
 from ridgeway.information._evidence import (
     LearnedPrior,
+    evidence_estimate,
     learn_by_gcv,
     learn_directions,
     learn_groups,
@@ -25,6 +26,7 @@ __all__ = [
     "Moments",
     "SquareRoot",
     "evidence_decay",
+    "evidence_estimate",
     "learn_by_gcv",
     "learn_directions",
     "learn_groups",

@@ -8,16 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import brentq, minimize
 
 from ridgeway.errors import InferenceError
 from ridgeway.information._base import Information
-from ridgeway.linalg import add_triangle, psd_root, solve_upper, svd_square
+from ridgeway.linalg import add_triangle, psd_root, solve_upper, svd_square, tolerance
 
 Array = NDArray[np.float64]
 
 GRID = 80
 """Points at which a function of one penalty is tried before its best is refined."""
+FLAT = 1e-9
+"""Differences of a criterion that mean nothing."""
 WIDE = 1e10
 """How far beyond the information about any direction a penalty is looked for."""
 
@@ -110,7 +112,7 @@ class Spectrum:
     @property
     def penalties(self) -> Array:
         """The penalties to try: from far below the information about any direction to far above."""
-        live = self.values[self.values > self.values[0] * np.finfo(np.float64).eps ** 2]
+        live = self.values[self.values > self.values[0] * tolerance(len(self.values)) ** 2]
         largest, smallest = (float(live[0]), float(live[-1])) if live.size else (1.0, 1.0)
         return np.geomspace(smallest / WIDE, largest * WIDE, GRID)
 
@@ -125,16 +127,26 @@ def learn_penalty(information: Information, start: Array) -> LearnedPrior:
     return learn_from(Spectrum.of(information, start))
 
 
+def evidence_estimate(information: Information, start: Array) -> Array:
+    """Return ŵ under the P = λI of largest evidence, (n_features, n_targets), from one SVD for both. O(p³)."""
+    spectrum = Spectrum.of(information, start)
+    known = np.sqrt(spectrum.values) / (spectrum.values + learn_from(spectrum).prior)
+    return np.asarray(start + spectrum.directions @ (known[:, None] * spectrum.scores))
+
+
 def learn_from(spectrum: Spectrum) -> LearnedPrior:
     """Return the P = λI of largest evidence. O(p)."""
     used = spectrum.varies
+    squares, n = np.square(spectrum.scores[:, used]), spectrum.n_samples
 
-    def deviance(penalties: Array) -> Array:
-        """Return −2·log evidence at the best σ², constants aside."""
+    def deviance(penalties: Array) -> tuple[Array, Array]:
+        """Return −2·log evidence at the best σ², constants aside, and its slope in log λ."""
         shrunk = penalties[:, None] / (spectrum.values + penalties[:, None])
-        squares = spectrum.left[used] + shrunk @ np.square(spectrum.scores[:, used])
+        rss = spectrum.left[used] + shrunk @ squares
         spread = np.log1p(spectrum.values / penalties[:, None]).sum(axis=1)
-        return np.asarray(spectrum.n_samples * np.log(squares).sum(axis=1) + used.sum() * spread)
+        slopes = (shrunk * (1.0 - shrunk)) @ squares / rss
+        kept = (1.0 - shrunk).sum(axis=1)
+        return n * np.log(rss).sum(axis=1) + used.sum() * spread, n * slopes.sum(axis=1) - used.sum() * kept
 
     return spectrum.learned_penalty(_best_penalty(spectrum, deviance))
 
@@ -142,14 +154,18 @@ def learn_from(spectrum: Spectrum) -> LearnedPrior:
 def learn_by_gcv(information: Information, start: Array) -> LearnedPrior:
     """Return the P = λI of least generalized cross-validation error n·rss/(n − df)². One SVD, O(p³)."""
     spectrum = Spectrum.of(information, start)
-    n_all, live = information.n_samples, spectrum.penalties
-    count = np.count_nonzero(spectrum.values > live[0] / WIDE)
+    squares = np.square(spectrum.scores[:, spectrum.varies])
+    count = np.count_nonzero(spectrum.values > spectrum.penalties[0] / WIDE)
 
-    def criterion(penalties: Array) -> Array:
+    def criterion(penalties: Array) -> tuple[Array, Array]:
+        """Return the sum of log GCV over the targets, constants aside, and its slope in log λ."""
         shrunk = penalties[:, None] / (spectrum.values + penalties[:, None])
-        rss = spectrum.left + np.square(shrunk) @ np.square(spectrum.scores)
+        rss = spectrum.left[spectrum.varies] + np.square(shrunk) @ squares
         freedom = max(spectrum.n_samples - count, 0) + shrunk[:, :count].sum(axis=1)
-        return np.asarray(np.log(n_all * rss[:, spectrum.varies] / np.square(freedom)[:, None]).sum(axis=1))
+        slopes = (np.square(shrunk) * (1.0 - shrunk)) @ squares / rss
+        gained = (shrunk * (1.0 - shrunk))[:, :count].sum(axis=1) / freedom
+        values = np.log(rss / np.square(freedom)[:, None]).sum(axis=1)
+        return values, 2.0 * (slopes - gained[:, None]).sum(axis=1)
 
     return spectrum.learned_penalty(_best_penalty(spectrum, criterion))
 
@@ -271,16 +287,15 @@ def _stacked(R: Array, rhs: Array, prior: Array) -> tuple[Array, Array]:
     return merged[:p, :p], merged[:p, p:]
 
 
-def _best_penalty(spectrum: Spectrum, criterion: Callable[[Array], Array]) -> float:
-    """Return the penalty of least criterion: the best of a grid, refined between its neighbours."""
+def _best_penalty(spectrum: Spectrum, criterion: Callable[[Array], tuple[Array, Array]]) -> float:
+    """Return the penalty of least criterion: the best of a grid, and from there to where the slope is zero."""
     grid = np.log(spectrum.penalties)
-    tried = criterion(np.exp(grid))
-    best = int(tried.argmin())
-    low, high = grid[max(best - 1, 0)], grid[min(best + 1, GRID - 1)]
-    found = minimize_scalar(
-        lambda log: float(criterion(np.exp(np.array([log])))[0]),
-        bounds=(low, high),
-        method="bounded",
-        options={"xatol": 1e-9},
+    values, slopes = criterion(np.exp(grid))
+    # Where the criterion is flat, as it may be for fewer rows than features, the least penalty that is as good as any.
+    best = int(np.argmax(values <= values.min() + FLAT))
+    other = best - 1 if slopes[best] > 0.0 else best + 1
+    if not 0 <= other < GRID or slopes[best] * slopes[other] >= 0.0:
+        return float(np.exp(grid[best]))
+    return float(
+        np.exp(brentq(lambda log: criterion(np.exp(np.array([log])))[1][0], grid[best], grid[other], xtol=1e-13))
     )
-    return float(np.exp(found.x if found.fun <= tried[best] else grid[best]))

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from ridgeway._validation import LARGEST
 from ridgeway.errors import InvalidParameterError
+from ridgeway.information import Moments, evidence_estimate
 from ridgeway.linalg import Factor, mirrored, symmetric_eigen, top_eigenvalue
 from ridgeway.simulation._setting import Setting
 from ridgeway.simulation._task import SharedTask
@@ -119,6 +120,20 @@ def _diagonal(task: SharedTask, _: float) -> Gain:
     return _full(task, Factor(matrix))
 
 
+def _evidence(task: SharedTask, mix: Array) -> Array:
+    """H_t with the prior λI under which all rows so far are most probable: `weights.Accumulated("evidence")`."""
+    p, pooled = task.n_features, task.pooled
+    matrix = np.zeros((p + 1, p + 1), order="F")
+    matrix[:p, :p], matrix[:p, p:], matrix[p:, p:] = (
+        pooled.information,
+        pooled.moment @ mix,
+        mix.T @ pooled.squares @ mix,
+    )
+    n, nothing = pooled.n_samples, np.zeros(p + 1)
+    held = Moments(p, 1, False, n, float(n), 0.0, nothing, nothing, matrix, np.diagonal(matrix).copy(), 0.0)
+    return evidence_estimate(held, np.zeros((p, 1)))
+
+
 def _oracle(task: SharedTask, mix: Array) -> Array:
     return task.pooled_factor.solve(task.pooled.moment @ mix)
 
@@ -209,6 +224,7 @@ NAMED: dict[str, Method | PooledMethod] = {
         Method("gr:diagonal", _diagonal),
         Method("es", _vanilla(VANILLA_STEPS)),
         Method("es:gr", _matched),
+        PooledMethod("gr:evidence", _evidence, uses_noise=True),
         PooledMethod("oracle", _oracle, _oracle_moment),
     )
 }
@@ -224,6 +240,7 @@ DESCRIPTIONS = {
     "crr:task-max": "continual ridge, λ_t = the largest eigenvalue of Σ_t",
     "gr": "generalized ridge with H̃_t, what the past knows",
     "gr:optimal": "generalized ridge with the optimal H_t, the prior σ²·I included",
+    "gr:evidence": "generalized ridge with a prior learned from all rows so far: the optimum without knowing σ²",
     "gr:diagonal": "generalized ridge with the diagonal of H̃_t (elastic weight consolidation)",
     "es": f"early stopping, {VANILLA_STEPS} steps of 1/γ_max; es:M takes M steps",
     "es:gr": f"early stopping matched to gr, {MATCHED_STEPS} steps with a learning-rate matrix",

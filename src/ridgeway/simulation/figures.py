@@ -40,7 +40,7 @@ LABELS = {
     "mn": "MN", "crr:best": "CRR, best λ at each step", "crr:trace": "CRR, λ = tr(H̃)/p",
     "crr:max": "CRR, λ = λmax(H̃)", "crr:task-max": "CRR, λ = γmax(Σ)", "crr:t-1": "CRR, λ = t − 1", "gr": "GR, H̃",
     "gr:optimal": "GR, optimal", "gr:diagonal": "GR, diagonal H̃", "es": "ES, 100 steps", "es:gr": "ES matched to GR",
-    "oracle": "oracle",
+    "gr:evidence": "GR, learned prior", "oracle": "oracle",
 }  # fmt: skip
 
 
