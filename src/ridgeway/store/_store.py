@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.errors import InvalidParameterError, StoreError
+from ridgeway.errors import InvalidDataError, InvalidParameterError, StoreError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.store._absorb import Absorbed, Removed, absorb, one_task, remove
 from ridgeway.store._arrays import Block, checked_rows, cut
@@ -28,7 +28,7 @@ from ridgeway.store._generations import (
 from ridgeway.store._merge import merged
 from ridgeway.store._records import Record, checked_id, checked_reason, live, totals
 from ridgeway.store._recovery import migrate, restore
-from ridgeway.store._rows import Progress, check_file, explained, tasks_in
+from ridgeway.store._rows import Progress, check_file, explained, read_rows, tasks_in
 from ridgeway.store._schema import Schema, checked_schema
 from ridgeway.store._state import check_state, empty_arrays, model_of
 from ridgeway.store._tables import open_table
@@ -151,6 +151,21 @@ class Store:
                 checked_id(task_id),
                 lambda: tasks_in(table, self.schema, task_id=task_id, progress=progress),
             )
+
+    def rows(self, path: str | PathLike[str]) -> tuple[Any, Array, Array | None]:
+        """Return the rows of a data file, checked, as X (a pyarrow Table), y and sample_weight; nothing is learned.
+
+        What `retrospect.compare` takes. All rows are in memory at once.
+        """
+        blocks = list(read_rows(path, self.schema))
+        if not blocks:
+            raise InvalidDataError(f"{path} has no rows. Pass a file with some.")
+        from pyarrow import table
+
+        X, y = np.vstack([block.X for block in blocks]), np.vstack([block.y for block in blocks])
+        weights = [block.sample_weight for block in blocks if block.sample_weight is not None]
+        named = table(dict(zip(self.schema.features, X.T, strict=True)))
+        return named, y[:, 0] if self.schema.single_target else y, np.concatenate(weights) if weights else None
 
     def merge(self, other: "Store | str | PathLike[str]", out: str | PathLike[str]) -> "Store":
         """Make a new state file, as if one had absorbed the tasks of both, or raise `MergeError` with what differs."""

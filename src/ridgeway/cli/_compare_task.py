@@ -1,0 +1,70 @@
+"""`ridgeway compare-task`: whether a data file shares the parameter of a state file."""
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from ridgeway.cli._failures import clear_failures
+
+if TYPE_CHECKING:
+    from ridgeway.retrospect import Comparison
+
+__all__ = ["compare_task"]
+
+SHOWN = 3
+"""Directions that are shown, and terms of each."""
+
+EXAMPLES = """\b
+Examples:
+  ridgeway compare-task wages.rw survey-2024.parquet    before absorbing it
+"""
+
+
+@click.command(name="compare-task", epilog=EXAMPLES)
+@click.argument("file", metavar="FILE.rw")
+@click.argument("data", metavar="DATA")
+def compare_task(file: str, data: str) -> None:
+    """Ask, before absorbing a CSV, Parquet or Arrow file, whether it shares the state's parameter.
+
+    Prints Chow's test, the expected gain or harm of absorbing it, and the directions that disagree most. Nothing is
+    changed.
+    """
+    with clear_failures("compare-task"):
+        from ridgeway import retrospect, store
+
+        opened = store.open(file)
+        model = opened.model()
+        found = retrospect.compare(model, *opened.rows(data))
+        click.echo(f"{data} beside {model.n_tasks_} task(s) of {model.n_samples_seen_} rows")
+        for number, name in enumerate(opened.schema.targets):
+            click.echo("\n".join(_lines(found, number, name)))
+
+
+def _lines(found: "Comparison", number: int, target: str) -> Iterator[str]:
+    """Yield what was found about one target."""
+    import numpy as np
+
+    q, freedom = found.degrees_of_freedom
+    values = (found.f, found.p_value, found.noncentrality, found.gain_for_past, found.gain_for_task)
+    f, p_value, noncentrality, for_past, for_task = (float(np.atleast_1d(value)[number]) for value in values)
+    verb = "disagree" if p_value < 0.05 else "are compatible"
+    yield f"{target}: past and task {verb} (Chow's test: F({q}, {freedom}) = {f:.4g}, p = {p_value:.3g})"
+    yield f"  noncentrality {noncentrality:.3g}; absorbing helps in every direction if it is at most 1"
+    yield f"  absorbing {_effect(for_past)} for the past's parameter, against leaving the task out"
+    yield f"  absorbing {_effect(for_task)} for the task's parameter, against learning it alone"
+    yield f"  decay='adaptive' would keep {100.0 * found.share:.3g} % of the past"
+    statistics = np.atleast_2d(found.statistics)[number]
+    for j in np.argsort(-np.abs(statistics), kind="stable")[:SHOWN]:
+        largest = np.argsort(-np.abs(found.directions[j]), kind="stable")[:SHOWN]
+        words = " ".join(f"{found.directions[j, i]:+.2f}·{found.terms[i]}" for i in largest)
+        more = " …" if len(found.terms) > SHOWN else ""
+        yield f"  t = {statistics[j]:+.2f} in the direction {words}{more}"
+
+
+def _effect(gain: float) -> str:
+    """Say what a gain in expected squared error is."""
+    if math.isinf(gain):
+        return "is the only way to an estimate"
+    return f"{'lowers' if gain >= 0.0 else 'raises'} the expected squared error by {abs(gain):.3g}"

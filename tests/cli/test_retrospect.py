@@ -1,0 +1,97 @@
+"""`ridgeway summary` and `ridgeway compare-task`."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from click.testing import CliRunner
+
+from ridgeway import store
+from ridgeway.cli._commands import commands
+
+NAMES = ["age", "tenure", "hours"]
+
+
+def ask(*arguments):
+    return CliRunner().invoke(commands, list(map(str, arguments)))
+
+
+@pytest.fixture
+def table(rng):
+    rows = pd.DataFrame(rng.normal(size=(80, 3)), columns=NAMES)
+    rows["wage"] = rows @ [1.0, 2.0, 0.0] + rng.normal(size=80)
+    return rows
+
+
+@pytest.fixture
+def state(tmp_path, table):
+    opened = store.create(tmp_path / "wages.rw", features=NAMES, target="wage")
+    opened.absorb("first", table[NAMES][:30], table["wage"][:30])
+    opened.absorb("second", table[NAMES][30:60], table["wage"][30:60])
+    return opened.path
+
+
+def test_summary(state, table):
+    said = ask("summary", state, "--level", 0.9)
+    assert said.exit_code == 0
+    fit = sm.OLS(table["wage"][:60], sm.add_constant(table[NAMES][:60])).fit()
+    line = next(line for line in said.stdout.splitlines() if line.startswith("tenure"))
+    bounds = fit.conf_int(0.1).loc["tenure"]
+    expected = [fit.params["tenure"], fit.bse["tenure"], fit.tvalues["tenure"], fit.pvalues["tenure"], *bounds]
+    np.testing.assert_allclose([float(word) for word in line.split()[1:]], expected, rtol=1e-3, atol=5e-4)
+    assert "60 rows of 2 task(s)" in said.stdout
+
+
+def test_summary_of_some_features(state, table):
+    said = ask("summary", state, "--features", "hours, age")
+    fit = sm.OLS(table["wage"][:60], sm.add_constant(table[["hours", "age"]][:60])).fit()
+    assert f"R² {fit.rsquared:.4g}" in said.stdout
+    assert "tenure" not in said.stdout
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_compare_task(state, table, tmp_path, ending):
+    same, other = table[60:], table[60:].assign(wage=lambda rows: rows["wage"] + 5.0 * rows["hours"])
+    for rows, words in ((same, "are compatible"), (other, "disagree")):
+        path = tmp_path / f"new.{ending}"
+        rows.to_parquet(path, index=False) if ending == "parquet" else rows.to_csv(path, index=False)
+        before = state.read_bytes()
+        said = ask("compare-task", state, path)
+        assert said.exit_code == 0, said.output
+        assert f"wage: past and task {words}" in said.stdout
+        assert state.read_bytes() == before
+    assert "hours" in said.stdout
+    assert "raises the expected squared error" in said.stdout
+
+
+def test_compare_task_with_few_rows_weights_and_two_targets(tmp_path, rng):
+    rows = pd.DataFrame(rng.normal(size=(34, 6)), columns=[*NAMES, "wage", "bonus", "weight"]).abs()
+    opened = store.create(tmp_path / "two.rw", features=NAMES, target=["wage", "bonus"], weight_column="weight")
+    opened.absorb("first", rows[NAMES][:30], rows[["wage", "bonus"]][:30], rows["weight"][:30])
+    rows[32:].to_csv(tmp_path / "new.csv", index=False)
+    said = ask("compare-task", opened.path, tmp_path / "new.csv")
+    assert said.exit_code == 0, said.output
+    assert "bonus: past and task" in said.stdout
+    assert "is the only way to an estimate" in said.stdout
+
+
+def test_what_goes_wrong_is_one_line(state, table, tmp_path):
+    table.drop(columns="age").to_csv(tmp_path / "less.csv", index=False)
+    table[:0].to_csv(tmp_path / "empty.csv", index=False)
+    few = store.create(tmp_path / "few.rw", features=NAMES, target="wage")
+    few.absorb("only", table[NAMES][:3], table["wage"][:3])
+    for arguments, words in [
+        (("summary", tmp_path / "none.rw"), "none.rw"),
+        (("summary", state, "--features", "age,agee"), "'agee'"),
+        (("summary", state, "--features", "age,age"), "more than once"),
+        (("summary", state, "--level", 95), "0.95"),
+        (("summary", few.path), "degrees of freedom"),
+        (("compare-task", state, tmp_path / "less.csv"), "age"),
+        (("compare-task", state, tmp_path / "empty.csv"), "no rows"),
+        (("compare-task", state, tmp_path / "none.csv"), "none.csv"),
+    ]:
+        said = ask(*arguments)
+        assert said.exit_code == 2, (arguments, said.output)
+        assert words in said.stderr
+        assert len(said.stderr.strip().splitlines()) == 1
+        assert not said.stdout
