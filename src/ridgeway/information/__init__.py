@@ -10,14 +10,13 @@ from ridgeway.information._evidence import (
     LearnedPrior,
     evidence_estimate,
     learn_by_gcv,
-    learn_directions,
-    learn_groups,
     learn_penalty,
     log_evidence,
 )
 from ridgeway.information._inference import Inference
 from ridgeway.information._moments import Moments
 from ridgeway.information._square_root import SquareRoot
+from ridgeway.information._structured import learn_directions, learn_groups
 
 __all__ = [
     "Inference",

@@ -3,16 +3,16 @@
 y = Xw + b + ε with ε ~ N(0, σ²/weight), w ~ N(start, σ²P⁻¹) and b flat. Only the information is needed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize
+from scipy.optimize import brentq
 
 from ridgeway.errors import InferenceError
 from ridgeway.information._base import Information
-from ridgeway.linalg import add_triangle, psd_root, solve_upper, svd_square, tolerance
+from ridgeway.linalg import add_triangle, psd_root, svd_square, tolerance
 
 Array = NDArray[np.float64]
 
@@ -110,10 +110,14 @@ class Spectrum:
         return float(-0.5 * (noise + log_determinant + self.constant).sum())
 
     @property
+    def rank(self) -> int:
+        """How many directions are known at all; the values descend."""
+        return int(np.count_nonzero(self.values > self.values[0] * tolerance(len(self.values)) ** 2))
+
+    @property
     def penalties(self) -> Array:
         """The penalties to try: from far below the information about any direction to far above."""
-        live = self.values[self.values > self.values[0] * tolerance(len(self.values)) ** 2]
-        largest, smallest = (float(live[0]), float(live[-1])) if live.size else (1.0, 1.0)
+        largest, smallest = (float(self.values[j]) if self.rank else 1.0 for j in (0, self.rank - 1))
         return np.geomspace(smallest / WIDE, largest * WIDE, GRID)
 
     @property
@@ -155,112 +159,19 @@ def learn_by_gcv(information: Information, start: Array) -> LearnedPrior:
     """Return the P = λI of least generalized cross-validation error n·rss/(n − df)². One SVD, O(p³)."""
     spectrum = Spectrum.of(information, start)
     squares = np.square(spectrum.scores[:, spectrum.varies])
-    count = np.count_nonzero(spectrum.values > spectrum.penalties[0] / WIDE)
+    rank = spectrum.rank
 
     def criterion(penalties: Array) -> tuple[Array, Array]:
         """Return the sum of log GCV over the targets, constants aside, and its slope in log λ."""
         shrunk = penalties[:, None] / (spectrum.values + penalties[:, None])
         rss = spectrum.left[spectrum.varies] + np.square(shrunk) @ squares
-        freedom = max(spectrum.n_samples - count, 0) + shrunk[:, :count].sum(axis=1)
+        freedom = max(spectrum.n_samples - rank, 0) + shrunk[:, :rank].sum(axis=1)
         slopes = (np.square(shrunk) * (1.0 - shrunk)) @ squares / rss
-        gained = (shrunk * (1.0 - shrunk))[:, :count].sum(axis=1) / freedom
+        gained = (shrunk * (1.0 - shrunk))[:, :rank].sum(axis=1) / freedom
         values = np.log(rss / np.square(freedom)[:, None]).sum(axis=1)
         return values, 2.0 * (slopes - gained[:, None]).sum(axis=1)
 
     return spectrum.learned_penalty(_best_penalty(spectrum, criterion))
-
-
-def learn_directions(information: Information, start: Array) -> LearnedPrior:
-    """Return the P of largest evidence that shares the eigenvectors of the information, with a penalty for each.
-
-    A direction that shows no more than noise is held at its start by a penalty that is large, not infinite. Needs
-    residual degrees of freedom: otherwise noise and signal cannot be told apart.
-    """
-    spectrum = Spectrum.of(information, start)
-    live = spectrum.values > spectrum.penalties[0]
-    if spectrum.n_samples <= np.count_nonzero(live):
-        raise InferenceError(
-            f"one penalty per direction cannot be learned from {information.n_samples} rows of "
-            f"{np.count_nonzero(live)} independent columns: noise and signal look the same. Learn more rows, or one "
-            "penalty for all (groups=None)."
-        )
-    squares, values = np.square(spectrum.scores), spectrum.values
-    variance = spectrum.left / spectrum.n_samples
-    used = spectrum.varies & (variance > 0.0)
-    floor = values[live].max(initial=1.0) * WIDE
-
-    def gains(variance: Array) -> Array:
-        """Return 1 + s²/λ at its best: the mean of score²/σ² over the targets, or 1."""
-        return np.maximum((squares[:, used] / variance[used]).mean(axis=1), 1.0) if used.any() else np.ones(len(values))
-
-    for _ in range(10_000):  # each step maximises over one block of parameters, so that the evidence only rises
-        previous = variance
-        variance = (spectrum.left + (squares / np.where(live, gains(variance), 1.0)[:, None]).sum(axis=0)) / (
-            spectrum.n_samples
-        )
-        if np.allclose(variance, previous, rtol=1e-13, atol=0.0):
-            break
-    with np.errstate(divide="ignore", invalid="ignore"):
-        prior = np.where(live & (gains(variance) > 1.0), values / (gains(variance) - 1.0), floor)
-    prior = np.minimum(prior, floor)
-    return spectrum.learned(prior, (spectrum.directions * prior) @ spectrum.directions.T)
-
-
-def learn_groups(information: Information, start: Array, groups: Sequence[NDArray[np.intp]]) -> LearnedPrior:
-    """Return the diagonal P of largest evidence with one penalty per group of columns. O(p³) a step.
-
-    Parameters
-    ----------
-    groups : the positions of each group's columns; together all columns, each once
-    """
-    spectrum = Spectrum.of(information, start)
-    p = information.n_features
-    member = np.empty(p, dtype=np.intp)
-    for number, columns in enumerate(groups):
-        member[columns] = number
-    sizes = np.bincount(member, minlength=len(groups))
-    used = spectrum.varies
-    R, rhs = information.factor()[:p, :p], information.factor()[:p, p:]
-    grid = np.log(spectrum.penalties)
-
-    def parts(penalties: Array) -> tuple[Array, Array, float]:
-        """Return rss + ‖ŵ − start‖²_P, ŵ − start and log det(J + P)."""
-        factor, right = _stacked(R, rhs - R @ start, penalties[member])
-        away = solve_upper(factor, right)
-        left = np.square(rhs - R @ (start + away)).sum(axis=0) + spectrum.left
-        return left + penalties[member] @ np.square(away), away, 2.0 * float(np.log(np.abs(np.diag(factor))).sum())
-
-    def deviance(logs: Array) -> tuple[float, Array]:
-        penalties = np.exp(logs)
-        squares, away, determinant = parts(penalties)
-        inverse = solve_upper(_stacked(R, rhs, penalties[member])[0], np.eye(p))
-        trace = np.bincount(member, np.square(inverse).sum(axis=1), minlength=len(groups))
-        value = spectrum.n_samples * np.log(squares[used]).sum() + used.sum() * (determinant - sizes @ logs)
-        pull = np.square(away[:, used]) @ (spectrum.n_samples / squares[used])
-        slope = penalties * np.bincount(member, pull, minlength=len(groups))
-        return float(value), slope + used.sum() * (penalties * trace - sizes)
-
-    # The evidence may have several peaks: climb from one penalty for all, from what the rows know, and from one row's.
-    scalar = np.log(learn_from(spectrum).prior[0])
-    known = np.log(np.bincount(member, np.square(R).sum(axis=0), minlength=len(groups)) / sizes + np.exp(grid[0]))
-    tries = [np.full(len(groups), scalar), known, known - np.log(spectrum.n_samples)]
-    bounds = [(grid[0], grid[-1])] * len(groups)
-    results = [
-        minimize(
-            deviance,
-            np.clip(logs, grid[0], grid[-1]),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=bounds,
-            options={"maxiter": 1000, "ftol": 1e-15, "gtol": 1e-9},
-        )
-        for logs in tries
-    ]
-    penalties = np.exp(min(results, key=lambda result: float(result.fun)).x)
-    squares, _, determinant = parts(penalties)
-    prior = penalties[member]
-    variance = squares / spectrum.n_samples
-    return LearnedPrior(prior, variance, spectrum.log_evidence(variance, determinant - float(np.log(prior).sum())))
 
 
 def log_evidence(information: Information, prior: Array, start: Array) -> float:
@@ -274,17 +185,6 @@ def log_evidence(information: Information, prior: Array, start: Array) -> float:
     squares += (away * (prior[:, None] * away if prior.ndim == 1 else prior @ away)).sum(axis=0)
     ratio = np.abs(np.diag(held) / np.diag(psd_root(prior)))
     return spectrum.log_evidence(squares / spectrum.n_samples, 2.0 * float(np.log(ratio).sum()))
-
-
-def _stacked(R: Array, rhs: Array, prior: Array) -> tuple[Array, Array]:
-    """Return factor and right-hand side of R·w = rhs and diag(√prior)·w = 0 together."""
-    p, k = rhs.shape
-    top = np.zeros((p, p + k))
-    top[:, :p] = np.diag(np.sqrt(prior))
-    width = np.zeros((p + k, p + k), order="F")
-    width[:p] = top
-    merged = add_triangle(width, np.hstack([R, rhs]))
-    return merged[:p, :p], merged[:p, p:]
 
 
 def _best_penalty(spectrum: Spectrum, criterion: Callable[[Array], tuple[Array, Array]]) -> float:
