@@ -48,11 +48,15 @@ def diabetes() -> Figure:
     label(first, "Coefficients with 95 % intervals", "progression per standard deviation", "")
     path = retrospect.lasso_path(model)
     last = path.coefs[-1]
-    for j, name in enumerate(names):
+    free = np.inf
+    for j in np.argsort(-last):
         shown = abs(last[j]) > 10.0
         second.semilogx(path.penalties, path.coefs[:, j], color=BLUE if shown else SKY, lw=1.5 if shown else 0.8)
-        if shown:
-            second.annotate(name, (path.penalties[-1], last[j]), xytext=(4, -3), textcoords="offset points", fontsize=8)
+        if shown:  # names from above, none on top of another
+            free = min(last[j], free - 3.0)
+            second.annotate(
+                names[j], (path.penalties[-1], free), xytext=(4, -3), textcoords="offset points", fontsize=8
+            )
     second.invert_xaxis()
     label(second, "The lasso path, from the state", "penalty", "coefficient")
     kept, men = X.drop(columns="sex"), X["sex"] < 0
@@ -77,6 +81,7 @@ def evidence() -> Figure:
     first.semilogy(tasks, peak["plain"], color=RED, ls="--", marker="o", ms=4, label="no prior (H̃)")
     first.semilogy(tasks, peak["evidence"], color=BLUE, marker="s", ms=4, label="prior='evidence'")
     first.semilogy(tasks, peak["optimum"], color=BLACK, ls=":", label="optimum, knows σ² and E[w w']")
+    first.set_ylim(top=3e6)
     label(first, "The peak at n₁ + … + n₄ = p (n = 50, p = 200)", "task", "mean of ‖ŵ − w‖²")
     for (name, errors), colour, dashes in zip(
         _parts("evidence"), (BLUE, ORANGE, GREEN, RED), ("-", "--", "-.", ":"), strict=True
@@ -84,6 +89,7 @@ def evidence() -> Figure:
         ratio = np.array(errors["evidence"]) / errors["optimum"]
         second.plot(np.arange(2, len(ratio) + 1), 100.0 * (ratio[1:] - 1.0), color=colour, ls=dashes, label=name)
     second.axhline(1.0, color=BLACK, lw=1, ls=":", label="the bar")
+    second.set_xticks([2, 5, 10, 15, 20])
     label(second, "The paper's settings: beyond the optimum", "task", "% of the optimum's error")
     return figure
 

@@ -20,7 +20,8 @@ def evidence_decay(past: Information, task: Information, start: Array) -> float:
 
     Given the past, w ~ N(m, σ²(γJ + λI)⁻¹) with m = (γJ + λI)⁻¹γJŵ: γ = 1 is the posterior, γ = 0 knows nothing but
     the prior. λ and σ² are those of largest evidence in the past, and γ the one that makes the task's targets most
-    probable, where it beats γ = 1 by `DECISIVE`; otherwise 1. w is measured from `start`. O(p³).
+    probable. Where that does not beat γ = 1 by `DECISIVE` it is 1, and where it does not beat γ = 0 as much it is 0.
+    w is measured from `start`. O(p³).
     """
     if past.n_samples - past.centered <= past.n_features:
         return 1.0  # noise and signal cannot be told apart yet
@@ -44,7 +45,7 @@ def evidence_decay(past: Information, task: Information, start: Array) -> float:
     nothing = view.deviance(0.0)
     if whole - min(float(found.fun), nothing) < DECISIVE:
         return 1.0
-    return 0.0 if nothing <= found.fun + 1.0 else float(np.exp(found.x))
+    return 0.0 if nothing < float(found.fun) + DECISIVE else float(np.exp(found.x))
 
 
 class _View:
