@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def diabetes() -> Figure:
-    """Coefficients per standard deviation, the lasso path, and where women and men differ."""
+    """Coefficients per standard deviation, the lasso path, and where the two sexes differ."""
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     X = (X - X.mean()) / X.std()
     figure, (first, second, third) = panels(3)
@@ -59,8 +59,8 @@ def diabetes() -> Figure:
             )
     second.invert_xaxis()
     label(second, "The lasso path, from the state", "penalty", "coefficient")
-    kept, men = X.drop(columns="sex"), X["sex"] < 0
-    one, two = (retrospect.summary(GeneralizedRidge().fit(kept[of], y[of])) for of in (men, ~men))
+    kept, low = X.drop(columns="sex"), X["sex"] < 0
+    one, two = (retrospect.summary(GeneralizedRidge().fit(kept[of], y[of])) for of in (low, ~low))
     terms = np.arange(1, len(one.terms))
     for shift, who, colour, marker, name in ((-0.15, one, ORANGE, "o", "sex = 1"), (0.15, two, GREEN, "s", "sex = 2")):
         width = (who.intervals[1:, 1] - who.intervals[1:, 0]) / 2.0
@@ -68,7 +68,7 @@ def diabetes() -> Figure:
     third.axvline(0.0, color=BLACK, lw=1)
     third.set_yticks(terms, one.terms[1:])
     third.invert_yaxis()
-    p_value = retrospect.compare(GeneralizedRidge().fit(kept[men], y[men]), kept[~men], y[~men]).p_value
+    p_value = retrospect.compare(GeneralizedRidge().fit(kept[low], y[low]), kept[~low], y[~low]).p_value
     label(third, f"Two tasks that disagree (Chow's test: p = {p_value:.0e})", "progression per standard deviation", "")
     return figure
 
