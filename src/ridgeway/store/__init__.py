@@ -23,8 +23,9 @@ array([0.02, 0.06])
 
 from ridgeway.store._absorb import Absorbed, Removed
 from ridgeway.store._records import Record
+from ridgeway.store._rows import read_rows
 from ridgeway.store._schema import Schema
-from ridgeway.store._store import Health, Store, create, open, restore_previous
+from ridgeway.store._store import Health, Store, create, import_arrays, open, restore_previous
 
 __all__ = [
     "Absorbed",
@@ -34,6 +35,8 @@ __all__ = [
     "Schema",
     "Store",
     "create",
+    "import_arrays",
     "open",
+    "read_rows",
     "restore_previous",
 ]

@@ -6,6 +6,7 @@ import sqlite3
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from os import PathLike, fsdecode, fsencode
 from pathlib import Path
 from urllib.parse import quote
 
@@ -174,6 +175,17 @@ def sync_folder(path: Path) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def as_path(path: str | PathLike[str]) -> Path:
+    """Return a path that a file can have."""
+    try:
+        encoded = fsencode(path)
+    except (TypeError, ValueError):
+        encoded = b""
+    if not encoded or b"\0" in encoded:
+        raise StoreError(f"{path!r} is no path of a file. Pass one like 'wages.rw'.")
+    return Path(fsdecode(encoded))
 
 
 def check_regular(path: Path) -> None:

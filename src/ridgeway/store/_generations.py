@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway.errors import DamagedStoreError, StoreError, StoreVersionError
-from ridgeway.store._connection import FORMAT, check_format, check_tables
+from ridgeway.store._connection import FORMAT, check_format, check_tables, write_new
 from ridgeway.store._digests import BLOCK_BYTES, bytes_of, digest_of, piece_digests, pieces
 from ridgeway.store._records import Record
 from ridgeway.store._schema import RESTORE, Schema, canonical, parsed
@@ -148,11 +148,6 @@ def read_arrays(connection: sqlite3.Connection, generation: Generation, path: Pa
     return arrays
 
 
-def write_head(connection: sqlite3.Connection, schema: Schema) -> None:
-    """Write the head of a new file."""
-    connection.execute("INSERT INTO head VALUES (0, ?, 0)", (schema.to_bytes(),))
-
-
 def write_generation(
     connection: sqlite3.Connection,
     schema: Schema,
@@ -187,6 +182,23 @@ def write_generation(
         connection.execute("PRAGMA incremental_vacuum").fetchall()
     _read_back(connection, first, blocks, rows, (number, manifest, root))
     return root
+
+
+def write_state(path: Path, schema: Schema, entries: Sequence[tuple[int, Record]], arrays: Mapping[str, Array]) -> None:
+    """Make a state file, which must not exist yet, of a ledger and a state."""
+    write_new(path, lambda connection: fill_with(connection, schema, entries, arrays, FIRST))
+
+
+def fill_with(
+    connection: sqlite3.Connection,
+    schema: Schema,
+    entries: Sequence[tuple[int, Record]],
+    arrays: Mapping[str, Array],
+    number: int,
+) -> None:
+    """Write the head and the only generation of a new file."""
+    connection.execute("INSERT INTO head VALUES (0, ?, 0)", (schema.to_bytes(),))
+    write_generation(connection, schema, number, entries, arrays, keep=None)
 
 
 def _changed(connection: sqlite3.Connection, rows: list[tuple[int, int, bytes]]) -> list[tuple[int, int, bytes]]:

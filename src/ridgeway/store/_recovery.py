@@ -23,11 +23,10 @@ from ridgeway.store._connection import (
 )
 from ridgeway.store._generations import (
     FIRST,
+    fill_with,
     open_generation,
     read_arrays,
     read_generation,
-    write_generation,
-    write_head,
 )
 from ridgeway.store._records import Record, live, totals
 from ridgeway.store._schema import Schema
@@ -103,14 +102,9 @@ def _replace(
 ) -> None:
     """Put a new content in place of the file's, in one transaction; the file stays the same file to all who use it."""
     check_state(schema, arrays, *totals(live([record for _, record in entries])))
-
-    def fill(copy: sqlite3.Connection) -> None:
-        write_head(copy, schema)
-        write_generation(copy, schema, number, entries, arrays, keep=None)
-
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.new")
     try:
-        fill_file(temporary, fill)
+        fill_file(temporary, lambda copy: fill_with(copy, schema, entries, arrays, number))
         with transaction(temporary, write=False, timeout=0.0) as copy:
             _check_copy(copy, temporary, arrays)
             connection.execute("COMMIT")

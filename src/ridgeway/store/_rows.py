@@ -32,7 +32,7 @@ def read_rows(path: str | PathLike[str], schema: Schema) -> Iterator[Block]:
     """
     table = open_table(path)
     check_file(table, schema, None)
-    with explained(table, schema):
+    with explained(table, schema.columns):
         yield from (block for _, block in tasks_in(table, schema, task_id=""))
 
 
@@ -44,13 +44,13 @@ def check_file(table: Table, schema: Schema, task_column: str | None) -> None:
 
 
 @contextmanager
-def explained(table: Table, schema: Schema) -> Iterator[None]:
+def explained(table: Table, columns: Sequence[str]) -> Iterator[None]:
     """Where a value is refused, say in which column of the file it is, and in how many rows."""
     try:
         yield
     except (InvalidDataError, InvalidDataTypeError) as error:
         if not isinstance(error, FeatureMismatchError):
-            explain(table, schema.columns)
+            explain(table, columns)
         raise
 
 

@@ -1,9 +1,9 @@
 """The state file: what it has learned, and every way to change it."""
 
-import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from os import PathLike, fsdecode, fsencode
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +14,16 @@ from ridgeway.errors import InvalidDataError, InvalidParameterError, StoreError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.store._absorb import Absorbed, Removed, absorb, one_task, remove
 from ridgeway.store._arrays import Block, checked_rows, cut
-from ridgeway.store._connection import check_pages, transaction, write_new
+from ridgeway.store._connection import as_path, check_pages, transaction
+from ridgeway.store._exchange import export_arrays, export_coefficients, predict_table
+from ridgeway.store._exchange import import_arrays as exchanged
 from ridgeway.store._generations import (
-    FIRST,
     MEMORY_BUDGET,
     Generation,
     check_previous,
     open_generation,
     read_arrays,
-    write_generation,
-    write_head,
+    write_state,
 )
 from ridgeway.store._merge import merged
 from ridgeway.store._records import Record, checked_id, checked_reason, live, totals
@@ -130,7 +130,7 @@ class Store:
         known = None if task_id is None else checked_id(task_id)
         columns = {"task_id": known, "task_column": task_column}
         check_file(table, self.schema, task_column)
-        with explained(table, self.schema):
+        with explained(table, self.schema.columns):
             return absorb(
                 self.path,
                 self._timeout,
@@ -143,7 +143,7 @@ class Store:
         """Take the task of a data file out again; as `remove`."""
         table = open_table(path)
         check_file(table, self.schema, None)
-        with explained(table, self.schema):
+        with explained(table, self.schema.columns):
             return remove(
                 self.path,
                 self._timeout,
@@ -171,7 +171,35 @@ class Store:
         """Make a new state file, as if one had absorbed the tasks of both, or raise `MergeError` with what differs."""
         others = other if isinstance(other, Store) else open(other, timeout=self._timeout)
         entries, arrays = merged(self.snapshot(), others.snapshot())
-        return make(as_path(out), self.schema, entries, arrays, self._timeout)
+        where = as_path(out)
+        write_state(where, self.schema, entries, arrays)
+        return Store(where, self.schema, self._timeout)
+
+    def export(self, path: str | PathLike[str]) -> None:
+        """Write the state as plain arrays with a manifest (.safetensors), or the coefficients as a table (.csv).
+
+        A file that is there is replaced. `import_arrays` makes a state file of the former again.
+        """
+        where, (generation, arrays) = as_path(path), self.snapshot()
+        if where.suffix.lower() == ".safetensors":
+            export_arrays(generation, arrays, where)
+        elif where.suffix.lower() == ".csv":
+            export_coefficients(model_of(self.schema, arrays), self.schema, where)
+        else:
+            raise InvalidParameterError(f"{where} ends with {where.suffix!r}; exports end with .safetensors or .csv.")
+
+    def predict_file(
+        self, path: str | PathLike[str], out: str | PathLike[str], *, progress: Progress | None = None
+    ) -> int:
+        """Write predictions for the rows of a data file, in their order, to another; return the number of rows.
+
+        A file that is there is replaced, once the new one is whole.
+        """
+        table, where = open_table(path), as_path(out)
+        if os.path.realpath(where) in (os.path.realpath(self.path), os.path.realpath(table.path)):
+            raise InvalidParameterError(f"{where} is read by this very call. Write the predictions to another file.")
+        _, arrays = self.snapshot()
+        return predict_table(model_of(self.schema, arrays, named=False), self.schema, table, where, progress)
 
     def model(self) -> GeneralizedRidge:
         """Return the fitted model."""
@@ -247,7 +275,9 @@ def create(
             f"the state of {schema.width} columns would have {n_bytes} bytes, beyond the budget of {MEMORY_BUDGET}. "
             "Name fewer features."
         )
-    return make(as_path(path), schema, (), empty_arrays(schema, prior), timeout)
+    where = as_path(path)
+    write_state(where, schema, (), empty_arrays(schema, prior))
+    return Store(where, schema, timeout)
 
 
 def open(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
@@ -277,29 +307,8 @@ def restore_previous(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> 
     return open(where, timeout=timeout)
 
 
-def make(
-    path: Path,
-    schema: Schema,
-    entries: Sequence[tuple[int, Record]],
-    arrays: Mapping[str, Array],
-    timeout: float,
-) -> Store:
-    """Make a state file of a ledger and a state."""
-
-    def fill(connection: sqlite3.Connection) -> None:
-        write_head(connection, schema)
-        write_generation(connection, schema, FIRST, entries, arrays, keep=None)
-
-    write_new(path, fill)
-    return Store(path, schema, timeout)
-
-
-def as_path(path: str | PathLike[str]) -> Path:
-    """Return a path that a file can have."""
-    try:
-        encoded = fsencode(path)
-    except (TypeError, ValueError):
-        encoded = b""
-    if not encoded or b"\0" in encoded:
-        raise StoreError(f"{path!r} is no path of a file. Pass one like 'wages.rw'.")
-    return Path(fsdecode(encoded))
+def import_arrays(source: str | PathLike[str], path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
+    """Make a state file, which must not exist yet, of what `Store.export` wrote."""
+    where, (schema, entries, arrays) = as_path(path), exchanged(as_path(source))
+    write_state(where, schema, entries, arrays)
+    return Store(where, schema, timeout)

@@ -125,15 +125,21 @@ KINDS: dict[str, Callable[[Path], Table]] = {
 """What the end of a file's name says about it."""
 
 
-def open_table(path: str | PathLike[str]) -> Table:
-    """Open a data file; what its name ends with says what it is."""
+def kind_of(path: Path) -> Callable[[Path], Table]:
+    """Return what reads a data file of this name."""
     require("pyarrow", extra="store")
-    where = Path(path)
-    kind = KINDS.get(where.suffix.lower())
+    kind = KINDS.get(path.suffix.lower())
     if kind is None:
         raise InvalidDataError(
-            f"{where} ends with {where.suffix!r}; data files end with {', '.join(KINDS)}. Convert or rename it."
+            f"{path} ends with {path.suffix!r}; data files end with {', '.join(KINDS)}. Convert or rename it."
         )
+    return kind
+
+
+def open_table(path: str | PathLike[str]) -> Table:
+    """Open a data file; what its name ends with says what it is."""
+    where = Path(path)
+    kind = kind_of(where)
     if not where.is_file():
         raise InvalidDataError(f"there is no data file {where}. Check the path.")
     if where.stat().st_size == 0:
@@ -167,3 +173,20 @@ def label_of(value: Any) -> str:
     raise InvalidDataError(
         f"the task column holds {value!r}, which makes no task id. Use a column of text, whole numbers or dates."
     )
+
+
+@contextmanager
+def writer(path: Path, temporary: Path, names: Sequence[str]) -> Iterator[Callable[[Sequence[Any]], None]]:
+    """Yield a function that appends columns of numbers to a new data file; what `path` ends with says what it is."""
+    import pyarrow as pa
+
+    kind = kind_of(path)
+    schema = pa.schema([(name, pa.float64()) for name in names])
+    if kind is _Csv:
+        sink: Any = pa.csv.CSVWriter(temporary, schema)
+    elif kind is _Parquet:
+        sink = pa.parquet.ParquetWriter(temporary, schema)
+    else:
+        sink = pa.ipc.new_file(str(temporary), schema)
+    with sink:
+        yield lambda columns: sink.write_table(pa.table([pa.array(column) for column in columns], schema=schema))
