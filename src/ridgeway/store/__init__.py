@@ -23,7 +23,7 @@ array([0.02, 0.06])
 
 from ridgeway.store._absorb import Absorbed, Removed
 from ridgeway.store._records import Record
-from ridgeway.store._rows import read_rows
+from ridgeway.store._rows import features_of, read_rows
 from ridgeway.store._schema import Schema
 from ridgeway.store._store import Health, Store, create, import_arrays, open, restore_previous
 
@@ -35,6 +35,7 @@ __all__ = [
     "Schema",
     "Store",
     "create",
+    "features_of",
     "import_arrays",
     "open",
     "read_rows",

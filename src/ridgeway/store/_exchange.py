@@ -120,7 +120,10 @@ def written(path: Path) -> Iterator[Path]:
     """Yield another name to write to, which takes the place of `path` once all is written and on disk."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.new")
     try:
+        temporary.touch(exist_ok=False)
+        mode = temporary.stat().st_mode  # as the user's files are made, whatever writes it
         yield temporary
+        temporary.chmod(mode)
         with temporary.open("rb") as file:
             os.fsync(file.fileno())
         temporary.replace(path)

@@ -1,5 +1,6 @@
 """Rows of a data file in blocks of float64, by a store's schema: one task, or one per value of a column."""
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -33,7 +34,21 @@ def read_rows(path: str | PathLike[str], schema: Schema) -> Iterator[Block]:
     table = open_table(path)
     check_file(table, schema, None)
     with explained(table, schema.columns):
-        yield from (block for _, block in tasks_in(table, schema, task_id=""))
+        yield from (block for _, block in tasks_in(table, schema, ""))
+
+
+def features_of(path: str | PathLike[str], *, leave_out: Sequence[str] = ()) -> list[str]:
+    """Return the columns of a data file but for those to leave out, which must be there; the rest must be numbers."""
+    table = open_table(path)
+    check_columns(table.columns, leave_out, str(table.path), extra=None)
+    features = [name for name in table.columns if name not in leave_out]
+    try:
+        for batch in itertools.islice(table.batches(features, rows=1), 1):
+            for name in features:
+                numbers(batch.column(name), name, table)
+    except (InvalidDataError, InvalidDataTypeError) as error:
+        raise type(error)(f"{error} Leave out columns that are no features.") from error
+    return features
 
 
 def check_file(table: Table, schema: Schema, task_column: str | None) -> None:
@@ -57,12 +72,11 @@ def explained(table: Table, columns: Sequence[str]) -> Iterator[None]:
 def tasks_in(
     table: Table,
     schema: Schema,
-    *,
-    task_id: str | None = None,
+    task_id: str | None,
     task_column: str | None = None,
     progress: Progress | None = None,
 ) -> Iterator[tuple[str, Block]]:
-    """Yield the rows of a data file in blocks with their task ids: one for all rows, or the values of a column.
+    """Yield the rows of a data file in blocks with their task ids: the values of a column, or one for all.
 
     The next block is read by another thread while the caller works on the one before.
     """

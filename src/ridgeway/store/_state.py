@@ -1,6 +1,7 @@
 """The model between the file and the rows: arrays in, blocks of rows added or taken out, arrays back."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,28 @@ def model_of(schema: Schema, arrays: Mapping[str, Array], *, named: bool = True)
     ):
         raise DamagedStoreError(f"the arrays of the state are not those of its schema. {RESTORE}")
     return model
+
+
+def described(schema: Schema, arrays: Mapping[str, Array]) -> dict[str, Any]:
+    """Return what a state says, as plain data; a condition that is infinite is None."""
+    model = model_of(schema, arrays)
+    information = model.information_
+    growth = information.solve(arrays["prior"], arrays["start"]).growth
+    coefs, intercepts = np.atleast_2d(model.coef_).tolist(), np.atleast_1d(model.intercept_).tolist()
+    return {
+        **asdict(schema),
+        "n_tasks": model.n_tasks_,
+        "n_samples": model.n_samples_seen_,
+        "rank": model.rank_,
+        "condition": float(growth) if np.isfinite(growth) else None,
+        "digits_lost": model.digits_lost_,
+        "state_bytes": sum(array.nbytes for array in arrays.values()),
+        "intercepts": dict(zip(schema.targets, intercepts, strict=True)),
+        "coefficients": {
+            target: dict(zip(schema.features, values, strict=True))
+            for target, values in zip(schema.targets, coefs, strict=True)
+        },
+    }
 
 
 def check_state(

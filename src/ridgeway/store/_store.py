@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from ridgeway.store._records import Record, checked_id, checked_reason, live, to
 from ridgeway.store._recovery import migrate, restore
 from ridgeway.store._rows import Progress, check_file, explained, read_rows, tasks_in
 from ridgeway.store._schema import Schema, checked_schema
-from ridgeway.store._state import check_state, empty_arrays, model_of
+from ridgeway.store._state import check_state, described, empty_arrays, model_of
 from ridgeway.store._tables import open_table
 
 Array = NDArray[np.float64]
@@ -55,6 +55,10 @@ class Health:
     n_tasks: int
     n_samples: int
     n_bytes: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what was found as plain data."""
+        return asdict(self)
 
 
 class Store:
@@ -128,28 +132,36 @@ class Store:
             raise InvalidParameterError("name either the task or the column of the tasks, not both.")
         table = open_table(path)
         known = None if task_id is None else checked_id(task_id)
-        columns = {"task_id": known, "task_column": task_column}
         check_file(table, self.schema, task_column)
         with explained(table, self.schema.columns):
             return absorb(
                 self.path,
                 self._timeout,
                 self.schema,
-                lambda: tasks_in(table, self.schema, **columns, progress=progress),
+                lambda: tasks_in(table, self.schema, known, task_column, progress),
                 checked_reason(force),
             )
 
-    def remove_file(self, path: str | PathLike[str], *, task_id: str, progress: Progress | None = None) -> Removed:
-        """Take the task of a data file out again; as `remove`."""
-        table = open_table(path)
-        check_file(table, self.schema, None)
+    def remove_file(
+        self,
+        path: str | PathLike[str],
+        *,
+        task_id: str,
+        task_column: str | None = None,
+        progress: Progress | None = None,
+    ) -> Removed:
+        """Take a task out again, as `remove`: the rows of a data file, or those with the id in the task column."""
+        table, known = open_table(path), checked_id(task_id)
+        check_file(table, self.schema, task_column)
         with explained(table, self.schema.columns):
             return remove(
                 self.path,
                 self._timeout,
                 self.schema,
-                checked_id(task_id),
-                lambda: tasks_in(table, self.schema, task_id=task_id, progress=progress),
+                known,
+                lambda: (
+                    task for task in tasks_in(table, self.schema, task_id, task_column, progress) if task[0] == known
+                ),
             )
 
     def rows(self, path: str | PathLike[str]) -> tuple[Any, Array, Array | None]:
@@ -205,6 +217,10 @@ class Store:
         """Return the fitted model."""
         generation, arrays = self.snapshot()
         return model_of(generation.schema, arrays)
+
+    def describe(self) -> dict[str, Any]:
+        """Return coefficients, rank, condition and sizes, as plain data."""
+        return described(self.schema, self.snapshot()[1])
 
     def history(self) -> tuple[Record, ...]:
         """Return a record of each task that the state holds, in the order in which they were absorbed."""

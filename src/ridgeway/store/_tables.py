@@ -178,14 +178,16 @@ def label_of(value: Any) -> str:
 @contextmanager
 def writer(path: Path, temporary: Path, names: Sequence[str]) -> Iterator[Callable[[Sequence[Any]], None]]:
     """Yield a function that appends columns of numbers to a new data file; what `path` ends with says what it is."""
-    import pyarrow as pa
-
     kind = kind_of(path)
+    import pyarrow as pa
+    from pyarrow import csv as pacsv
+    from pyarrow import parquet
+
     schema = pa.schema([(name, pa.float64()) for name in names])
     if kind is _Csv:
-        sink: Any = pa.csv.CSVWriter(temporary, schema)
+        sink: Any = pacsv.CSVWriter(temporary, schema)
     elif kind is _Parquet:
-        sink = pa.parquet.ParquetWriter(temporary, schema)
+        sink = parquet.ParquetWriter(temporary, schema)
     else:
         sink = pa.ipc.new_file(str(temporary), schema)
     with sink:

@@ -1,0 +1,69 @@
+"""`ridgeway init`: make a state file."""
+
+import click
+
+from ridgeway.cli._shared import as_json_option, emit, guarded, names, state_file
+from ridgeway.errors import InvalidParameterError
+
+__all__ = ["init"]
+
+EXAMPLES = """\b
+Examples:
+  ridgeway init wages.rw --features age,education,tenure --target log_wage
+  ridgeway init wages.rw --from survey.parquet --target log_wage --leave-out year,person
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@state_file
+@click.option("--features", help="Names of the features, with commas between them.")
+@click.option("--target", required=True, help="Name of the target, or of several with commas between them.")
+@click.option("--weight-column", help="Column that says how much a row counts.")
+@click.option("--from", "source", type=click.Path(), help="Take all other columns of this data file as features.")
+@click.option("--leave-out", help="Columns of that file that are no features.")
+@click.option("--prior", type=float, default=0.0, show_default=True, help="P = prior·I, which counts once.")
+@click.option("--no-intercept", is_flag=True, help="Fit no intercept.")
+@click.option(
+    "--information",
+    type=click.Choice(["square_root", "moments"]),
+    default="square_root",
+    show_default=True,
+    help="moments is faster and has half of the digits.",
+)
+@as_json_option
+@guarded
+def init(
+    file: str,
+    features: str | None,
+    target: str,
+    weight_column: str | None,
+    source: str | None,
+    leave_out: str | None,
+    prior: float,
+    no_intercept: bool,
+    information: str,
+    as_json: bool,
+) -> None:
+    """Make a state file, which must not exist yet. Exits with 2 where it cannot be made."""
+    from ridgeway import store
+
+    if (features is None) == (source is None):
+        raise InvalidParameterError("name the features with --features, or a data file with --from, not both.")
+    targets = names(target)
+    chosen = names(features)
+    if source is not None:
+        others = [*targets, *names(leave_out), *names(weight_column)]
+        chosen = store.features_of(source, leave_out=others)
+    made = store.create(
+        file,
+        features=chosen,
+        target=targets[0] if len(targets) == 1 else targets,
+        weight_column=weight_column,
+        prior=prior,
+        fit_intercept=not no_intercept,
+        information=information,
+    )
+    if as_json:
+        emit({"file": str(made.path), "features": chosen, "targets": targets, "weight_column": weight_column})
+    else:
+        click.echo(f"{file}: {len(chosen)} features, target {', '.join(targets)}. Absorb a task next.")

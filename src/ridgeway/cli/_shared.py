@@ -1,0 +1,111 @@
+"""What the commands on state files share: errors in one line, JSON, tables, and progress past two seconds."""
+
+import functools
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar
+
+import click
+
+from ridgeway.errors import RidgewayError
+
+__all__ = ["Progress", "as_json_option", "emit", "guarded", "names", "print_table", "state_file"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+PATIENCE = 2.0
+"""Seconds after which a progress bar is shown."""
+PLAIN_WIDTH = 160
+
+as_json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+state_file = click.argument("file", type=click.Path(), metavar="FILE.rw")
+
+
+def guarded(function: Callable[P, T]) -> Callable[P, T]:
+    """Let errors end a command with one line and exit code 2, and warnings be one line each."""
+
+    @functools.wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        name = f"ridgeway {function.__name__.rstrip('_')}"
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            try:
+                return function(*args, **kwargs)
+            except (RidgewayError, OSError, MemoryError) as error:
+                click.echo(f"{name}: {_one_line(error)}", err=True)
+                sys.exit(2)
+            finally:
+                for warning in caught:
+                    click.echo(f"{name}: warning: {_one_line(warning.message)}", err=True)
+
+    return run
+
+
+def _one_line(message: object) -> str:
+    text = " ".join(str(message).split()) or type(message).__name__
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+
+
+def names(value: str | None) -> list[str]:
+    """Return the names in a list with commas."""
+    return [] if value is None else [name.strip() for name in value.split(",")]
+
+
+def emit(data: Any) -> None:
+    """Print data as JSON."""
+    click.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def print_table(
+    title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[str] = ()
+) -> None:
+    """Print a table; cells are shown as they are."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=PLAIN_WIDTH)
+    table = Table(title=Text(title))
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console.print(table)
+
+
+class Progress:
+    """A progress bar on stderr that appears after two seconds; silent where that is no terminal."""
+
+    def __init__(self, words: str) -> None:
+        self._words = words
+        self._begin = time.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, done: int, total: int | None) -> None:
+        """Take note of the rows that are done."""
+        if self._bar is None:
+            if time.monotonic() - self._begin < PATIENCE or not sys.stderr.isatty():
+                return
+            from rich.console import Console
+            from rich.progress import Progress as Bar
+
+            self._bar = Bar(console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task(self._words, total=total)
+            self._bar.start()
+        self._bar.update(self._task, completed=done)
