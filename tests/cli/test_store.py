@@ -1,0 +1,202 @@
+"""The commands on state files: what a user types, JSON, exit codes, errors in one line, progress."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from ridgeway import store
+from ridgeway.cli import _shared
+from ridgeway.cli._commands import commands
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def run(line, code=0):
+        result = CliRunner().invoke(commands, line.split())
+        assert result.exit_code == code, result.output
+        return result
+
+    return run
+
+
+@pytest.fixture
+def survey(tmp_path, rng):
+    X = rng.normal(size=(90, 3))
+    frame = pd.DataFrame(X, columns=["age", "education", "tenure"])
+    frame["log_wage"] = X @ [1.0, 2.0, 3.0] + rng.normal(size=90)
+    frame["year"] = np.tile([2018, 2019, 2020], 30)
+    frame.to_parquet(tmp_path / "all.parquet")
+    for year in (2018, 2019, 2020):
+        part = frame[frame["year"] == year].drop(columns="year")
+        part.to_parquet(tmp_path / f"survey-{year}.parquet")
+    frame.drop(columns=["log_wage", "year"]).to_csv(tmp_path / "new.csv", index=False)
+    return frame
+
+
+INIT = "init wages.rw --features age,education,tenure --target log_wage"
+
+
+def test_a_story(run, survey, tmp_path):
+    assert "3 features" in run(INIT).stdout
+    assert run("absorb wages.rw survey-2019.parquet --task 2019").stdout.startswith("2019: absorbed, 30 rows, digest")
+    assert "2019: already absorbed" in run("absorb wages.rw survey-2019.parquet --task 2019").stdout
+    run("absorb wages.rw all.parquet --task-column year")
+    shown = run("history wages.rw").stdout
+    assert "2020" in shown
+    assert "3 tasks, 90 rows" in shown
+    shown = run("show wages.rw").stdout
+    assert "(intercept)" in shown
+    assert "rank 3 of 3" in shown
+    assert "90 predictions" in run("predict wages.rw new.csv --out predictions.parquet").stdout
+    assert len(pd.read_parquet("predictions.parquet")) == 90
+    assert "2019: removed, 30 rows; up to" in run("remove wages.rw survey-2019.parquet --task 2019").stdout
+    assert "removed (4)" in run("history wages.rw").stdout
+    run(INIT.replace("wages", "south"))
+    run("absorb south.rw survey-2019.parquet --task 2019")
+    assert "3 tasks, 90 rows" in run("merge wages.rw south.rw --out both.rw").stdout
+    assert "in order. 3 tasks, 90 rows" in run("check both.rw").stdout
+    run("export both.rw model.safetensors")
+    assert "3 tasks, 90 rows" in run("import model.safetensors back.rw").stdout
+    run("export both.rw coefficients.csv")
+    assert len(pd.read_csv("coefficients.csv")) == 4
+    coef = store.open("back.rw").model().coef_
+    assert coef.tobytes() == store.open("both.rw").model().coef_.tobytes()
+
+
+def test_json(run, survey):
+    assert json.loads(run(f"{INIT} --json").stdout)["features"] == ["age", "education", "tenure"]
+    (outcome,) = json.loads(run("absorb wages.rw survey-2019.parquet --task 2019 --json").stdout)
+    assert (outcome["task_id"], outcome["n_samples"], outcome["already"]) == ("2019", 30, False)
+    run("absorb wages.rw survey-2018.parquet --task 2018")
+    (record, _) = json.loads(run("history wages.rw --json").stdout)
+    assert record["digest"] == outcome["digest"]
+    shown = json.loads(run("show wages.rw --json").stdout)
+    assert shown["rank"] == 3
+    assert list(shown["coefficients"]["log_wage"]) == ["age", "education", "tenure"]
+    assert json.loads(run("check wages.rw --json").stdout)["in_order"] is True
+    assert json.loads(run("predict wages.rw new.csv --out p.csv --json").stdout)["n_samples"] == 90
+    assert json.loads(run("remove wages.rw survey-2018.parquet --task 2018 --json").stdout)["removed"] == 3
+    run(INIT.replace("wages", "empty"))
+    assert json.loads(run("merge wages.rw empty.rw --out both.rw --json").stdout)["n_tasks"] == 1
+    assert json.loads(run("export wages.rw m.safetensors --json").stdout)["out"] == "m.safetensors"
+    assert json.loads(run("import m.safetensors back.rw --json").stdout)["n_samples"] == 30
+
+
+def test_schema_from_a_file(run, survey):
+    run("init a.rw --from all.parquet --target log_wage --leave-out year --weight-column tenure")
+    assert store.open("a.rw").schema.columns == ("age", "education", "log_wage", "tenure")
+    run("init b.rw --from all.parquet --target log_wage,tenure --prior 2 --no-intercept --information moments")
+    schema = store.open("b.rw").schema
+    assert schema.targets == ("log_wage", "tenure")
+    assert (schema.fit_intercept, schema.information, schema.single_target) == (False, "moments", False)
+    assert store.open("b.rw").snapshot()[1]["prior"].tolist() == [2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("init wages.rw --features a --target b", "exists already"),
+        ("init x.rw --target b", "--features, or a data file with --from"),
+        ("init x.rw --features a,b --target b", "duplicate column names: 'b'"),
+        ("absorb none.rw survey-2019.parquet --task 2019", "there is no state file none.rw"),
+        ("absorb wages.rw none.parquet --task 2019", "there is no data file"),
+        ("absorb wages.rw survey-2019.parquet", "either the task or the column"),
+        ("absorb wages.rw survey-2018.parquet --task 2019", "is in the state file with other content"),
+        ("remove wages.rw survey-2018.parquet --task 2018", "there is no task '2018'"),
+        ("show empty.rw", "has learned nothing yet"),
+        ("history all.parquet", "is no state file"),
+        ("predict wages.rw survey-2019.parquet --out p.txt", "data files end with"),
+        ("merge wages.rw wages.rw --out w.rw", "both have a task '2019'"),
+        ("export wages.rw wages.txt", "exports end with"),
+        ("import all.parquet new.rw", "no intact safetensors"),
+        ("check none.rw", "there is no state file"),
+    ],
+)
+def test_what_is_refused_is_one_line_and_exit_code_2(run, survey, line, words, tmp_path):
+    run(INIT)
+    run("init empty.rw --features a --target b")
+    run("absorb wages.rw survey-2019.parquet --task 2019")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    result = run(line, code=2)
+    assert result.stdout == ""
+    assert result.stderr.startswith(f"ridgeway {line.split()[0]}: ")
+    assert result.stderr.count("\n") == 1
+    assert words in result.stderr
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_damaged_file_is_found_by_check_and_restored_on_demand(run, survey, tmp_path):
+    run(INIT)
+    run("absorb wages.rw survey-2018.parquet --task 2018")
+    run("absorb wages.rw survey-2019.parquet --task 2019")
+    assert "there is nothing to restore" in run("check wages.rw --restore-previous", code=2).stderr
+    matrix = store.open("wages.rw").snapshot()[1]["matrix"].tobytes("F")
+    content = (tmp_path / "wages.rw").read_bytes()
+    (tmp_path / "wages.rw").write_bytes(content.replace(matrix, bytes(len(matrix))))
+    result = run("check wages.rw", code=1)
+    assert "is not what was committed" in result.stderr
+    assert json.loads(run("check wages.rw --json", code=1).stdout)["in_order"] is False
+    assert "is not what was committed" in run("show wages.rw", code=2).stderr
+    assert "the current one again" in run("check wages.rw --restore-previous").stdout
+    assert "1 tasks, 30 rows" in run("history wages.rw").stdout
+    assert "in order" in run("check wages.rw").stdout
+
+
+def test_warnings_are_one_line(run, survey):
+    survey.assign(education=survey["age"]).drop(columns="year").to_parquet("same.parquet")
+    run(INIT)
+    run("absorb wages.rw same.parquet --task a")
+    result = run("show wages.rw")
+    assert "rank 2 of 3" in result.stdout
+    run("init other.rw --information moments --features age,education,tenure --target log_wage")
+    run("absorb other.rw same.parquet --task a")
+    result = run("show other.rw")
+    assert result.stderr.startswith("ridgeway show: warning: ")
+    assert result.stderr.count("\n") == result.stderr.count("warning")
+    assert "condition infinite" in result.stdout
+
+
+def test_names_are_shown_as_they_are(run, survey, tmp_path):
+    survey.drop(columns="year").rename(columns={"age": "[red]age"}).to_parquet("odd.parquet")
+    run("init odd.rw --from odd.parquet --target log_wage")
+    run("absorb odd.rw odd.parquet --task [bold]2019")
+    assert "[red]age" in run("show odd.rw").stdout
+    assert "[bold]2019" in run("history odd.rw").stdout
+
+
+def test_progress_appears_past_two_seconds_on_a_terminal(monkeypatch, capsys):
+    with _shared.Progress("absorbing") as progress:
+        progress(1, 10)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(_shared, "PATIENCE", 0.0)
+    with _shared.Progress("absorbing") as progress:
+        progress(1, 10)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with _shared.Progress("absorbing") as progress:
+        progress(1, 10)
+        progress(10, 10)
+    assert "absorbing" in capsys.readouterr().err
+
+
+def test_help_of_every_command_waits_for_nothing_heavy():
+    script = (
+        "import sys\n"
+        "from ridgeway.cli import main\n"
+        "sys.argv = ['ridgeway', 'absorb', '--help']\n"
+        "try:\n    main()\n"
+        "except SystemExit:\n    print([m for m in ('numpy', 'pyarrow', 'sqlite3', 'rich') if m in sys.modules])\n"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert found.stdout.endswith("[]\n"), found.stdout + found.stderr
+    for name in ["absorb", "check", "export", "history", "import", "init", "merge", "predict", "remove", "show"]:
+        text = " ".join(CliRunner().invoke(commands, [name, "--help"]).stdout.split())
+        assert "with 2" in text

@@ -1,0 +1,191 @@
+"""Out and back again: safetensors with a digest of its own, predictions, and the tables that are read."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import feather, parquet
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+from ridgeway import GeneralizedRidge, store
+from ridgeway.errors import (
+    DamagedStoreError,
+    FeatureMismatchError,
+    InvalidDataError,
+    InvalidDataTypeError,
+    InvalidParameterError,
+    StoreError,
+)
+from ridgeway.store import _exchange
+
+FEATURES = ["a", "b"]
+
+
+@pytest.fixture
+def rows(rng):
+    X = rng.normal(size=(50, 2))
+    return pd.DataFrame(X, columns=FEATURES).assign(y=X @ [1.0, 2.0] + rng.normal(size=50))
+
+
+@pytest.fixture(params=["square_root", "moments"])
+def made(request, tmp_path, rows):
+    made = store.create(
+        tmp_path / "made.rw", features=FEATURES, target="y", prior=[1.0, 2.0], information=request.param
+    )
+    made.absorb("one", rows[FEATURES][:30], rows["y"][:30])
+    made.absorb("two", rows[FEATURES][30:], rows["y"][30:])
+    return made
+
+
+def test_export_and_import_are_bitwise(made, tmp_path):
+    made.export(tmp_path / "m.safetensors")
+    back = store.import_arrays(tmp_path / "m.safetensors", tmp_path / "back.rw")
+    assert back.ledger() == made.ledger()
+    assert back.schema == made.schema
+    assert back.model().coef_.tobytes() == made.model().coef_.tobytes()
+    back.check()
+    for name, array in made.snapshot()[1].items():
+        assert back.snapshot()[1][name].tobytes("F") == array.tobytes("F")
+    with safe_open(tmp_path / "m.safetensors", framework="numpy") as file:
+        manifest = json.loads(file.metadata()["ridgeway"])
+        assert np.isfinite(file.get_tensor("matrix")).all()
+    assert manifest["format"] == 1
+    empty = store.create(tmp_path / "empty.rw", features=FEATURES, target="y")
+    empty.export(tmp_path / "empty.safetensors")
+    assert store.import_arrays(tmp_path / "empty.safetensors", tmp_path / "again.rw").history() == ()
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_an_altered_export_is_refused(made, tmp_path, rng):
+    path = tmp_path / "m.safetensors"
+    made.export(path)
+    content = path.read_bytes()
+    refused = 0
+    for place in rng.integers(len(content), size=200):
+        altered = bytearray(content)
+        altered[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(altered)
+        try:
+            back = store.import_arrays(path, tmp_path / "back.rw")
+        except StoreError:
+            refused += 1
+            assert not (tmp_path / "back.rw").exists()
+        else:  # a flipped bit that says the same, such as another blank
+            assert back.model().coef_.tobytes() == made.model().coef_.tobytes()
+            back.path.unlink()
+    assert refused > 190
+    path.write_bytes(content[:-100])
+    with pytest.raises(DamagedStoreError, match="no intact safetensors"):
+        store.import_arrays(path, tmp_path / "back.rw")
+
+
+def test_what_is_no_export(made, tmp_path, monkeypatch):
+    save_file({"x": np.ones(3)}, tmp_path / "x.safetensors")
+    with pytest.raises(StoreError, match="was not made by `ridgeway export`"):
+        store.import_arrays(tmp_path / "x.safetensors", tmp_path / "back.rw")
+    with pytest.raises(StoreError, match="there is no file"):
+        store.import_arrays(tmp_path / "none.safetensors", tmp_path / "back.rw")
+    with pytest.raises(InvalidParameterError, match=r"exports end with \.safetensors or \.csv"):
+        made.export(tmp_path / "m.rw")
+    with pytest.raises(StoreError, match="cannot be written"):
+        made.export(tmp_path / "none" / "m.safetensors")
+    with monkeypatch.context() as patch:
+        patch.setattr(_exchange, "EXPORT_FORMAT", 2)
+        made.export(tmp_path / "m.safetensors")
+    with pytest.raises(StoreError, match="an export of format 2"):
+        store.import_arrays(tmp_path / "m.safetensors", tmp_path / "back.rw")
+    monkeypatch.setattr(_exchange, "MEMORY_BUDGET", 10)
+    with pytest.raises(StoreError, match="beyond the budget of 10"):
+        store.import_arrays(tmp_path / "m.safetensors", tmp_path / "back.rw")
+    monkeypatch.undo()
+    made.export(tmp_path / "m.safetensors")
+    with pytest.raises(StoreError, match="exists already"):
+        store.import_arrays(tmp_path / "m.safetensors", made.path)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow"])
+def test_predictions(made, rows, tmp_path, suffix):
+    rows.assign(person="x").to_parquet(tmp_path / "new.parquet")
+    seen = []
+    out = tmp_path / f"p.{suffix}"
+    done = made.predict_file(tmp_path / "new.parquet", out, progress=lambda *rows: seen.append(rows))
+    assert done == 50
+    read = {"csv": pd.read_csv, "parquet": pd.read_parquet, "arrow": feather.read_feather}[suffix]
+    found = read(out)
+    assert list(found.columns) == ["predicted_y"]
+    expected = made.model().predict(rows[FEATURES])
+    assert np.allclose(found["predicted_y"], expected, rtol=1e-14)
+    assert seen == [(50, 50)]
+
+
+def test_predictions_of_several_targets(tmp_path, rows):
+    made = store.create(tmp_path / "m.rw", features=FEATURES, target=["y", "z"])
+    both = rows.assign(z=2 * rows["y"])
+    made.absorb("a", both[FEATURES], both[["z", "y"]])
+    both[FEATURES].to_csv(tmp_path / "new.csv", index=False)
+    made.predict_file(tmp_path / "new.csv", tmp_path / "p.parquet")
+    found = parquet.read_table(tmp_path / "p.parquet").to_pandas()
+    assert np.allclose(found["predicted_z"], 2 * found["predicted_y"])
+    model = GeneralizedRidge().fit(both[FEATURES], both[["y", "z"]])
+    assert np.allclose(found, model.predict(both[FEATURES]), rtol=1e-12)
+
+
+def test_predictions_that_cannot_be_made_leave_nothing(made, rows, tmp_path):
+    rows.to_csv(tmp_path / "new.csv", index=False)
+    with pytest.raises(InvalidParameterError, match="is read by this very call"):
+        made.predict_file(tmp_path / "new.csv", tmp_path / "new.csv")
+    with pytest.raises(InvalidParameterError, match="is read by this very call"):
+        made.predict_file(tmp_path / "new.csv", made.path)
+    with pytest.raises(InvalidDataError, match="data files end with"):
+        made.predict_file(tmp_path / "new.csv", tmp_path / "p.xlsx")
+    rows.drop(columns="a").to_csv(tmp_path / "less.csv", index=False)
+    with pytest.raises(FeatureMismatchError, match="has no column 'a'"):
+        made.predict_file(tmp_path / "less.csv", tmp_path / "p.csv")
+    rows.assign(a=None).to_csv(tmp_path / "nulls.csv", index=False)
+    with pytest.raises(InvalidDataError, match="column 'a' has nulls in 50 of 50 rows"):
+        made.predict_file(tmp_path / "nulls.csv", tmp_path / "p.csv")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["less.csv", "made.rw", "new.csv", "nulls.csv"]
+
+
+def test_the_schema_of_a_file(rows, tmp_path):
+    rows.assign(name="x").to_parquet(tmp_path / "d.parquet")
+    assert store.features_of(tmp_path / "d.parquet", leave_out=["y", "name"]) == FEATURES
+    with pytest.raises(InvalidDataTypeError, match=r"column 'name' holds .*string.*Leave out columns"):
+        store.features_of(tmp_path / "d.parquet", leave_out=["y"])
+    with pytest.raises(FeatureMismatchError, match="has no column 'z'"):
+        store.features_of(tmp_path / "d.parquet", leave_out=["z"])
+
+
+def test_rows_by_the_schema(made, rows, tmp_path):
+    rows[["y", "b", "a"]].to_csv(tmp_path / "d.csv", index=False)
+    (block,) = store.read_rows(tmp_path / "d.csv", made.schema)
+    assert block.X.tolist() == rows[FEATURES].to_numpy().tolist()
+    assert block.y[:, 0].tolist() == rows["y"].tolist()
+    assert block.sample_weight is None
+    rows.to_csv(tmp_path / "e.csv", index=False)
+    with pytest.raises(FeatureMismatchError):
+        list(store.read_rows(tmp_path / "e.csv", store.create(tmp_path / "n.rw", features=["b"], target="y").schema))
+
+
+def test_whole_numbers_truths_decimals_and_categories_are_numbers(made, tmp_path):
+    table = pa.table(
+        {
+            "a": pa.array([1, 2, 3, 4], pa.int32()),
+            "b": pa.array([True, False, True, True]),
+            "y": pa.array([1.5, 2.5, 2.5, 1.5]).dictionary_encode(),
+        }
+    )
+    parquet.write_table(table, tmp_path / "d.parquet")
+    (block,) = store.read_rows(tmp_path / "d.parquet", made.schema)
+    assert block.X.tolist() == [[1.0, 1.0], [2.0, 0.0], [3.0, 1.0], [4.0, 1.0]]
+    assert block.y[:, 0].tolist() == [1.5, 2.5, 2.5, 1.5]
+
+
+def test_task_columns_of_numbers_and_dates(made, tmp_path, rows):
+    for number, labels in enumerate([np.full(50, 2.0), pd.Timestamp("2020-01-01").date(), 7]):
+        rows.assign(a=rows["a"] + number, when=labels).to_parquet(tmp_path / "d.parquet")
+        made.absorb_file(tmp_path / "d.parquet", task_column="when")
+    assert [record.task_id for record in made.history()] == ["one", "two", "2", "2020-01-01", "7"]
