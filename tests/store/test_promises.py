@@ -25,6 +25,7 @@ from ridgeway.errors import (
     RemovalError,
     StoreBusyError,
     StoreError,
+    UncertainStoreError,
 )
 from ridgeway.store import _arrays, _changes, _connection, _rows
 from ridgeway.weights import Accumulated
@@ -96,10 +97,11 @@ def test_a_commit_that_failed_after_the_point_of_no_return_is_found_out(made, rn
     def unsure(path):
         raise OSError("no folder")
 
-    monkeypatch.setattr(_changes, "sync_folder", unsure)
-    broken.append("after")
-    with pytest.raises(StoreError, match=r"is not known.*repeating the call is safe"):
-        made.absorb("two", X + 1.0, y)
+    with monkeypatch.context() as patch:
+        patch.setattr(_changes, "sync_folder", unsure)
+        broken.append("after")
+        with pytest.raises(UncertainStoreError, match=r"is not known.*repeating the call is safe"):
+            made.absorb("two", X + 1.0, y)
     assert made.absorb("two", X + 1.0, y).already
 
 
