@@ -93,7 +93,7 @@ def test_overflow_is_caught_before_it_is_kept(kind):
     big = check_tasks(GeneralizedRidge(), 1e149 * X, Y, first=True)[0]
     information = kind.empty(3, 2, centered=False).add(big)
     full = np.asfortranarray(np.triu(np.full((5, 5), np.finfo(float).max)))
-    worst = dataclasses.replace(information, matrix=full)
+    worst = dataclasses.replace(information, matrix=full, peak=np.full(5, np.finfo(float).max))
     with np.errstate(over="ignore", invalid="ignore"):
         with pytest.raises(MergeError, match="overflows"):
             worst.merge(worst)

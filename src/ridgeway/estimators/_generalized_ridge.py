@@ -33,15 +33,29 @@ FEWEST_DIGITS = 4
 
 @dataclass(frozen=True, eq=False)
 class Memory(State):
-    """What `Accumulated` remembers: the information, and apart from it the prior, which counts once.
+    """What `Accumulated` remembers: the information, and the prior, which counts once and may be held in it.
 
     A prior of None is learned from the information, and a decay of 0 is chosen anew for each task.
     """
 
-    information: Information
+    held: Information
     prior: Array | None
     start: Array
     decay: float
+
+    @cached_property
+    def information(self) -> Information:
+        """The information of the rows alone, found when first asked for."""
+        if not self.held.holds_prior:
+            return self.held
+        with threads_for(self.held.n_features):
+            return self.held.without_prior(self.prior_in_force, self.start)
+
+    def with_rows(self, rows: Information, n_tasks: int) -> "Memory":
+        """Return the memory of other rows under the same prior."""
+        squares = rows.peak[: rows.n_features]
+        held = rows if self.prior is None else rows.holding(self.prior, self.start, squares)
+        return replace(self, n_tasks=n_tasks, n_samples=rows.n_samples, held=held)
 
     def refuse_fading(self) -> None:
         """Raise where rows fade: how many rows the information then amounts to is not known."""
@@ -76,10 +90,10 @@ class Memory(State):
     def answer(self) -> Answer:
         """The estimate, solved when first asked for."""
         prior = self.prior_in_force
-        with threads_for(self.information.n_features):
-            solution = self.information.solve(prior, self.start)
-        _warn_of_lost_digits(solution.growth, type(self.information))
-        return Answer(solution.coef, self.information.intercept(solution.coef), solution.rank)
+        with threads_for(self.held.n_features):
+            solution = self.held.solve(prior, self.start)
+        _warn_of_lost_digits(solution.growth, type(self.held))
+        return Answer(solution.coef, self.held.intercept(solution.coef), solution.rank)
 
 
 class GeneralizedRidge(ContinualRegressor):
@@ -164,11 +178,9 @@ class GeneralizedRidge(ContinualRegressor):
                 f"cannot merge two models that differ in: {', '.join(differences)}. Learn both with the same settings."
             )
         with threads_for(self.n_features_in_):
-            information = mine.information.merge(theirs.information)
+            memory = mine.with_rows(mine.information.merge(theirs.information), mine.n_tasks + theirs.n_tasks)
         merged = copy.copy(self)
-        merged._state = replace(
-            mine, n_tasks=mine.n_tasks + theirs.n_tasks, n_samples=information.n_samples, information=information
-        )
+        merged._state = memory
         return merged
 
     def remove(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -181,10 +193,8 @@ class GeneralizedRidge(ContinualRegressor):
         (task,) = check_tasks(self, X, y, sample_weight, first=False)
         check_targets(memory, task)
         with threads_for(self.n_features_in_):
-            information = memory.information.remove(task)
-        self._state = replace(
-            memory, n_tasks=max(memory.n_tasks - 1, 1), n_samples=information.n_samples, information=information
-        )
+            memory = memory.with_rows(memory.information.remove(task), max(memory.n_tasks - 1, 1))
+        self._state = memory
         return self
 
     def to_arrays(self) -> dict[str, Array]:
@@ -194,13 +204,13 @@ class GeneralizedRidge(ContinualRegressor):
         not numbers and stay with the caller. (p + k)² numbers.
         """
         memory = self._accumulated()
-        kind = list(INFORMATION.values()).index(type(memory.information))
+        kind = list(INFORMATION.values()).index(type(memory.held))
         model = [kind, memory.n_tasks, memory.single_target, memory.decay]
         return {
             "model": np.array(model, dtype=np.float64),
             "prior": _stored(memory.prior),
             "start": memory.start,
-            **memory.information.to_arrays(),
+            **memory.held.to_arrays(),
         }
 
     @classmethod
@@ -214,32 +224,32 @@ class GeneralizedRidge(ContinualRegressor):
         array([5.])
         """
         memory = _memory_from(arrays)
-        kind = next(name for name, kind in INFORMATION.items() if kind is type(memory.information))
+        kind = next(name for name, kind in INFORMATION.items() if kind is type(memory.held))
         model = cls(
             Accumulated(prior="evidence" if memory.prior is None else memory.prior, decay=memory.decay or "adaptive"),
             information=kind,
-            fit_intercept=memory.information.centered,
+            fit_intercept=memory.held.centered,
             initial_coef=memory.start.T.copy() if memory.start.any() else None,
         )
         if feature_names is not None:
-            if len(feature_names) != memory.information.n_features:
+            if len(feature_names) != memory.held.n_features:
                 raise InvalidStateError(
-                    f"{len(feature_names)} names for a state of {memory.information.n_features} features. Name each."
+                    f"{len(feature_names)} names for a state of {memory.held.n_features} features. Name each."
                 )
             model.feature_names_in_ = np.array(feature_names, dtype=object)
-        model.n_features_in_ = memory.information.n_features
+        model.n_features_in_ = memory.held.n_features
         model._state = memory
         return model
 
     @property
     def information_(self) -> Information:
-        """What the past left behind."""
+        """What the past left behind: the information of the rows alone, without the prior."""
         return self._accumulated().information
 
     @property
     def digits_lost_(self) -> float:
         """Decimal digits that removals may have cost."""
-        return self._accumulated().information.digits_lost
+        return self._accumulated().held.digits_lost
 
     def _accumulated(self) -> Memory:
         check_is_fitted(self)
@@ -292,31 +302,41 @@ class GeneralizedRidge(ContinualRegressor):
         kind = INFORMATION[self.information]
         prior = None if policy.learns_prior else policy.prior_matrix(task.n_features)
         decay = 0.0 if policy.adapts else policy.checked_decay()
+        start = self._start(task)
         if state is None:
             past = kind.empty(task.n_features, task.n_targets, centered=bool(self.fit_intercept))
-        elif isinstance(state, Memory) and (state.decay, type(state.information)) == (decay, kind):
-            past = state.information
+            if prior is not None and prior.any() and decay > 0.0:
+                past = past.holding(prior, start, Rows(task).squares(centered=past.centered))
+        elif isinstance(state, Memory) and (state.decay, type(state.held)) == (decay, kind):
+            same = np.array_equal(_stored(state.prior), _stored(prior)) and np.array_equal(state.start, start)
+            past = state.held if same else state.information
         else:
             raise _changed()
         if past.centered != self.fit_intercept:
             raise _changed()
-        information = _with_task(past, task, self._start(task), decay)
+        n_tasks = 1 if state is None else state.n_tasks + 1
         return Memory(
-            n_tasks=1 if state is None else state.n_tasks + 1,
-            n_samples=information.n_samples,
+            n_tasks=n_tasks,
+            n_samples=past.n_samples + task.n_samples,
             n_targets=task.n_targets,
             single_target=task.single_target,
-            information=information,
+            held=_with_task(past, task, prior, start, decay, n_tasks),
             prior=prior,
-            start=self._start(task),
+            start=start,
             decay=decay,
         )
 
 
-def _with_task(past: Information, task: Task, start: Array, decay: float) -> Information:
+def _with_task(
+    past: Information, task: Task, prior: Array | None, start: Array, decay: float, n_tasks: int
+) -> Information:
     """Return the information after a task: the past faded by `decay`, or where that is 0 by what the task says."""
     if decay > 0.0 or past.n_samples == 0:
-        return (past if decay in (0.0, 1.0) else past.decayed(decay)).add(task)
+        past = past if decay in (0.0, 1.0) else past.decayed(decay)
+        after = past.add(task)
+        if prior is None or not after.is_weak(prior * decay**n_tasks):
+            return after
+        return past.without_prior(prior * decay**n_tasks, start).add(task)
     alone = type(past).empty(past.n_features, past.n_targets, centered=past.centered).add(task)
     share = evidence_decay(past, alone, start)
     if share == 0.0:
@@ -341,12 +361,14 @@ def _memory_from(arrays: Mapping[str, Array]) -> Memory:
     model, prior, start = (np.array(arrays.get(name, ())) for name in ("model", "prior", "start"))
     if model.shape != (4,) or model[0] not in range(len(INFORMATION)):
         raise InvalidStateError("the arrays are not those of a GeneralizedRidge. Pass all that to_arrays() returned.")
-    information = list(INFORMATION.values())[int(model[0])].from_arrays(arrays)
+    kind = list(INFORMATION.values())[int(model[0])]
+    information = kind.from_arrays(arrays)
     p, k = information.n_features, information.n_targets
     n_tasks, decay = int(model[1]), float(model[3])
     if n_tasks != model[1] or n_tasks < 1 or model[2] not in (0.0, 1.0) or (model[2] and k > 1) or not 0 <= decay <= 1:
         raise InvalidStateError("the number of tasks, of targets or the decay is out of range. Read an intact copy.")
-    if prior.shape not in ((0,), (p,), (p, p)) or start.shape != (p, k) or not np.isfinite(start).all():
+    odd = information.holds_prior and (prior.shape != (p,) or not prior.all() or kind is not SquareRoot)
+    if prior.shape not in ((0,), (p,), (p, p)) or start.shape != (p, k) or not np.isfinite(start).all() or odd:
         raise InvalidStateError(f"the prior or the start does not fit {p} features and {k} targets.")
     try:
         held = Accumulated(prior=prior).prior_matrix(p) if prior.size else None
@@ -373,8 +395,8 @@ def _agreement(one: GeneralizedRidge, two: GeneralizedRidge, a: Memory, b: Memor
     return [
         ("features", names[0] == names[1]),
         ("targets", (a.n_targets, a.single_target) == (b.n_targets, b.single_target)),
-        ("intercept", a.information.centered == b.information.centered),
-        ("kind of information", type(a.information) is type(b.information)),
+        ("intercept", a.held.centered == b.held.centered),
+        ("kind of information", type(a.held) is type(b.held)),
         ("prior", np.array_equal(_stored(a.prior), _stored(b.prior))),
         ("initial_coef", np.array_equal(a.start, b.start)),
     ]

@@ -14,7 +14,16 @@ from ridgeway.linalg import SMALL, Solution, side_by_side
 
 Array = NDArray[np.float64]
 
-COUNTS = ("n_features", "n_targets", "centered", "n_samples", "total_weight", "log_weight", "digits_lost")
+COUNTS = (
+    "n_features",
+    "n_targets",
+    "centered",
+    "n_samples",
+    "total_weight",
+    "log_weight",
+    "digits_lost",
+    "holds_prior",
+)
 ARRAYS = ("mean", "mean_low", "matrix", "peak")
 
 TALL, LONG = 4, 2e7
@@ -22,11 +31,12 @@ TALL, LONG = 4, 2e7
 
 
 class Held(NamedTuple):
-    """A matrix and the means that it is centred at."""
+    """A matrix, the means that it is centred at, and the scale of the rounding that it carries."""
 
     matrix: Array
     mean: Array
     mean_low: Array
+    peak: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +64,8 @@ class Information(ABC):
         once more what it was at each removal.
     digits_lost : float
         Decimal digits that removals may have cost.
+    holds_prior : bool
+        Whether `matrix` and `peak` include the prior, as if it were rows.
     """
 
     n_features: int
@@ -67,6 +79,7 @@ class Information(ABC):
     matrix: Array
     peak: Array
     digits_lost: float
+    holds_prior: bool = False
 
     def __post_init__(self) -> None:
         for array in (self.mean, self.mean_low, self.matrix, self.peak):
@@ -97,7 +110,8 @@ class Information(ABC):
             raise InvalidStateError(f"the counts have shape {held['counts'].shape}; they need ({len(COUNTS)},).")
         counts = dict(zip(COUNTS, held.pop("counts").tolist(), strict=True))
         whole = {name: int(counts[name]) for name in ("n_features", "n_targets", "n_samples")}
-        if any(counts[name] != number for name, number in whole.items()) or counts["centered"] not in (0.0, 1.0):
+        flags = {name: bool(counts[name]) for name in ("centered", "holds_prior")}
+        if any(counts[name] != number for name, number in (whole | flags).items()):
             raise InvalidStateError("the counts of a state must be whole numbers. Read it from an intact copy.")
         width = whole["n_features"] + whole["n_targets"]
         shapes = {name: (width, width) if name == "matrix" else (width,) for name in ARRAYS}
@@ -107,7 +121,7 @@ class Information(ABC):
         if whole["n_samples"] < 0 or min(counts["total_weight"], counts["digits_lost"], *held["peak"]) < 0.0:
             raise InvalidStateError("a state has a negative count, weight or sum of squares. Read an intact copy.")
         cls._check_form(held["matrix"])
-        fields: dict[str, Any] = {**counts, **whole, **held, "centered": bool(counts["centered"])}
+        fields: dict[str, Any] = {**counts, **whole, **flags, **held}
         return cls(**fields)
 
     def add(self, task: Task) -> Self:
@@ -135,10 +149,7 @@ class Information(ABC):
             n_samples=self.n_samples + task.n_samples,
             total_weight=self.total_weight + task.total_weight,
             log_weight=self.log_weight + task.log_weight,
-            mean=held.mean,
-            mean_low=held.mean_low,
-            matrix=held.matrix,
-            peak=np.maximum(self.peak, self._squares(held.matrix)),
+            **held._asdict(),
         )
 
     def merge(self, other: Self) -> Self:
@@ -168,10 +179,7 @@ class Information(ABC):
             n_samples=self.n_samples + other.n_samples,
             total_weight=self.total_weight + other.total_weight,
             log_weight=self.log_weight + other.log_weight,
-            mean=held.mean,
-            mean_low=held.mean_low,
-            matrix=held.matrix,
-            peak=np.maximum(self.peak + other.peak, self._squares(held.matrix)),
+            **held._asdict(),
             digits_lost=max(self.digits_lost, other.digits_lost),
         )
 
@@ -193,15 +201,31 @@ class Information(ABC):
             n_samples=self.n_samples - task.n_samples,
             total_weight=left,
             log_weight=self.log_weight - task.log_weight,
-            mean=held.mean,
-            mean_low=held.mean_low,
-            matrix=held.matrix,
-            peak=self.peak + self._squares(self.matrix),
+            **held._asdict(),
             digits_lost=max(self.digits_lost, digits),
         )
 
+    @abstractmethod
+    def holding(self, prior: Array, start: Array, squares: Array) -> Self:
+        """Return the same with the prior ‖w − start‖²_prior in it, where this kind gains by that and loses no digits.
+
+        Parameters
+        ----------
+        prior : ndarray of shape (n_features,), a diagonal, or (n_features, n_features)
+        start : ndarray of shape (n_features, n_targets)
+        squares : ndarray of shape (n_features,), the columns' sums of squares to weigh it against
+        """
+
+    @abstractmethod
+    def is_weak(self, prior: Array) -> bool:
+        """Say whether the prior that is held has become too weak beside the rows to be held."""
+
+    @abstractmethod
+    def without_prior(self, prior: Array, start: Array) -> Self:
+        """Return the information of the rows alone; the prior is the one that `holding` put in. O(p³) if there."""
+
     def decayed(self, factor: float) -> Self:
-        """Return the information with every row's weight multiplied by `factor`."""
+        """Return the information with every row's weight, and the prior that it holds, multiplied by `factor`."""
         return replace(
             self,
             total_weight=self.total_weight * factor,
@@ -224,6 +248,7 @@ class Information(ABC):
         Parameters
         ----------
         prior : ndarray of shape (n_features,), a diagonal, or (n_features, n_features)
+            The one that is held, where one is.
         start : ndarray of shape (n_features, n_targets)
         """
         rows = self.n_samples - self.centered
@@ -269,10 +294,6 @@ class Information(ABC):
     @abstractmethod
     def _check_form(matrix: Array) -> None:
         """Raise `InvalidStateError` where `matrix` cannot be of this kind."""
-
-    @abstractmethod
-    def _squares(self, matrix: Array) -> Array:
-        """Return each column's sum of squares."""
 
     @abstractmethod
     def _with_task(self, task: Task) -> Held:

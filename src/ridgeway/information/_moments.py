@@ -59,22 +59,20 @@ class Moments(Information):
                 "co-moments must be an upper triangle with no negative square. Read an intact copy."
             )
 
-    def _squares(self, matrix: Array) -> Array:
-        return np.diag(matrix).copy()
-
     def _with_task(self, task: Task) -> Held:
         so_far = RunningMean(self.total_weight, self.mean, self.mean_low)
         blocks = Rows(task).centred_blocks(so_far, "C") if self.centered else Rows(task).blocks("C")
         narrow = len(self.matrix) < min(SMALL, task.n_samples / 2)
         add = add_products_of_narrow if narrow else add_products
-        return Held(add(self.matrix, blocks), so_far.high, so_far.low)
+        matrix = add(self.matrix, blocks)
+        return Held(matrix, so_far.high, so_far.low, np.maximum(self.peak, np.diag(matrix)))
 
     def _with_other(self, other: Self) -> Held:
         so_far = RunningMean(self.total_weight, self.mean, self.mean_low)
         matrix = np.asarray(self.matrix + other.matrix)
         if self.centered and other.n_samples:
             matrix = add_product(matrix, so_far.join(other.total_weight, other.mean, other.mean_low))
-        return Held(matrix, so_far.high, so_far.low)
+        return Held(matrix, so_far.high, so_far.low, np.maximum(self.peak + other.peak, np.diag(matrix)))
 
     def _without_task(self, task: Task, left: float) -> tuple[Held, float]:
         p = self.n_features
@@ -84,11 +82,11 @@ class Moments(Information):
             apart = (gone.mean - mean) + (gone.mean_low - mean_low)
             mean, mean_low = two_sum(mean, mean_low - apart * (task.total_weight / left))
             matrix = add_product(matrix, apart, -task.total_weight * (self.total_weight / left))
-        squares = self._squares(matrix)
+        squares = np.diag(matrix)
         if not (squares[:p] > 0.0).all():
             raise refuse_removal()
         # The rounding of each entry is that of the largest it has been; what remains must stand out from it.
-        noise = self.peak + self._squares(self.matrix)
+        noise = self.peak + np.diag(self.matrix)
         digits = digits_at_stake(noise, np.where(squares > tolerance(p) * noise, squares, 0.0), p)
         spread = float((left * np.square(mean[:p]) / squares[:p]).max())
         full = mirrored(matrix)
@@ -98,7 +96,19 @@ class Moments(Information):
         residual = full[p:, p:] - full[p:, :p] @ solve_moments(full[:p, :p], full[:p, p:], size=p).coef
         if (np.diag(residual) < -tolerance(p) * 10.0**digits / smallest * noise[p:]).any():
             raise refuse_removal()
-        return Held(matrix, mean, mean_low), digits
+        return Held(matrix, mean, mean_low, noise), digits
+
+    def holding(self, prior: Array, start: Array, squares: Array) -> Self:
+        """Return the same: a prior is added to squares when they are solved for, and costs nothing apart."""
+        return self
+
+    def is_weak(self, prior: Array) -> bool:
+        """Say no: no prior is held."""
+        return False
+
+    def without_prior(self, prior: Array, start: Array) -> Self:
+        """Return the same: no prior is held."""
+        return self
 
     def _scaled(self, factor: float) -> Array:
         return np.asarray(self.matrix * factor)

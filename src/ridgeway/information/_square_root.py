@@ -1,5 +1,7 @@
 """Information as a triangular factor: every digit that a QR decomposition of all rows would give."""
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -14,11 +16,14 @@ from ridgeway.linalg import (
     Solution,
     add_rows,
     add_triangle,
+    column_squares,
     empty_triangle,
     psd_root,
+    remove_diagonal,
     remove_rows,
     solve_penalized,
     solve_triangle,
+    solve_under_prior,
     tolerance,
     triangle_growth,
     triangular_root,
@@ -26,6 +31,10 @@ from ridgeway.linalg import (
 )
 
 Array = NDArray[np.float64]
+
+
+WEAKEST, STRONGEST = 1e-8, 1e4
+"""A prior is held between these multiples of each column's squares: rounding does not show beside it, nor rows hide."""
 
 
 class SquareRoot(Information):
@@ -54,13 +63,12 @@ class SquareRoot(Information):
         """Return Σ w·(a − ā)(a − ā)ᵀ, of shape (n_features + n_targets, n_features + n_targets)."""
         return np.asarray(self.matrix.T @ self.matrix)
 
-    def _squares(self, matrix: Array) -> Array:
-        return np.asarray(np.einsum("ij,ij->j", matrix, matrix))
-
     def _with_task(self, task: Task) -> Held:
         so_far = RunningMean(self.total_weight, self.mean, self.mean_low)
         blocks = Rows(task).centred_blocks(so_far) if self.centered else Rows(task).blocks()
-        return Held(add_rows(self.matrix, blocks), so_far.high, so_far.low)
+        peak = self.peak.copy()
+        matrix = add_rows(self.matrix, _squared(blocks, peak))
+        return Held(matrix, so_far.high, so_far.low, peak)
 
     def _with_other(self, other: Self) -> Held:
         so_far = RunningMean(self.total_weight, self.mean, self.mean_low)
@@ -68,7 +76,7 @@ class SquareRoot(Information):
         if self.centered and other.n_samples:
             gap = so_far.join(other.total_weight, other.mean, other.mean_low)
             matrix = add_rows(matrix, [np.asfortranarray(gap[None])])
-        return Held(matrix, so_far.high, so_far.low)
+        return Held(matrix, so_far.high, so_far.low, np.maximum(self.peak + other.peak, column_squares(matrix)))
 
     def _without_task(self, task: Task, left: float) -> tuple[Held, float]:
         p = self.n_features
@@ -87,17 +95,42 @@ class SquareRoot(Information):
         if remains is None:
             raise refuse_removal()
         factor, kept = remains
-        held = Held(factor, mean, mean_low)
         # Each column carries the rounding of the largest it has been; what remains must stand out from it.
-        noise = self.peak + self._squares(self.matrix)
-        after = self._squares(held.matrix)
-        residual = self._squares(held.matrix[p:, p:])  # a difference of squares, which may be rounding
+        noise = self.peak + column_squares(self.matrix)
+        after = column_squares(factor)
+        residual = column_squares(factor[p:, p:])  # a difference of squares, which may be rounding
         after[p:] -= np.where(residual > tolerance(p) * noise[p:], 0.0, residual)
         digits = digits_at_stake(noise, after, p, kept)
         offset = np.hypot(offset, np.sqrt(noise[:p]))
-        if np.isinf(triangle_growth(held.matrix[:p, :p], offset=offset)) or digits > -np.log10(tolerance(p)):
+        if np.isinf(triangle_growth(factor[:p, :p], offset=offset)) or digits > -np.log10(tolerance(p)):
             raise refuse_removal()
-        return held, digits
+        return Held(factor, mean, mean_low, noise), digits
+
+    def holding(self, prior: Array, start: Array, squares: Array) -> Self:
+        """Return the same with the prior on top of the factor, if it is diagonal and neither weak nor overwhelming.
+
+        Coefficients then take O(p²), with a prior apart O(p³).
+        """
+        p = self.n_features
+        if self.holds_prior or prior.ndim > 1 or not _between(prior, squares):
+            return self
+        root = np.sqrt(prior)
+        top = empty_triangle(len(self.matrix))
+        np.fill_diagonal(top[:p, :p], root)
+        top[:p, p:] = root[:, None] * start
+        matrix = add_triangle(top, self.matrix) if self.n_samples else top
+        return replace(self, matrix=matrix, peak=self.peak + column_squares(top), holds_prior=True)
+
+    def is_weak(self, prior: Array) -> bool:
+        """Say whether the prior that is held has become too weak beside the rows to be held."""
+        return self.holds_prior and bool((prior < WEAKEST * self.peak[: self.n_features]).any())
+
+    def without_prior(self, prior: Array, start: Array) -> Self:
+        """Return the information of the rows alone. O(p³) if a prior is held."""
+        if not self.holds_prior:
+            return self
+        matrix = remove_diagonal(self.matrix, np.sqrt(prior), start)
+        return replace(self, matrix=matrix, holds_prior=False)
 
     def _scaled(self, factor: float) -> Array:
         return np.asarray(self.matrix * np.sqrt(factor))
@@ -105,7 +138,21 @@ class SquareRoot(Information):
     def _solve(self, prior: Array, start: Array, origin: Array, size: int, offset: Array) -> Solution:
         p = self.n_features
         R = self.matrix[:p, :p]
+        if self.holds_prior:
+            z = self.matrix[:p, p:]
+            return solve_under_prior(R, z, prior, self.peak[:p], offset) or solve_triangle(R, z, size=p, offset=offset)
         rhs = self.matrix[:p, p:] - R @ origin if origin.any() else self.matrix[:p, p:]
         if prior.any():
             return solve_penalized(R, rhs, psd_root(prior), start - origin, size=size, offset=offset)
         return solve_triangle(R, rhs, size=size, offset=offset)
+
+
+def _squared(blocks: Iterable[Array], total: Array) -> Iterator[Array]:
+    """Yield the blocks, and add their columns' squares to `total` in passing."""
+    for block in blocks:
+        total += column_squares(block)
+        yield block
+
+
+def _between(prior: Array, squares: Array) -> bool:
+    return bool(((prior >= WEAKEST * squares) & (prior <= STRONGEST * squares) & (prior > 0.0)).all())

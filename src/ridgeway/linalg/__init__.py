@@ -31,8 +31,10 @@ from ridgeway.linalg._products import add_product, add_products, add_products_of
 from ridgeway.linalg._rank import (
     EPS,
     Solution,
+    column_squares,
     solve_moments,
     solve_triangle,
+    solve_under_prior,
     tolerance,
     triangle_growth,
 )
@@ -60,6 +62,7 @@ from ridgeway.linalg._triangle import (
     add_triangle,
     empty_triangle,
     psd_root,
+    remove_diagonal,
     remove_rows,
 )
 
@@ -80,6 +83,7 @@ __all__ = [
     "cholesky_root",
     "column_complement",
     "column_products",
+    "column_squares",
     "definite_inverse",
     "empty_triangle",
     "filtered_step",
@@ -95,6 +99,7 @@ __all__ = [
     "pooled_least_squares",
     "psd_root",
     "random_rotation",
+    "remove_diagonal",
     "remove_rows",
     "ridge_step",
     "row_products",
@@ -106,6 +111,7 @@ __all__ = [
     "solve_moments",
     "solve_penalized",
     "solve_triangle",
+    "solve_under_prior",
     "solve_upper",
     "squared_singular_values",
     "svd_economic",

@@ -1,7 +1,8 @@
-"""LAPACK's triangular-pentagonal QR without Python's lock, so that two Python threads can factor at the same time.
+"""LAPACK without Python's lock, and on part of a larger array.
 
-SciPy's wrapper of the same routine keeps the lock. The routine itself is SciPy's, by the address that SciPy publishes
-for compiled code.
+SciPy's wrappers of the same routines keep the lock, so that two Python threads cannot factor at the same time, and copy
+any part of an array first. The routines are SciPy's own, by the addresses that SciPy publishes for compiled code.
+Arrays are in Fortran order, or parts of such; nothing is checked.
 """
 
 import ctypes
@@ -20,24 +21,38 @@ def _routine(name: str) -> Any:
     found = LowLevelCallable.from_cython(cython_lapack, name)
     address = ctypes.pythonapi.PyCapsule_GetPointer
     address.restype, address.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (1 + found.signature.count(",")))(
-        address(found.function, found.signature.encode())
-    )
+    pointers = [ctypes.c_void_p] * (1 + found.signature.count(","))
+    return ctypes.CFUNCTYPE(None, *pointers)(address(found.function, found.signature.encode()))
 
 
-_DTPQRT = _routine("dtpqrt")
+_DTPQRT, _DTRTRS = _routine("dtpqrt"), _routine("dtrtrs")
 
 
 def dtpqrt(R: Array, block: Array, *, triangular_rows: int, panel: int) -> None:
     """Overwrite R, upper triangular, by the factor of its rows and those of `block`, which is overwritten too.
 
-    Both in Fortran order. The last `triangular_rows` rows of `block` are upper trapezoidal.
+    The last `triangular_rows` rows of `block` are upper trapezoidal.
     """
-    m, n = block.shape
-    sizes = np.array([m, n, triangular_rows, panel, max(m, 1), 0], dtype=np.intc)
-    rows, columns, trapezoid, width, leading, info = (sizes.ctypes.data + sizes.itemsize * i for i in range(6))
-    reflectors, work = np.empty((2, panel * n))
+    (m, n), width = block.shape, _whole(panel)
+    reflectors, work = np.empty(panel * n), np.empty(panel * n)
     _DTPQRT(
-        rows, columns, trapezoid, width, R.ctypes.data, columns, block.ctypes.data, leading,
-        reflectors.ctypes.data, width, work.ctypes.data, info,
+        _whole(m), _whole(n), _whole(triangular_rows), width, *_matrix(R), *_matrix(block),
+        reflectors.ctypes.data, width, work.ctypes.data, _whole(0),
     )  # fmt: skip
+
+
+def dtrtrs(R: Array, rhs: Array) -> Array:
+    """Return R⁻¹·rhs for an upper triangular R without a zero on its diagonal."""
+    solved = rhs.copy(order="F")
+    n, k = solved.shape
+    _DTRTRS(b"U", b"N", b"N", _whole(n), _whole(k), *_matrix(R), *_matrix(solved), _whole(0))
+    return solved
+
+
+def _whole(number: int) -> Any:
+    return ctypes.byref(ctypes.c_int(number))
+
+
+def _matrix(array: Array) -> tuple[int, Any]:
+    """Return the address of a matrix and how far its columns are apart."""
+    return array.ctypes.data, _whole(max(array.strides[1] // array.itemsize, len(array), 1))

@@ -7,12 +7,13 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh, qr, solve_triangular, svd
 from scipy.linalg.lapack import dpocon, dpotrf, dpotrs, dtrcon, dtrtrs
 
+from ridgeway.linalg import _lapack
 from ridgeway.linalg._products import scaled_symmetric
 
 Array = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
 PLAIN = 1e-10
-"""A system whose smallest eigenvalue is known to exceed this share of the largest needs no condition estimate."""
+"""A system whose least singular value or eigenvalue is known to exceed this share of the largest needs no estimate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +111,20 @@ def solve_triangle(R: Array, rhs: Array, *, size: int, offset: Array | float = 0
     return Solution(least_norm(scale, Vt[:rank].T, inner), rank, growth)
 
 
+def solve_under_prior(R: Array, rhs: Array, prior: Array, squares: Array, offset: Array) -> Solution | None:
+    """Solve R w = rhs where RᵀR includes diag(prior); None if that alone does not show that R is of full rank. O(p²).
+
+    `squares` are the columns' sums of squares, or more. At unit columns no eigenvalue of RᵀR is below the prior's least
+    share of a square, and none above the trace.
+    """
+    p = len(R)
+    reciprocal = float(np.sqrt(np.min(prior / squares) / p))
+    spread = np.hypot(1.0, offset / np.sqrt(prior)).max()
+    if not reciprocal > max(PLAIN, tolerance(p) * float(spread)):
+        return None
+    return Solution(_lapack.dtrtrs(R, rhs), p, 1.0 / reciprocal)
+
+
 def plainly_regular(R: Array, *, offset: Array | float = 0.0) -> bool:
     """Say whether a condition estimate alone shows that an upper triangular R is of full rank. O(p²)."""
     scale, spread = equilibrate(column_norms(R), offset)
@@ -168,9 +183,14 @@ def _unit_diagonal(S: Array, divisor: Array) -> Array:
     return scaled
 
 
+def column_squares(R: Array) -> Array:
+    """Return each column's sum of squares."""
+    return np.asarray(np.einsum("ij,ij->j", R, R))
+
+
 def column_norms(R: Array) -> Array:
     """Return the norm of each column."""
-    return np.asarray(np.sqrt(np.einsum("ij,ij->j", R, R)))
+    return np.asarray(np.sqrt(column_squares(R)))
 
 
 def _noise(Vt: Array, spread: Array) -> Array:

@@ -115,6 +115,13 @@ class Rows:
             block[0] = so_far.join(total, mean, mean_low)
             yield block
 
+    def squares(self, *, centered: bool) -> Array:
+        """Return the sums of squares of the columns of X, about their means or as they are. O(n·p)."""
+        nothing = RunningMean(0.0, np.zeros_like(self.mean), np.zeros_like(self.mean))
+        blocks = self.centred_blocks(nothing, "C") if centered else self.blocks("C")
+        total = np.sum([np.einsum("ij,ij->j", block, block) for block in blocks], axis=0)
+        return np.asarray(total[: self.n_features])
+
     def columns(self) -> Iterator[tuple[slice, Array]]:
         """Yield the X part of A in blocks of columns, with the slice that says which."""
         step = max(1, self.most_entries // self.n_samples)

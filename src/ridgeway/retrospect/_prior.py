@@ -105,7 +105,7 @@ def _under(model: GeneralizedRidge, learned: LearnedPrior) -> GeneralizedRidge:
     other.n_features_in_ = model.n_features_in_
     if hasattr(model, "feature_names_in_"):
         other.feature_names_in_ = model.feature_names_in_
-    other._state = replace(memory, prior=learned.prior)
+    other._state = replace(memory, held=memory.information, prior=learned.prior)
     return other
 
 

@@ -55,7 +55,7 @@ def submodel(model: GeneralizedRidge, features: Any) -> GeneralizedRidge:
     smaller.n_features_in_ = len(columns)
     if hasattr(model, "feature_names_in_"):
         smaller.feature_names_in_ = model.feature_names_in_[columns]
-    smaller._state = replace(memory, information=information, prior=prior, start=start)
+    smaller._state = replace(memory, held=information, prior=prior, start=start)
     return smaller
 
 

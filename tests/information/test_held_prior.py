@@ -1,0 +1,108 @@
+"""A diagonal prior is held in the factor: the answers are those of a prior kept apart, and the rows can be had alone.
+
+A prior given as a full matrix is always kept apart, by other code: the peer that everything here is compared with.
+"""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from ridgeway import GeneralizedRidge
+from ridgeway.weights import Accumulated
+
+RNG = np.random.default_rng(5)
+P = 6
+PRIOR = RNG.uniform(0.5, 2.0, P)
+START = RNG.normal(size=P)
+
+
+def rows(n, scale=1.0, offset=3.0):
+    return scale * (RNG.normal(size=(n, P)) + offset), RNG.normal(size=n)
+
+
+def pair(prior=PRIOR, **settings):
+    """Return two models that must agree: the prior held, and kept apart."""
+    decay = settings.pop("decay", 1.0)
+    return tuple(
+        GeneralizedRidge(Accumulated(prior=given, decay=decay), **settings) for given in (prior, np.diag(prior))
+    )
+
+
+def holds(model):
+    return model._state.held.holds_prior
+
+
+def assert_agree(one, two, rtol=1e-10):
+    assert_allclose(one.coef_, two.coef_, rtol=rtol, atol=rtol * np.abs(two.coef_).max())
+    assert_allclose(one.intercept_, two.intercept_, rtol=rtol)
+    assert one.rank_ == two.rank_
+    mine, theirs = one.information_.moments(), two.information_.moments()
+    assert_allclose(mine, theirs, rtol=0, atol=1e-11 * np.abs(theirs).max())
+
+
+@pytest.mark.parametrize("settings", [{}, {"fit_intercept": False}, {"initial_coef": START}, {"decay": 0.5}], ids=str)
+@pytest.mark.parametrize("sizes", [(2, 1, 2), (40, 1, 3000)], ids=str)
+def test_held_is_as_good_as_apart(settings, sizes):
+    one, two = pair(**settings)
+    for n in sizes:
+        X, y = rows(n)
+        assert_agree(one.partial_fit(X, y), two.partial_fit(X, y))
+        assert holds(one)
+        assert not holds(two)
+    assert not np.allclose(one._state.held.moments(), two.information_.moments(), rtol=1e-6)  # can fail
+
+
+def test_the_rows_alone_have_the_rank_of_the_rows():
+    X, y = rows(4)
+    alone = pair()[0].fit(X, y).information_
+    plain = GeneralizedRidge().fit(X, y).information_
+    assert np.linalg.matrix_rank(alone.matrix[:P, :P], tol=1e-10) == 3  # four rows about their mean
+    assert_allclose(alone.moments(), plain.moments(), atol=1e-12 * np.abs(plain.moments()).max())
+    assert (alone.n_samples, alone.total_weight) == (4, 4.0)
+
+
+@pytest.mark.parametrize(("factor", "held"), [(1e-12, False), (1e-6, True), (1e3, True), (1e8, False)])
+def test_a_prior_that_is_weak_or_overwhelming_is_kept_apart(factor, held):
+    X, y = rows(50)
+    one, two = pair(prior=factor * PRIOR * 50)
+    assert holds(one.fit(X, y)) is held
+    assert_agree(one, two.fit(X, y))
+
+
+def test_a_prior_that_becomes_weak_is_let_go():
+    """Collinear columns, so that the prior still decides something."""
+    one, two = pair()
+    for scale in (1.0, 1e6):
+        X, y = rows(30, scale)
+        X[:, 0] = X[:, 1]
+        one.partial_fit(X, y)
+        two.partial_fit(X, y)
+        assert holds(one) is (scale == 1.0)
+    assert_agree(one, two, rtol=1e-8)
+
+
+def test_a_prior_that_changes_is_counted_once():
+    X, y = rows(30)
+    model = pair()[0].fit(X, y)
+    model.set_params(weights=Accumulated(prior=7.0)).partial_fit(X, y)
+    fresh = GeneralizedRidge(Accumulated(prior=7.0 * np.eye(P))).fit(X, y).partial_fit(X, y)
+    assert_agree(model, fresh)
+
+
+def test_merge_and_remove_count_the_prior_once():
+    parts = [rows(n) for n in (20, 30, 9)]
+    one, two = (m.fit(*parts[0]).merge(m_.fit(*parts[1])) for m, m_ in zip(pair(), pair(), strict=True))
+    assert holds(one)
+    assert_agree(one, two)
+    assert_agree(one.partial_fit(*parts[2]), two.partial_fit(*parts[2]))
+    assert_agree(one.remove(*parts[0]), two.remove(*parts[0]), rtol=1e-9)
+    assert holds(one)
+
+
+def test_several_targets_and_a_perfect_fit():
+    X = rows(40)[0]
+    Y = X @ RNG.normal(size=(P, 2)) + 1.0
+    one, two = (model.fit(X, Y) for model in pair(prior=np.full(P, 1e-3)))
+    assert holds(one)
+    assert_agree(one, two)
+    assert_allclose(one.information_.matrix[P:, P:], 0.0, atol=1e-6 * np.abs(Y).max())
