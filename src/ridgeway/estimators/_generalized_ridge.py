@@ -315,12 +315,13 @@ class GeneralizedRidge(ContinualRegressor):
         if past.centered != self.fit_intercept:
             raise _changed()
         n_tasks = 1 if state is None else state.n_tasks + 1
+        held = _with_task(past, task, prior, start, decay, n_tasks)
         return Memory(
             n_tasks=n_tasks,
-            n_samples=past.n_samples + task.n_samples,
+            n_samples=held.n_samples,
             n_targets=task.n_targets,
             single_target=task.single_target,
-            held=_with_task(past, task, prior, start, decay, n_tasks),
+            held=held,
             prior=prior,
             start=start,
             decay=decay,
