@@ -134,6 +134,26 @@ def jump_errors(
     return dict(zip(("plain", "adaptive", "anew"), np.mean(runs, axis=0).T, strict=True))
 
 
+def scattered_errors(
+    seeds: Iterable[int], size: float, *, n: int = 150, p: int = 200, n_tasks: int = 20
+) -> dict[str, Array]:
+    """Return the mean of ‖ŵ_t − w_*‖² where each task has a parameter of its own, at ‖δ‖² = size from w_*."""
+    policies = {"plain": Accumulated(), "adaptive": Accumulated(decay="adaptive")}
+    runs = []
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        coef = rng.normal(size=p)
+        models = [GeneralizedRidge(policy, fit_intercept=False) for policy in policies.values()]
+        errors = np.empty((n_tasks, len(models)))
+        for t in range(n_tasks):
+            step = rng.normal(size=p)
+            X = rng.normal(size=(n, p))
+            y = X @ (coef + step * np.sqrt(size / (step @ step))) + rng.normal(size=n)
+            errors[t] = [np.square(model.partial_fit(X, y).coef_ - coef).sum() for model in models]
+        runs.append(errors)
+    return dict(zip(policies, np.mean(runs, axis=0).T, strict=True))
+
+
 SETTINGS: dict[str, dict[str, Any]] = {
     "σ² = 1": {},
     "σ² = 5": {"noise_variance": 5.0},
@@ -181,6 +201,11 @@ def jump_part(size: float) -> dict[str, Any]:
     return _listed(jump_errors(range(1000, 1020), size))
 
 
+def scattered_part(size: float) -> dict[str, Any]:
+    """Return the mean errors of 20 repetitions where tasks scatter about a common parameter."""
+    return _listed(scattered_errors(range(20), size))
+
+
 def _listed(errors: dict[str, Array]) -> dict[str, Any]:
     return {name: [float(f"{value:.6g}") for value in values] for name, values in errors.items()}
 
@@ -191,6 +216,7 @@ PARTS: dict[str, Callable[[], dict[str, Any]]] = {
     "peak": peak_part,
     **{f"evidence, {setting}": partial(evidence_part, setting) for setting in SETTINGS},
     **{f"calm, {setting}": partial(calm_part, setting) for setting in SETTINGS},
+    **{f"scattered, {size:g}": partial(scattered_part, size) for size in (1.0, 10.0)},
     **{f"jump, {size:g}": partial(jump_part, size) for size in (*JUMPS, 400.0)},
 }
 RESULTS = Path(__file__).parents[1] / "docs" / "retrospect.json"

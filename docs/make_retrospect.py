@@ -163,6 +163,9 @@ def table() -> Iterator[str]:
             f"{ratios[size]:.2f} (‖δ‖² = {size})",
         ),
     ]
+    for name, errors in _parts("scattered"):
+        what = f'tasks that scatter by ‖δ‖² = {name}: `decay="adaptive"` over plain at t = {len(errors["plain"])}'
+        rows.append((what, "above 1: here plain wins", f"{errors['adaptive'][-1] / errors['plain'][-1]:.2f}"))
     for row in rows:
         yield f"| {' | '.join(row)} |\n"
 
