@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ridgeway.cli._failures import clear_failures
+from ridgeway.cli._shared import guarded, state_file
 
 if TYPE_CHECKING:
     from ridgeway.retrospect import Comparison
@@ -23,23 +23,23 @@ Examples:
 
 
 @click.command(name="compare-task", epilog=EXAMPLES)
-@click.argument("file", metavar="FILE.rw")
+@state_file
 @click.argument("data", metavar="DATA")
+@guarded
 def compare_task(file: str, data: str) -> None:
     """Ask, before absorbing a CSV, Parquet or Arrow file, whether it shares the state's parameter.
 
     Prints Chow's test, the expected gain or harm of absorbing it, and the directions that disagree most. Nothing is
     changed.
     """
-    with clear_failures("compare-task"):
-        from ridgeway import retrospect, store
+    from ridgeway import retrospect, store
 
-        opened = store.open(file)
-        model = opened.model()
-        found = retrospect.compare(model, *opened.rows(data))
-        click.echo(f"{data} beside {model.n_tasks_} task(s) of {model.n_samples_seen_} rows")
-        for number, name in enumerate(opened.schema.targets):
-            click.echo("\n".join(_lines(found, number, name)))
+    opened = store.open(file)
+    model = opened.model()
+    found = retrospect.compare(model, *opened.rows(data))
+    click.echo(f"{data} beside {model.n_tasks_} task(s) of {model.n_samples_seen_} rows")
+    for number, name in enumerate(opened.schema.targets):
+        click.echo("\n".join(_lines(found, number, name)))
 
 
 def _lines(found: "Comparison", number: int, target: str) -> Iterator[str]:

@@ -30,7 +30,7 @@ def guarded(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
-        name = f"ridgeway {function.__name__.rstrip('_')}"
+        name = f"ridgeway {function.__name__.rstrip('_').replace('_', '-')}"
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             try:

@@ -2,7 +2,7 @@
 
 import click
 
-from ridgeway.cli._failures import clear_failures
+from ridgeway.cli._shared import guarded, names, state_file
 
 __all__ = ["summary"]
 
@@ -15,18 +15,18 @@ Examples:
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument("file", metavar="FILE.rw")
+@state_file
 @click.option("--features", help="Names with commas: the model of these alone, as if refitted on all rows.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@guarded
 def summary(file: str, features: str | None, level: float) -> None:
     """Print coefficients, standard errors, tests and intervals over all rows that were ever absorbed.
 
     No row is needed. Under a prior the numbers are those of the posterior, and the table says so.
     """
-    with clear_failures("summary"):
-        from ridgeway import retrospect, store
+    from ridgeway import retrospect, store
 
-        model = store.open(file).model()
-        if features is not None:
-            model = retrospect.submodel(model, [name.strip() for name in features.split(",")])
-        click.echo(str(retrospect.summary(model, level=level)))
+    model = store.open(file).model()
+    if features is not None:
+        model = retrospect.submodel(model, names(features))
+    click.echo(str(retrospect.summary(model, level=level)))
