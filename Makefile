@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUN ?= python
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test check torture bench accuracy paper retrospect clean
+.PHONY: demo test check docs torture bench accuracy paper retrospect clean
 
 demo: .venv/report
 	$(BIN)/ridgeway compare penguins --target body_mass_g --task-column island,year --out build/report
@@ -33,6 +33,11 @@ bench: accuracy
 
 accuracy: .venv/bench
 	$(BIN)/python -m benchmarks.accuracy docs/accuracy.md
+
+# Offline; warnings are errors. The pages are in build/docs.
+docs: .venv/docs
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env docs build/docs
+	@echo 'The pages are in build/docs/index.html'
 
 paper: .venv/check
 	$(BIN)/python docs/make_paper.py

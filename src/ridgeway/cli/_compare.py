@@ -2,17 +2,15 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ridgeway.cli._progress import progress_bar
 from ridgeway.errors import InvalidParameterError, RidgewayError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ridgeway.report import Comparison, Result
     from ridgeway.report._table import Table
 
@@ -90,9 +88,9 @@ def compare(source: str, out: str, **options: Any) -> None:
         chosen = {name: _names(table, options[name]) for name in ("task_columns", "features")}
         methods = [key for group in options["methods"] for key in group.split(",")] or None
         encoding = None if options["encoding"] is None else report.Encoding.read(options["encoding"])
-        with _progress() as progress:
+        with progress_bar("comparing") as bar:
             found = report.compare(
-                data, **{**options, **chosen, "methods": methods, "encoding": encoding}, progress=progress
+                data, **{**options, **chosen, "methods": methods, "encoding": encoding}, progress=bar
             )
         page = report.write_report(found, out)
     except RidgewayError as error:
@@ -126,18 +124,6 @@ def _names(table: "Table", given: tuple[str, ...]) -> list[str] | None:
     """Return column names, split at commas unless a column is named so."""
     names = [name for group in given for name in ([group] if group in table.names else group.split(","))]
     return names or None
-
-
-@contextmanager
-def _progress() -> Iterator["Callable[[int, int, str], None]"]:
-    """Yield what moves a progress bar on stderr, which is silent where that is no terminal."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    with Progress(console=console, disable=not console.is_terminal, transient=True) as bar:
-        task = bar.add_task("comparing", total=None)
-        yield lambda done, total, name: bar.update(task, completed=done, total=total, description=f"{name:<16}")
 
 
 def _print(found: "Comparison") -> None:

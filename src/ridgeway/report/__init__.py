@@ -7,6 +7,6 @@ and the numbers. The command is `ridgeway compare`. Needs pyarrow and matplotlib
 from ridgeway.report._compare import compare
 from ridgeway.report._encoding import Encoding
 from ridgeway.report._result import Comparison, Result
-from ridgeway.report._write import write_report
+from ridgeway.report._write import draw_figures, write_report
 
-__all__ = ["Comparison", "Encoding", "Result", "compare", "write_report"]
+__all__ = ["Comparison", "Encoding", "Result", "compare", "draw_figures", "write_report"]

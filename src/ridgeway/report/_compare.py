@@ -20,7 +20,7 @@ from ridgeway.report._tasks import Tasks, label_rows, running_constants
 __all__ = ["ORDERS", "compare"]
 
 Array = NDArray[np.float64]
-Progress = Callable[[int, int, str], None]
+Progress = Callable[[int, int], None]
 
 ORDERS = ("file", "sorted", "random")
 N_ORDERS = 5
@@ -46,7 +46,7 @@ def compare(
     unknown: str = "refuse",
     encoding: Encoding | None = None,
     seed: int = 0,
-    progress: Progress = lambda done, total, what: None,
+    progress: Progress = lambda done, total: None,
 ) -> Comparison:
     """Play a table as a sequence of tasks through every method, and say who forgets.
 
@@ -81,7 +81,7 @@ def compare(
     seed : int, default 0
         Of what is held out, of random orders and of the dealing.
     progress : callable, optional
-        Called with (steps done, steps in all, name of the method).
+        Called with (steps done, steps in all) after each task that a method learned.
 
     Returns
     -------
@@ -154,14 +154,10 @@ class _Steps:
     progress: Progress
     done: int = 0
 
-    def named(self, method: Method) -> Callable[[], None]:
-        """Return what to call after each step of a method."""
-        return lambda: self.skip(1, method.name)
-
-    def skip(self, count: int, name: str = "") -> None:
+    def __call__(self, count: int = 1) -> None:
         """Count steps that were taken, or need not be."""
         self.done += count
-        self.progress(self.done, self.total, name)
+        self.progress(self.done, self.total)
 
 
 def _run(
@@ -174,16 +170,15 @@ def _run(
     dealt = [tasks.shuffled(rng) for _ in range(N_CONTROLS if len(averaged) > 1 else FEW_CONTROLS)]
     steps = _Steps(len(methods) * n_tasks * (len(orders) + len(dealt) * len(averaged)), progress)
     baseline = np.array([np.sqrt(np.mean(np.square(tasks.y[part]))) for part in tasks.test])
-    plays = [play(method, tasks, orders[0], step=steps.named(method)) for method in methods]
+    plays = [play(method, tasks, orders[0], step=steps) for method in methods]
     pooled = next(main for method, main in zip(methods, plays, strict=True) if method.key == "oracle")
     results = []
     for method, main in zip(methods, plays, strict=True):
-        step = steps.named(method)
         distance = float(np.sqrt(np.mean(np.square(main.predictions - pooled.predictions))))
         is_pooled = distance <= SAME
-        others = [play(method, tasks, order, every=not is_pooled, step=step) for order in orders[1:]]
-        controls = [] if is_pooled else [_mean_forgetting(method, other, averaged, step) for other in dealt]
-        steps.skip(len(dealt) * len(averaged) * n_tasks if is_pooled else 0)
+        others = [play(method, tasks, order, every=not is_pooled, step=steps) for order in orders[1:]]
+        controls = [] if is_pooled else [_mean_forgetting(method, other, averaged, steps) for other in dealt]
+        steps(len(dealt) * len(averaged) * n_tasks if is_pooled else 0)
         results.append(
             Result(
                 method=method,

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from ridgeway import metrics
 from ridgeway.report._result import Comparison, Result
 
-__all__ = ["STYLE", "draw_figures", "figure_of_forgetting"]
+__all__ = ["STYLE", "draw_all"]
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; markers say the same again.
 COLOURS = ("#D55E00", "#CC79A7", "#E69F00", "#56B4E9", "#009E73", "#0072B2")
@@ -21,10 +21,10 @@ STYLE: dict[Any, Any] = {"svg.hashsalt": "ridgeway", "axes.spines.top": False, "
 UNIT = "error, in the unit of the target"
 
 
-def draw_figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
+def draw_all(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
     """Yield each figure with its name and the words for one who cannot see it."""
     with rc_context(STYLE):
-        yield "forgetting", "When learned, and after the last task", figure_of_forgetting(comparison)
+        yield "forgetting", "When learned, and after the last task", _forgetting(comparison)
         yield "average", "Average error over the tasks seen so far, after each task", _average(comparison)
         yield "orders", "Average error after the last task, in each order", _orders(comparison)
         ceiling = min(
@@ -36,7 +36,7 @@ def draw_figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
             yield f"losses-{result.method.key.replace(':', '-')}", result.method.name, _losses(result, floor, ceiling)
 
 
-def figure_of_forgetting(comparison: Comparison) -> Figure:
+def _forgetting(comparison: Comparison) -> Figure:
     """Draw for each method the error on a task when it was just learned, and after the last task."""
     results = comparison.results[::-1]
     figure, axes = _panel(1.1 + 0.42 * len(results))

@@ -7,14 +7,17 @@ import tempfile
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ridgeway._optional import require
 from ridgeway.errors import InvalidParameterError
 from ridgeway.report._page import make_page
 from ridgeway.report._result import Comparison
 
-__all__ = ["check_folder", "write_report"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["check_folder", "draw_figures", "write_report"]
 
 MANIFEST = "comparison.json"
 MAKER = "ridgeway compare"
@@ -54,6 +57,17 @@ def write_report(comparison: Comparison, out: Path | str) -> Path:
     return folder / "index.html"
 
 
+def draw_figures(comparison: Comparison) -> list[tuple[str, str, "Figure"]]:
+    """Return the figures of a report: a name, what it shows, and the matplotlib figure.
+
+    Needs matplotlib (`pip install 'ridgeway[report]'`).
+    """
+    require("matplotlib", extra="report")
+    from ridgeway.report._figures import draw_all
+
+    return list(draw_all(comparison))
+
+
 def check_folder(out: Path | str) -> Path:
     """Return the folder if a report may go there: there is none, it is empty, or it holds a report and nothing else."""
     folder = Path(out)
@@ -85,7 +99,7 @@ def _listed(folder: Path) -> set[str]:
 def _fill(folder: Path, comparison: Comparison) -> None:
     from matplotlib import rc_context
 
-    from ridgeway.report._figures import STYLE, draw_figures
+    from ridgeway.report._figures import STYLE
 
     (folder / "figures").mkdir()
     images = []
