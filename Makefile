@@ -13,7 +13,7 @@ demo: .venv/report
 test: .venv/test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/$(RUN) -m pytest -n auto
 
-check: .venv/check
+check: .venv/check .venv/docs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -22,6 +22,7 @@ check: .venv/check
 	$(MAKE) test RUN='coverage run'
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+	$(MAKE) docs
 
 # Some 25 minutes on two quiet cores; needs Linux, a C compiler and root for all of its parts.
 torture: .venv/test

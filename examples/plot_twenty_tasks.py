@@ -12,21 +12,21 @@ from matplotlib import pyplot as plt
 from ridgeway import ContinualRidge, EarlyStopping, GeneralizedRidge, MinimumNorm, Oracle, metrics
 
 N_TASKS, N_SAMPLES, N_FEATURES, REPETITIONS = 20, 30, 40, 20
-MODELS = {
-    "MinimumNorm": (MinimumNorm, "#d55e00", "-"),
-    "EarlyStopping": (lambda: EarlyStopping(n_steps=20), "#cc79a7", "-"),
-    "ContinualRidge": (ContinualRidge, "#e69f00", "-"),
-    "GeneralizedRidge": (GeneralizedRidge, "#0072b2", "-"),
-    "Oracle (keeps all rows)": (Oracle, "black", ":"),
+STYLES = {
+    "MinimumNorm": ("#d55e00", "-"),
+    "EarlyStopping": ("#cc79a7", "-"),
+    "ContinualRidge": ("#e69f00", "-"),
+    "GeneralizedRidge": ("#0072b2", "-"),
+    "Oracle (keeps all rows)": ("black", ":"),
 }
 
 # %%
 # Play the sequence a few times, with other truths and other rows.
-errors = np.empty((REPETITIONS, len(MODELS), N_TASKS))
+errors = np.empty((REPETITIONS, len(STYLES), N_TASKS))
 for seed in range(REPETITIONS):
     rng = np.random.default_rng(seed)
     true_coef = rng.normal(size=N_FEATURES)
-    models = [make() for make, _, _ in MODELS.values()]
+    models = [MinimumNorm(), EarlyStopping(n_steps=20), ContinualRidge(), GeneralizedRidge(), Oracle()]
     for task in range(N_TASKS):
         scales = np.where(rng.random(N_FEATURES) < 0.2, 3.0, 0.5)
         X = rng.normal(size=(N_SAMPLES, N_FEATURES)) * scales
@@ -40,7 +40,7 @@ for seed in range(REPETITIONS):
 mean, spread = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(REPETITIONS)
 figure, axes = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
 tasks = np.arange(1, N_TASKS + 1)
-for (name, (_, color, line)), row, band in zip(MODELS.items(), mean, spread, strict=True):
+for (name, (color, line)), row, band in zip(STYLES.items(), mean, spread, strict=True):
     above = name.startswith("Oracle")
     axes.plot(tasks, row, line, color=color, linewidth=3.0 if above else 1.8, label=name, zorder=3 if above else 2)
     axes.fill_between(tasks, row - 2 * band, row + 2 * band, color=color, alpha=0.15, linewidth=0)

@@ -1,0 +1,85 @@
+"""What the pages say is so: snippets run, commands run, links lead somewhere, the API page is complete."""
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from ridgeway.cli._commands import commands
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def fenced(path):
+    """Yield the language and the text of each fenced block."""
+    yield from re.findall(r"^```([^\n]*)\n(.*?)^```", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+
+
+def command_lines(path):
+    """Return the lines of the blocks of commands, comments aside."""
+    lines = [line for language, text in fenced(path) if language == "" for line in text.splitlines()]
+    return [line.partition("  #")[0].strip() for line in lines if line.strip()]
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if ">>>" in page.read_text(encoding="utf-8")], ids=lambda p: p.name
+)
+def test_snippets_run(page):
+    found = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS, encoding="utf-8")
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+@pytest.mark.parametrize("page", [README, ROOT / "CONTRIBUTING.md", *PAGES], ids=lambda path: path.name)
+def test_links_lead_somewhere(page):
+    targets = re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
+    made = {"api.rst"}  # by the build
+    missing = [to for to in targets if to not in made and not (page.parent / to.partition("#")[0]).exists()]
+    assert [to for to in missing if not to.startswith(("http", "#"))] == []
+
+
+@pytest.fixture
+def workplace(tmp_path, monkeypatch):
+    """A folder with the files that the README's commands name."""
+    rng = np.random.default_rng(5)
+    monkeypatch.chdir(tmp_path)
+    for name, year in (("survey-2019.parquet", 2019), ("survey-2020.parquet", 2020), ("my.parquet", 0), ("new.csv", 1)):
+        frame = pd.DataFrame(rng.normal(size=(90, 3)), columns=["age", "education", "tenure"])
+        frame["log_wage"] = frame.sum(axis=1) + rng.normal(size=90)
+        if name == "my.parquet":
+            frame = frame.rename(columns={"log_wage": "y"}).assign(site=np.repeat(["a", "b", "c"], 30))
+        frame = frame.drop(columns="log_wage") if name == "new.csv" else frame
+        frame.to_parquet(name) if name.endswith("parquet") else frame.to_csv(name, index=False)
+        assert year >= 0
+    return tmp_path
+
+
+def test_every_command_of_the_readme_runs(workplace):
+    """In the order in which they stand. `reproduce` and `verify` have tests of their own, and take their time."""
+    lines = command_lines(README)
+    ours = [shlex.split(line)[1:] for line in lines if line.startswith("ridgeway ")]
+    others = [line for line in lines if not line.startswith("ridgeway ")]
+    assert len(ours) >= 3
+    for arguments in ours:
+        assert arguments[0] in commands.commands, arguments
+        slow = arguments[0] in ("reproduce", "verify")
+        result = CliRunner().invoke(commands, [*arguments, "--help"] if slow else arguments)
+        assert result.exit_code == 0, (arguments, result.output)
+    makefile = (ROOT / "Makefile").read_text()
+    for line in others:
+        assert line.startswith(("make ", "pip install ")), line
+        if line.startswith("make "):
+            assert re.search(rf"^{line.split()[1]}:", makefile, flags=re.M), line
+
+
+def test_make_demo_is_the_command_of_the_readme():
+    (recipe,) = re.findall(r"^demo:.*\n\t\$\(BIN\)/(.*) --out \S+$", (ROOT / "Makefile").read_text(), flags=re.M)
+    assert any(line.startswith(recipe) for line in command_lines(README))
