@@ -80,8 +80,7 @@ def test_every_entry_of_the_matrix_is_what_the_last_task_alone_says(rng):
 
 
 def test_distance_and_spread_tell_methods_apart(rng):
-    found = report.compare(shifted(rng), **SITES)
-    assert [result.method.key for result in found.results][:3] == ["mn", "es:100", "crr:1"]
+    found = report.compare(shifted(rng), **SITES, methods=["mn", "gr"])
     assert found["oracle"].distance == 0.0
     assert found["gr"].distance < 1e-12 < 1e-3 < found["mn"].distance
     assert found["gr"].spread < 1e-9 < 1e-2 < found["mn"].spread
@@ -102,7 +101,7 @@ def test_on_penguins_it_says_who_forgets_and_how_much():
     assert "they forget" in found.sentence
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_on_tasks_that_do_not_differ_nothing_is_claimed(seed):
     penguins = datasets.load_penguins()
     rng = np.random.default_rng(seed)
@@ -146,7 +145,7 @@ def test_same_seed_same_numbers_and_another_order_another_matrix(rng):
 
 def test_progress_runs_to_its_end(rng):
     seen = []
-    report.compare(shifted(rng), **SITES, progress=lambda *step: seen.append(step))
+    report.compare(shifted(rng, n_tasks=3), **SITES, methods=["mn", "gr"], progress=lambda *step: seen.append(step))
     done, total = seen[-1]
     assert done == total == seen[0][1]
     assert [step[0] for step in seen] == sorted(step[0] for step in seen)
@@ -170,7 +169,7 @@ def test_methods_are_chosen_by_name_and_number():
 
 def test_a_peer_that_is_not_installed_is_said_and_not_needed(monkeypatch, rng):
     monkeypatch.setattr("ridgeway.report._methods.find_spec", lambda package: None)
-    found = report.compare(shifted(rng), **SITES)
+    found = report.compare(shifted(rng, n_tasks=2, n=20), **SITES)
     assert found.absent == ("river",)
     with pytest.raises(KeyError):
         found["river"]
