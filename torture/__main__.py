@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +36,7 @@ def main() -> int:
     figures: dict[str, dict[str, Any]] = json.loads(options.json.read_text()) if options.json.exists() else {}
     outcomes = []
     for part in options.parts or PARTS:
-        with tempfile.TemporaryDirectory(prefix="torture-") as folder:
-            outcome = run_part(part, Path(folder), short=options.short, seed=options.seed, lanes=options.lanes)
+        outcome = run_part(part, short=options.short, seed=options.seed, lanes=options.lanes)
         outcomes.append(outcome)
         print(table([outcome]), flush=True)
         figures[part] = outcome.record()

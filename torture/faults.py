@@ -16,8 +16,10 @@ from torture.scenarios import SCENARIOS, Scenario, contents, settle, view
 from torture.shim import Fault, Shim, missing
 
 CONTROLS = (NO_JOURNAL, IGNORES_ERRORS)
-LEFT_BY_THE_DEAD = re.compile(r"\..+\.rw\.[0-9a-f]+\.new(-journal)?|.+\.rw-journal")
-"""What a process that dies may leave beside a file: one half made, under another name, or a journal of no effect."""
+JOURNAL = re.compile(r".+\.rw-journal")
+"""A journal that a failure may leave beside a file. What it has to say about the file has been heard by then."""
+HALF_MADE = re.compile(r"\..+\.rw\.[0-9a-f]+\.new(-journal)?")
+"""What a process that dies in making a file may leave beside it."""
 
 
 class Case(NamedTuple):
@@ -83,15 +85,12 @@ class Faults:
     def _wrong(self, case: Case, fault: Fault, told: str) -> str:
         if told.startswith("!") or (not told and not fault.kills):
             return "no typed error"
-        at_once = contents(self._place)
+        at_once = self._stores(fault)
         settle(self._place)
-        later, now = contents(self._place), view(self._place)
+        later, now = self._stores(fault), view(self._place)
         if told.startswith("kinds "):
             self._outcome.add("went well")
             return "" if now == case.after else f"it went well, and left {now}"
-        forgiven = {name for name in later if LEFT_BY_THE_DEAD.fullmatch(name) and (fault.kills or fault.lasts)}
-        self._outcome.add("left a file beside it", bool(forgiven))
-        later = {name: content for name, content in later.items() if name not in forgiven}
         if told and later == case.files:
             self._outcome.add("refused")
             self._outcome.add("refused, undone when next opened", at_once != case.files)
@@ -107,6 +106,14 @@ class Faults:
             return ""
         differing = sorted(name for name in {*later, *case.files} if later.get(name) != case.files.get(name))
         return f"{differing} differ from before; {'it is as after' if now == case.after else now}"
+
+    def _stores(self, fault: Fault) -> dict[str, bytes]:
+        """Return the files there are, without those that a fault may leave beside them."""
+        found = contents(self._place)
+        left = [name for name in found if JOURNAL.fullmatch(name)]
+        if fault.kills or fault.lasts:
+            left += [name for name in found if HALF_MADE.fullmatch(name)]
+        return {name: content for name, content in found.items() if name not in left}
 
     def _wrong_after_repeating(self, case: Case) -> str:
         """Make the call again after a crash: it must come to the same."""

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 from ridgeway import store
 from ridgeway.errors import RidgewayError
+from ridgeway.store import _connection
 from ridgeway.store._recovery import migrate
 from torture.older import write_format_0
 from torture.tasks import FEATURES, TARGET, Answers, answers, name, rows
@@ -73,6 +75,12 @@ def _remove_wide(folder: Path) -> None:
     store.open(folder / "a.rw").remove(name(1), *rows(1, WIDE))
 
 
+def _absorb_spilling(folder: Path) -> None:
+    """Absorb with a cache of two pages: SQLite writes to the file long before the commit, as for a large state."""
+    with mock.patch.dict(_connection.SETTINGS, cache_size=-128):
+        _absorb_wide(folder)
+
+
 def _two(folder: Path) -> None:
     filled(folder / "a.rw", range(3))
     filled(folder / "b.rw", range(3, 6))
@@ -95,6 +103,7 @@ SCENARIOS = (
     Scenario("create", _nothing, _create),
     Scenario("absorb", _one, _absorb),
     Scenario("absorb, several pages", _wide, _absorb_wide),
+    Scenario("absorb, small cache", _wide, _absorb_spilling),
     Scenario("remove", _one, _remove),
     Scenario("remove, several pages", _wide, _remove_wide),
     Scenario("merge", _two, _merge),

@@ -5,7 +5,7 @@ import secrets
 import sqlite3
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from os import PathLike, fsdecode, fsencode
 from pathlib import Path
 from urllib.parse import quote
@@ -58,7 +58,11 @@ def transaction(
     alone : whether to keep all others out, readers too, until the connection is closed
     """
     check_regular(path)
-    with typed_errors(path, timeout), closing(_connect(path, timeout, write=write)) as connection:
+    with (
+        typed_errors(path, timeout),
+        _undone_at_once(path, timeout) if write else nullcontext(),
+        closing(_connect(path, timeout, write=write)) as connection,
+    ):
         connection.execute(f"PRAGMA secure_delete = {'ON' if wipe else 'OFF'}")
         if alone:
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -70,6 +74,18 @@ def transaction(
             with suppress(sqlite3.Error):  # a failed rollback leaves a journal, which the next to open plays back
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
+
+
+@contextmanager
+def _undone_at_once(path: Path, timeout: float) -> Iterator[None]:
+    """Let what a failed write left half done be undone now, and not by the next to open the file."""
+    try:
+        yield
+    except BaseException:
+        if os.path.lexists(f"{path}-journal"):
+            with suppress(sqlite3.Error, StoreError), closing(_connect(path, timeout, write=False)) as connection:
+                pragma(connection, "schema_version")
+        raise
 
 
 def check_format(connection: sqlite3.Connection, path: Path) -> int:

@@ -2,8 +2,7 @@
 
 import secrets
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,6 @@ from ridgeway.store._connection import (
     check_tables,
     drop,
     fill_file,
-    pragma,
     transaction,
     uncertain,
 )
@@ -47,7 +45,7 @@ def migrate(path: Path, timeout: float) -> None:
             _replace(connection, path, schema, FIRST, entries, arrays)
     except StoreError:
         try:
-            took = _is_of_today(path, timeout)  # which undoes what was left half done
+            took = _is_of_today(path, timeout)
         except StoreError as error:
             raise uncertain(path, error) from error
         if not took:
@@ -59,20 +57,9 @@ def _is_of_today(path: Path, timeout: float) -> bool:
         return check_format(connection, path) == FORMAT
 
 
-@contextmanager
-def _undone_at_once(path: Path, timeout: float) -> Iterator[None]:
-    """Let a copy that failed halfway be undone now, and not by the next to open the file."""
-    try:
-        yield
-    except BaseException:
-        with suppress(StoreError), transaction(path, write=False, timeout=timeout) as connection:
-            pragma(connection, "schema_version")
-        raise
-
-
 def restore(path: Path, timeout: float) -> None:
     """Make the previous generation the current one, if that is damaged and the previous one is not."""
-    with _undone_at_once(path, timeout), transaction(path, write=True, timeout=timeout, alone=True) as connection:
+    with transaction(path, write=True, timeout=timeout, alone=True) as connection:
         check_format(connection, path)
         check_tables(connection, path)
         if _in_order(connection, path):
