@@ -10,7 +10,7 @@ from scipy.special import fdtrc
 from ridgeway._validation import Task, check_tasks, dense
 from ridgeway.errors import InferenceError
 from ridgeway.estimators._base import check_targets
-from ridgeway.estimators._generalized_ridge import Memory
+from ridgeway.estimators._memory import Memory
 from ridgeway.information import SquareRoot, evidence_decay
 from ridgeway.linalg import column_complement, svd_economic, threads_for
 from ridgeway.retrospect._model import feature_names, memory_of, per_target

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ridgeway.errors import FeatureMismatchError, InvalidParameterError
-from ridgeway.estimators._generalized_ridge import GeneralizedRidge, Memory
+from ridgeway.estimators import GeneralizedRidge
+from ridgeway.estimators._memory import Memory
 
 Array = NDArray[np.float64]
 
