@@ -33,6 +33,12 @@ BYTES = 8
 MOST_BYTES = 1e9
 STATE_FACTOR = 2.2
 
+# The state file: absorbing a Parquet file relative to a bare loop of iter_batches and XᵀX, the peak while it does, and
+# a commit relative to writing and syncing the same bytes plainly.
+ABSORB = 1.5
+ABSORB_BYTES = 800e6
+COMMIT = 2.5
+
 
 def speed_bar(n_samples: int, n_features: int, *, every: bool, kind: str) -> Bar | None:
     """Return the bar of a cell, or None where there is none."""

@@ -13,7 +13,7 @@ from ridgeway.errors import StoreError
 from ridgeway.information._base import COUNTS
 from ridgeway.store import Absorbed, Store, _absorb, _connection, _generations
 from ridgeway.store._changes import Change
-from ridgeway.store._digests import ContentDigest, piece_digests
+from ridgeway.store._digests import ContentDigest, digesting
 from ridgeway.store._state import Learner
 from torture.children import ACKNOWLEDGED
 
@@ -171,10 +171,12 @@ def _trusting() -> Iterator[None]:
     def root(*args: Any) -> bytes:
         return _AnyBytes(root_of(*args))
 
-    def digests(views: list[memoryview]) -> list[str]:
-        return [_AnyText(digest) for digest in piece_digests(views)]
+    @contextmanager
+    def digests(views: list[memoryview]) -> Iterator[Iterator[str]]:
+        with digesting(views) as found:
+            yield map(_AnyText, found)
 
-    with mock.patch.multiple(_generations, root_of=root, piece_digests=digests):
+    with mock.patch.multiple(_generations, root_of=root, digesting=digests):
         yield
 
 

@@ -1,7 +1,8 @@
 """Absorb and remove: rows come in blocks, are hashed beside the linear algebra, and count at most once."""
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,8 +21,8 @@ Blocks = Iterable[tuple[str, Block]]
 Source = Callable[[], Blocks]
 """Gives the rows of one or more tasks in blocks, each with its task id, and the same again when called again."""
 
-LARGE = 2**20
-"""Bytes of a block from which on a thread of its own for hashing pays."""
+MOST_WAITING = 2
+"""Blocks that may wait to be hashed, and so stay in memory."""
 
 
 class Absorbed(NamedTuple):
@@ -69,20 +70,19 @@ def _learn(
 ) -> dict[str, ContentDigest]:
     """Add the wanted tasks' rows to the learner; return the digests of all tasks, or of those in `hashed`."""
     digests: dict[str, ContentDigest] = {}
-    with ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(1) as pool:  # which hashes, in order, while this thread does the linear algebra
+        waiting: deque[Future[None]] = deque()
         for task_id, block in blocks:
             if hashed is not None and task_id not in hashed:
                 continue
             digest = digests.setdefault(checked_id(task_id), ContentDigest())
-            if block.X.nbytes < LARGE:
-                digest.add(*block)
-                waiting = None
-            else:
-                waiting = pool.submit(digest.add, *block)
+            waiting.append(pool.submit(digest.add, *block))
             if wanted(task_id):
                 learner.add(*block)
-            if waiting is not None:
-                waiting.result()
+            while len(waiting) > MOST_WAITING:
+                waiting.popleft().result()
+        for future in waiting:
+            future.result()
     if not digests:
         raise InvalidDataError("there are no rows. An empty task teaches nothing: leave it out.")
     return digests

@@ -1,8 +1,9 @@
 """Digests: of a task's values, of the blocks of a state, and of everything together."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,16 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-SIZE = 32
 BLOCK_BYTES = 4 * 2**20
 """Bytes of a state's array under one digest; one row of the file's table of blocks."""
 
 
 def new_digest() -> Any:
-    """Return an empty BLAKE2b: cryptographic, in the standard library, and fast on every processor."""
-    return hashlib.blake2b(digest_size=SIZE)
+    """Return an empty SHA-256: the fastest of the standard library where processors help with it.
+
+    (Measured: 1.8 GB/s, and BLAKE2b 0.85.)
+    """
+    return hashlib.sha256()
 
 
 class ContentDigest:
@@ -69,12 +72,14 @@ def bytes_of(flat: Array) -> memoryview:
     return flat.view(np.uint8).data
 
 
-def piece_digests(views: list[memoryview]) -> list[str]:
-    """Return a digest per block, several at a time: hashing leaves the interpreter free."""
-    if len(views) == 1:
-        return [_hex(views[0])]
+@contextmanager
+def digesting(views: list[memoryview]) -> Iterator[Iterator[str]]:
+    """Yield the digests of blocks, in order, made by threads of their own: hashing leaves the interpreter free."""
+    if sum(map(len, views)) < BLOCK_BYTES:
+        yield map(_hex, views)
+        return
     with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(_hex, views))
+        yield pool.map(_hex, views)
 
 
 def _hex(view: memoryview) -> str:

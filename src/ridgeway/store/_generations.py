@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ridgeway.errors import DamagedStoreError, StoreError, StoreVersionError
 from ridgeway.store._connection import FORMAT, check_format, check_tables, write_new
-from ridgeway.store._digests import BLOCK_BYTES, bytes_of, digest_of, piece_digests, pieces
+from ridgeway.store._digests import BLOCK_BYTES, bytes_of, digest_of, digesting, pieces
 from ridgeway.store._records import Record
 from ridgeway.store._schema import RESTORE, Schema, canonical, parsed
 
@@ -142,8 +142,9 @@ def read_arrays(connection: sqlite3.Connection, generation: Generation, path: Pa
                 raise _damaged(path, f"a block of {name!r} is missing or of another size")
             view[:] = row[0]
             place += 1
-        if tuple(piece_digests(pieces(flat))) != digests:
-            raise _damaged(path, f"a block of {name!r} is not what was committed")
+        with digesting(pieces(flat)) as found:
+            if tuple(found) != digests:
+                raise _damaged(path, f"a block of {name!r} is not what was committed")
         arrays[name] = np.asarray(flat.reshape(shape, order="F"), dtype=np.float64)
     return arrays
 
@@ -163,10 +164,13 @@ def write_generation(
     Returns the root digest.
     """
     views = {name: pieces(array) for name, array in arrays.items()}
-    manifest = canonical({"arrays": [[name, arrays[name].shape, piece_digests(views[name])] for name in arrays]})
     first = number * BLOCKS_PER_GENERATION
     blocks = [view for name in arrays for view in views[name]]
-    connection.executemany("INSERT INTO block VALUES (?, ?)", enumerate(blocks, first))
+    with digesting(blocks) as digests:  # by other threads, while SQLite takes the blocks in
+        connection.executemany("INSERT INTO block VALUES (?, ?)", enumerate(blocks, first))
+        manifest = canonical(
+            {"arrays": [[name, arrays[name].shape, [next(digests) for _ in views[name]]] for name in arrays]}
+        )
     stored = [(generation, record.to_bytes()) for generation, record in entries]
     root = root_of(schema.to_bytes(), number, manifest, stored)
     rows = [
