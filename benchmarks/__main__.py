@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks import floor, memory, scaling, small, speed
+from benchmarks import floor, memory, scaling, small, speed, store
 from benchmarks.bars import KINDS
 from benchmarks.contenders import PEER, Cell
 from benchmarks.timing import FULL, SHORT
@@ -84,12 +84,14 @@ def main() -> None:
     begin, load, plan = time.perf_counter(), os.getloadavg()[0], FULL if full else SHORT
     # Memory comes first: a process inherits the peak of the one that starts it.
     uses = memory.measured(full=full)
+    files = store.measured(full=full)
     floors = [floor.measured(threads) for threads in (1, 2)]
     sections, results = speed_sections(full, floors)
     compared = small.measured(plan)
     points = scaling.measured(plan, full=full)
     sections["The same work in two ways"] = small.small_table(compared)
     sections["Memory"] = memory.memory_table(uses)
+    sections["The state file"] = store.store_table(files)
     sections["The machine's floor"] = floor.floor_table(floors)
     for axis, words in scaling.AXES.items():
         sections[f"Time per task against {words}"] = scaling.scaling_table(points, axis)
@@ -103,6 +105,7 @@ def main() -> None:
         "speed": [result.record() for result in results],
         "small": [comparison.record() for comparison in compared],
         "memory": [use.record() for use in uses],
+        "store": [it.record() for it in files],
         "floor": [rates.record() for rates in floors],
         "scaling": [point.record() for point in points],
     }
