@@ -42,6 +42,7 @@ from ridgeway.linalg._row_space import RowSpace
 from ridgeway.linalg._rows import Rows, RunningMean, two_sum
 from ridgeway.linalg._semidefinite import (
     Factor,
+    ShiftedSystem,
     column_products,
     random_rotation,
     row_products,
@@ -73,6 +74,7 @@ __all__ = [
     "RowSpace",
     "Rows",
     "RunningMean",
+    "ShiftedSystem",
     "Solution",
     "add_product",
     "add_products",

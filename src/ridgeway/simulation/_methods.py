@@ -24,7 +24,7 @@ from ridgeway.errors import InvalidParameterError
 from ridgeway.information import Moments, evidence_estimate
 from ridgeway.linalg import Factor, mirrored, symmetric_eigen, top_eigenvalue
 from ridgeway.simulation._setting import Setting
-from ridgeway.simulation._task import SharedTask
+from ridgeway.simulation._task import MANY_COLUMNS, SharedTask
 
 __all__ = ["DESCRIPTIONS", "Method", "PooledMethod", "find_methods"]
 
@@ -34,8 +34,6 @@ Penalty = Callable[[SharedTask, float], float]
 
 MATCHED_STEPS = 10
 VANILLA_STEPS = 100
-MANY_COLUMNS = 16
-"""Right-hand sides from which on early stopping is summed in closed form."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +72,8 @@ class PooledMethod:
 
 def _ridge(name: str, penalty: Penalty, *, uses_noise: bool = False) -> Method:
     def gain(task: SharedTask, noise_variance: float) -> Gain:
-        factor = task.ridge(penalty(task, noise_variance))
-        return lambda residuals: task.lift(factor.solve(residuals))
+        value = penalty(task, noise_variance)
+        return lambda residuals: task.lift(task.ridge_solve(value, residuals))
 
     return Method(name, gain, uses_noise)
 
@@ -100,7 +98,7 @@ def _full(task: SharedTask, factor: Factor) -> Gain:
 def _generalized(task: SharedTask, _: float) -> Gain:
     """H̃_t: (X_tᵀX_t + n_tH̃_t)⁺ = (Σ_{τ≤t} X_τᵀX_τ)⁺."""
     if task.number == 1:
-        return lambda residuals: task.lift(task.ridge(0.0).solve(residuals))
+        return lambda residuals: task.lift(task.ridge_solve(0.0, residuals))
     return _full(task, task.pooled_factor)
 
 

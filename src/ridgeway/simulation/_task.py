@@ -11,12 +11,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.linalg import Factor, column_products, mirrored, row_products, symmetric_eigen, top_eigenvalue
+from ridgeway.linalg import Factor, ShiftedSystem, column_products, mirrored, row_products, symmetric_eigen
 from ridgeway.simulation._draws import Design
 
 __all__ = ["Past", "SharedTask"]
 
 Array = NDArray[np.float64]
+
+MANY_COLUMNS = 16
+"""Right-hand sides from which on a method that is applied to all of them at once is worth a factor of its own."""
+NEGLIGIBLE = 1e-10
+"""A penalty below this share of the trace leaves the decision about the rank to `Factor`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,12 +96,19 @@ class SharedTask:
         """Return X_tᵀ·values, or the values themselves where the equations are multiplied by X_tᵀ already."""
         return self.rows.T @ values if self.is_dual else values
 
-    def ridge(self, penalty: float) -> Factor:
-        """Return the factor of `square` + n_tλI; with λ = 0 its pseudo-inverse, which is the minimum-norm update."""
+    def ridge_solve(self, penalty: float, right: Array) -> Array:
+        """Return (`square` + n_tλI)⁻¹·right; with λ = 0 by its pseudo-inverse, which is the minimum-norm update."""
+        shift = self.n_samples * penalty
+        if right.shape[1] < MANY_COLUMNS and shift > NEGLIGIBLE * np.diagonal(self.square).sum():
+            return self.shifted.solve(shift, right)
         if penalty not in self._ridges:
-            floor = self.n_samples * penalty
-            self._ridges[penalty] = Factor(_with_diagonal(self.square, floor), floor)
-        return self._ridges[penalty]
+            self._ridges[penalty] = Factor(_with_diagonal(self.square, shift), shift)
+        return self._ridges[penalty].solve(right)
+
+    @cached_property
+    def shifted(self) -> ShiftedSystem:
+        """`square`, ready for any penalty."""
+        return ShiftedSystem(self.square)
 
     def pooled_with(self, prior: float) -> Factor:
         """Return the factor of Σ_{τ≤t} X_τᵀX_τ + prior·I."""
@@ -112,10 +124,10 @@ class SharedTask:
         """`square` with both triangles."""
         return mirrored(self.square) if self.is_dual else self.equations
 
-    @cached_property
+    @property
     def top(self) -> float:
         """The largest eigenvalue of X_tᵀX_t."""
-        return top_eigenvalue(self.square)
+        return self.shifted.top
 
     @cached_property
     def eigen(self) -> tuple[Array, Array]:

@@ -139,7 +139,7 @@ def save(figure: "Figure", folder: Path, name: str) -> list[Path]:
     for path in paths:
         metadata = {"Software": None} if path.suffix == ".png" else {"Date": None}
         with atomic_file(path) as file:
-            figure.savefig(file, format=path.suffix[1:], dpi=130, metadata=metadata, bbox_inches="tight")
+            figure.savefig(file, format=path.suffix[1:], dpi=130, metadata=metadata)
     return paths
 
 
