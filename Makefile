@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUN ?= python
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test check docs torture bench accuracy paper retrospect clean
+.PHONY: demo test check docs torture bench accuracy paper reproduction retrospect clean
 
 demo: .venv/report
 	$(BIN)/ridgeway compare penguins --target body_mass_g --task-column island,year --out build/report
@@ -31,6 +31,7 @@ torture: .venv/test
 # A few minutes on two quiet cores; FULL=1 takes longer, with more rounds and all sizes.
 bench: accuracy
 	$(BIN)/python -m benchmarks $(if $(FULL),--full)
+	$(BIN)/python -m benchmarks.simulation $(if $(FULL),--full)
 
 accuracy: .venv/bench
 	$(BIN)/python -m benchmarks.accuracy docs/accuracy.md
@@ -47,6 +48,13 @@ paper: .venv/check
 retrospect: .venv/check
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.retrospect
 	$(BIN)/python docs/make_retrospect.py
+
+# The paper's experiments, run again: figures and verdicts, in the docs.
+reproduction: .venv/simulation
+	rm -rf build/reproduction
+	$(BIN)/ridgeway reproduce --out build/reproduction
+	sed 's#(figure-#(images/figure-#' build/reproduction/reproduction.md > docs/reproduction.md
+	cp build/reproduction/figure-?.png docs/images/
 
 .venv/%: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

@@ -94,6 +94,7 @@ BAD = {
     "something else": (["--out", "{}/other"], "holds something else (letters.txt). Name a new or empty folder."),
     "a file": (["--out", "{}/file"], "cannot be used as a folder: Not a directory."),
     "unwritable": (["--out", "{}/file/below"], "Not a directory"),
+    "no name": (["--out", ""], "the name of the folder is empty"),
     "no jobs": (["--jobs", "0"], "n_jobs must be a whole number of at least 1; got 0."),
 }
 

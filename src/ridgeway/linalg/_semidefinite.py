@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, qr
-from scipy.linalg.blas import dsyrk
+from scipy.linalg.blas import dsbmv, dsyrk
 from scipy.linalg.lapack import dormqr, dpocon, dpotrf, dpotrs, dptsv, dstebz, dsytrd, dtrtrs
 
 from ridgeway.linalg._rank import tolerance
@@ -109,8 +109,24 @@ class ShiftedSystem:
 
     def solve(self, shift: float, right: Array) -> Array:
         """Return (A + shift·I)⁻¹·right for a right-hand side of shape (m, k)."""
+        if len(self.diagonal) == 1:
+            return np.asarray(right / (self.diagonal + shift))
         inner = dptsv(self.diagonal + shift, self.beside, self._turned(right, "T"))[2]
         return self._turned(inner, "N")
+
+    def descend(self, rate: float, n_steps: int, right: Array) -> Array:
+        """Return rate·Σ_{k<n_steps} (I − rate·A)^k·right: what as many gradient steps add up to. O(m·k) a step."""
+        m, k = right.shape
+        # All columns as one vector, and A as often in one band: a step is one product.
+        band = np.zeros((2, m * k), order="F")
+        band[0] = np.tile(self.diagonal, k)
+        band[1] = np.tile(np.append(self.beside, 0.0), k)
+        left = self._turned(right, "T").ravel(order="F")
+        total = np.zeros(m * k)
+        for _ in range(n_steps):
+            total += left
+            left = dsbmv(1, -rate, band, left, beta=1.0, y=left, lower=1)
+        return self._turned(rate * total.reshape((m, k), order="F"), "N")
 
     def _turned(self, right: Array, transposed: str) -> Array:
         """Return Qᵀ·right or Q·right, where A = Q·tridiagonal·Qᵀ."""

@@ -71,7 +71,7 @@ def sample_counts(value: Any, n_tasks: int, n_features: int) -> tuple[int, ...]:
     if largest > MOST_NUMBERS:
         raise InvalidParameterError(
             f"a task of {max(counts)} rows and {n_features} features needs {largest:.1e} numbers in memory, over "
-            f"{MOST_NUMBERS:.0e}. Take fewer rows or features, or draw statistics."
+            f"{MOST_NUMBERS:.0e}. Take fewer of them."
         )
     return counts
 

@@ -47,6 +47,8 @@ class RunFolder:
     def open(cls, path: str | Path, description: Description, *, resume: bool) -> "RunFolder":
         """Return the folder for a run, new or to be continued, or raise and leave the disk as it was."""
         folder = Path(path)
+        if not str(path):
+            raise RunFolderError("the name of the folder is empty. Name one.")
         try:
             entries = [entry.name for entry in folder.iterdir() if not entry.name.startswith(TEMPORARY)]
         except FileNotFoundError:

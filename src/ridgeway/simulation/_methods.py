@@ -157,12 +157,7 @@ def _vanilla(n_steps: int) -> Callable[[SharedTask, float], Gain]:
             if residuals.shape[1] >= MANY_COLUMNS:
                 values, vectors = task.eigen
                 return task.lift((vectors * _summed_steps(values, task.top, n_steps)) @ (vectors.T @ residuals))
-            kept = np.eye(len(residuals)) - task.full_square / task.top
-            total = np.zeros_like(residuals)
-            for _ in range(n_steps):
-                total += residuals
-                residuals = kept @ residuals
-            return task.lift(total / task.top)
+            return task.lift(task.shifted.descend(1.0 / task.top, n_steps, residuals))
 
         return stepped
 

@@ -2,9 +2,11 @@
 
 import os
 import signal
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,9 @@ BATCH = 2
 
 EXPECTED_DESIGNS = 4
 """Designs over which expectations are averaged that are laid over drawn errors."""
+
+PATIENCE = 1.0
+"""Seconds between two looks of a worker at whether its parent is still there."""
 
 AVERAGING = {"exact": exact_repetition, "drawn": drawn_repetition}
 
@@ -203,11 +208,25 @@ def _schedules(setting: Setting, seed: int, n_jobs: int | None) -> dict[float, l
 
 
 def _worked(parent: int, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function, in a process other than the parent's deaf to Ctrl-C: the parent ends its workers itself."""
+    """Call a function; in a worker process, see to it first that the worker ends with its parent and not before."""
     if os.getpid() != parent:
-        with suppress(ValueError):  # not the main thread, as on a cluster: Ctrl-C does not come there
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _attach(parent)
     return function(*arguments)
+
+
+@cache
+def _attach(parent: int) -> None:
+    """Leave Ctrl-C to the parent, which ends its workers itself; end when the parent is gone, killed or not."""
+    with suppress(ValueError):  # not the main thread, as on a cluster: Ctrl-C does not come there
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if os.getppid() == parent:  # else another machine, or a worker of a worker
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(PATIENCE)
+    os._exit(1)
 
 
 def _batch(description: Description, schedules: Mapping[float, Sequence[float]], index: int) -> tuple[int, Part]:

@@ -119,11 +119,6 @@ class SharedTask:
         """The factor of Σ_{τ≤t} X_τᵀX_τ."""
         return Factor(self.pooled.information)
 
-    @cached_property
-    def full_square(self) -> Array:
-        """`square` with both triangles."""
-        return mirrored(self.square) if self.is_dual else self.equations
-
     @property
     def top(self) -> float:
         """The largest eigenvalue of X_tᵀX_t."""

@@ -1,0 +1,171 @@
+"""The simulation lab against a plain NumPy loop, exact averages against drawn ones, and statistics against rows.
+
+`python -m benchmarks.simulation` (a minute or two; `--full` runs the whole plain loop, many minutes). Tables go to the
+terminal and into docs/simulation.md, between its marks.
+"""
+
+import argparse
+import multiprocessing
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from joblib.externals.loky import get_reusable_executor
+from numpy.typing import NDArray
+
+import ridgeway.cli
+from benchmarks.tables import number, table
+from ridgeway import simulation
+from ridgeway.simulation import Setting
+from ridgeway.simulation._reproduction import METHODS
+
+Array = NDArray[np.float64]
+
+PAGE = Path("docs") / "simulation.md"
+BEGIN, END = "<!-- run -->\n", "<!-- end -->"
+REPETITIONS, SAMPLE = 100, 2
+"""Repetitions of `ridgeway reproduce`, and those of the plain loop in the short run."""
+N_TASKS, N_SAMPLES, N_FEATURES = 20, 150, 200
+BANDS, BAND_METHODS = 24, ("mn", "crr:1", "crr:best", "crr:max", "gr", "gr:optimal", "gr:diagonal", "es", "oracle")
+BARS = {"mn": 4.0, "crr:1": 20.0, "gr": 20.0}
+
+
+def plain_repetition(rng: np.random.Generator, *, shift: bool, noise_variance: float) -> None:
+    """Run one repetition of the paper's experiments with all methods, as one would write it with pinv and solve."""
+    n, p = N_SAMPLES, N_FEATURES
+    w_star = rng.normal(size=p)
+    identity = np.eye(p)
+    estimates = {method: np.zeros(p) for method in METHODS}
+    information, moment = np.zeros((p, p)), np.zeros(p)
+    for t in range(N_TASKS):
+        scales = np.where(rng.random(p) < 0.01, 10.0, 1.0) if shift else np.ones(p)
+        X = rng.normal(size=(n, p)) * scales
+        y = X @ w_star + np.sqrt(noise_variance) * rng.normal(size=n)
+        penalties = {
+            "crr:t-1": float(t),
+            "crr:best": 1.0,
+            "crr:trace": np.trace(information) / p / n,
+            "crr:max": max(np.linalg.eigvalsh(information)[-1], 0.0) / n,
+            "crr:task-max": np.linalg.eigvalsh(X.T @ X)[-1] / n,
+        }
+        for method, w in estimates.items():
+            residual = y - X @ w
+            if method.startswith("crr"):
+                penalty = penalties[method] if method in penalties else float(method[4:])
+                weights = n * penalty * identity
+            else:
+                weights = {
+                    "gr": information,
+                    "gr:optimal": information + noise_variance * identity,
+                    "gr:diagonal": np.diag(np.diag(information)),
+                }.get(method, 0.0 * identity)
+            if method == "oracle":
+                pooled, right = information + X.T @ X, moment + X.T @ y
+                full = n * (t + 1) >= p
+                estimates[method] = np.linalg.solve(pooled, right) if full else np.linalg.pinv(pooled) @ right
+            elif method == "es":
+                rate = 1.0 / np.linalg.eigvalsh(X.T @ X / n)[-1]
+                for _ in range(100):
+                    w = w - rate / n * (X.T @ (X @ w - y))
+                estimates[method] = w
+            elif weights.any():
+                estimates[method] = w + np.linalg.solve(X.T @ X + weights, X.T @ residual)
+            else:
+                estimates[method] = w + np.linalg.pinv(X) @ residual
+        information, moment = information + X.T @ X, moment + X.T @ y
+
+
+def reproduce(folder: str) -> None:
+    """Run the command, with two jobs; in a process of its own, so that its imports and its workers count."""
+    sys.argv = ["ridgeway", "reproduce", "--out", folder, "--jobs", "2"]
+    try:
+        ridgeway.cli.main()
+    finally:
+        get_reusable_executor().shutdown()  # else this process waits for workers that wait for work
+
+
+def reproduction_table(*, full: bool) -> list[str]:
+    """Time `ridgeway reproduce`, from the start of its process to its end, and the plain loop."""
+    with tempfile.TemporaryDirectory() as place:
+        process = multiprocessing.get_context("spawn").Process(target=reproduce, args=(f"{place}/r",))
+        begin = time.perf_counter()
+        process.start()
+        process.join()
+        ours = time.perf_counter() - begin
+    if process.exitcode:
+        raise SystemExit(process.exitcode)
+    count = REPETITIONS if full else SAMPLE
+    rng = np.random.default_rng(0)
+
+    begin = time.perf_counter()
+    for shift, noise_variance in ((False, 1.0), (False, 5.0), (True, 1.0), (True, 5.0)):
+        for _ in range(count):
+            plain_repetition(rng, shift=shift, noise_variance=noise_variance)
+    theirs = (time.perf_counter() - begin) * REPETITIONS / count
+    scaled = "" if full else f", {count} of {REPETITIONS} repetitions timed and scaled up"
+    rows = [
+        [f"`ridgeway reproduce`, {len(METHODS)} methods, figures and all", number(ours), "20", _verdict(ours < 20.0)],
+        [f"plain NumPy loop, the same methods{scaled}", number(theirs), "", ""],
+        ["ratio", number(theirs / ours), "20", _verdict(theirs / ours >= 20.0)],
+    ]
+    return table(["4 settings × 100 repetitions × 20 tasks", "seconds", "bar", "verdict"], rows)
+
+
+def band_table() -> list[str]:
+    """Compare the standard errors at the last task of exact averages and of drawn noise."""
+    setting = Setting()
+    runs, times = {}, {}
+    for averaging in ("drawn", "exact"):
+        simulation.run(setting, BAND_METHODS, 2, 99, 2, averaging=averaging)  # workers are there, λ_t is known
+        begin = time.perf_counter()
+        runs[averaging] = simulation.run(setting, BAND_METHODS, BANDS, 99, 2, averaging=averaging)
+        times[averaging] = time.perf_counter() - begin
+    longer = np.sqrt(times["exact"] / times["drawn"])
+    rows = []
+    for method in BAND_METHODS:
+        spreads = [float(run.of(method)[:, -1].std(ddof=1)) / np.sqrt(BANDS) for run in runs.values()]
+        ratio = spreads[0] / spreads[1]
+        bar = BARS.get(method)
+        met = ratio / longer > 1.0 and (bar is None or ratio >= bar)
+        rows.append(
+            [f"`{method}`", *(f"{spread:.2g}" for spread in spreads), number(ratio), "" if bar is None else f"{bar:g}",
+             number(ratio / longer), _verdict(met)]
+        )  # fmt: skip
+    heading = f"σ² = 1, no shift, {BANDS} repetitions"
+    lines = table([heading, "drawn", "exact", "narrower", "bar", "at equal time", "verdict"], rows)
+    return [*lines, "", f"Drawn took {times['drawn']:.1f} s, exact {times['exact']:.1f} s."]
+
+
+def statistics_table() -> list[str]:
+    """Compare drawing rows with drawing their sufficient statistics."""
+    lapse = {}
+    for statistics in (False, True):
+        setting = Setting(10, 2000, 200, statistics=statistics)
+        simulation.run(setting, "gr,oracle", 1, averaging="drawn")
+        begin = time.perf_counter()
+        simulation.run(setting, "gr,oracle", 8, averaging="drawn")
+        lapse[statistics] = time.perf_counter() - begin
+    rows = [["rows", number(lapse[False]), ""], ["statistics", number(lapse[True]), number(lapse[False] / lapse[True])]]
+    return table(["10 tasks, n = 2000, p = 200, 8 repetitions", "seconds", "faster"], rows)
+
+
+def _verdict(met: bool) -> str:
+    return "met" if met else "MISSED"
+
+
+def main() -> None:
+    """Measure, print, and write the page."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.simulation", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--full", action="store_true", help="run all repetitions of the plain loop")
+    full = parser.parse_args().full
+    lines = [*reproduction_table(full=full), "", *band_table(), "", *statistics_table()]
+    print("\n".join(lines))
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    PAGE.write_text(before + BEGIN + "\n".join(lines) + "\n" + END + rest.partition(END)[2])
+
+
+if __name__ == "__main__":
+    main()
