@@ -17,7 +17,7 @@ SETTINGS = {
     "both": Setting(5, [3, 40, 8, 25, 60], 20, (0.5, 2.0), shift="paper"),
     "never enough": Setting(5, 3, 20, 1.0),
     "rotated": Setting(5, 12, 20, 1.0, covariance=np.linspace(0.2, 3.0, 20), rotate=True),
-    "one row": Setting(5, 1, 4, 1.0),
+    "one row": Setting(5, [2, 1, 1, 1, 1], 4, 1.0),
     "one feature": Setting(5, 3, 1, 1.0),
     "singular": Setting(5, 12, 20, 1.0, covariance=np.repeat([1.0, 0.0], [8, 12])),
     "drifting": Setting(5, 12, 20, 1.0, distance=0.7, noise="laplace", signal="sparse:3"),
