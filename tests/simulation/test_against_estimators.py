@@ -17,7 +17,7 @@ SETTINGS = {
     "both": Setting(5, [3, 40, 8, 25, 60], 20, (0.5, 2.0), shift="paper"),
     "never enough": Setting(5, 3, 20, 1.0),
     "rotated": Setting(5, 12, 20, 1.0, covariance=np.linspace(0.2, 3.0, 20), rotate=True),
-    "one row": Setting(5, [2, 1, 1, 1, 1], 4, 1.0),
+    "one row": Setting(5, 1, 4, 1.0),
     "one feature": Setting(5, 3, 1, 1.0),
     "singular": Setting(5, 12, 20, 1.0, covariance=np.repeat([1.0, 0.0], [8, 12])),
     "drifting": Setting(5, 12, 20, 1.0, distance=0.7, noise="laplace", signal="sparse:3"),
@@ -107,7 +107,9 @@ def gaps(setting, names, *, mutate=lambda tasks: tasks):
 
 @pytest.mark.parametrize("words", SETTINGS)
 def test_every_method_is_its_estimator(words):
-    for name, gap in gaps(SETTINGS[words], NAMES):
+    # One row holds no evidence about the noise.
+    names = [name for name in NAMES if words != "one row" or name != "gr:evidence"]
+    for name, gap in gaps(SETTINGS[words], names):
         assert gap < (1e-8 if name == "gr:evidence" else 1e-9), (name, gap)  # a root found in squares
 
 
