@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from torture.campaign import PARTS, run_part
+from torture.children import end_as_at_the_keyboard
 from torture.outcome import Outcome
 from torture.page import table, write_page
 
@@ -33,6 +34,7 @@ def main() -> int:
     options = parser.parse_args()
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    end_as_at_the_keyboard()
     figures: dict[str, dict[str, Any]] = json.loads(options.json.read_text()) if options.json.exists() else {}
     outcomes = []
     for part in options.parts or PARTS:

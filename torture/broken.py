@@ -49,19 +49,7 @@ class Variant:
 def _sqlite(rewrite: Rewrite, first: str = "") -> Iterator[None]:
     """Let every statement that this process sends to SQLite be rewritten, behind a first one of each connection."""
 
-    class Cursor(sqlite3.Cursor):
-        def execute(self, sql: str, parameters: Any = (), /) -> "Cursor":
-            super().execute(rewrite(sql), parameters)
-            return self
-
-        def executemany(self, sql: str, parameters: Iterable[Any], /) -> "Cursor":
-            super().executemany(rewrite(sql), parameters)
-            return self
-
     class Connection(sqlite3.Connection):
-        def cursor(self, factory: Any = Cursor) -> Any:
-            return super().cursor(factory)
-
         def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
             return super().execute(rewrite(sql), parameters)
 

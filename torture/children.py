@@ -85,6 +85,7 @@ def fork(work: Callable[[Tell], None]) -> Child:
     try:
         os.close(ours)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
         def tell(what: bytes) -> None:
             os.write(theirs, what)
@@ -97,6 +98,10 @@ def fork(work: Callable[[Tell], None]) -> Child:
         os._exit(0)
 
 
-def interrupted(_: int, __: FrameType | None) -> None:
-    """End as at the keyboard, so that mounts are undone."""
-    raise KeyboardInterrupt
+def end_as_at_the_keyboard() -> None:
+    """Let SIGTERM end this process as Ctrl-C does, so that children are ended and mounts undone."""
+
+    def interrupted(_: int, __: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupted)

@@ -6,12 +6,14 @@ import sys
 import time
 from pathlib import Path
 
+from torture.children import end_as_at_the_keyboard
 from torture.job import Job
 from torture.outcome import Outcome
 
 
 def main(part: str, folder: str, *numbers: str) -> None:
     """Do it, and leave what was found beside the folder's files."""
+    end_as_at_the_keyboard()
     job = Job(Path(folder), *map(int, numbers))
     begin = time.perf_counter()
     outcome: Outcome = importlib.import_module(f"torture.{part}").run(job)
