@@ -66,6 +66,15 @@ def test_after_a_large_jump_it_starts_anew(tasks, rng, information):
     assert (model.n_samples_seen_, model.n_tasks_) == (20, 5)
 
 
+def test_the_prior_stays_whole(tasks, rng):
+    """Where the past is kept, and where it is let go of: the prior counts once in both."""
+    X = rng.normal(size=(20, 6)) + 4.0
+    y = X @ (30.0 * rng.normal(size=(6, 2))) + 0.3 * rng.normal(size=(20, 2))
+    calm, jumped = (learned(Accumulated(2.0, "adaptive"), given) for given in (tasks, [*tasks, (X, y)]))
+    np.testing.assert_allclose(calm.coef_, learned(Accumulated(2.0), tasks).coef_)
+    np.testing.assert_allclose(jumped.coef_, GeneralizedRidge(Accumulated(2.0)).fit(X, y).coef_)
+
+
 def test_after_a_small_jump_it_keeps_a_share(tasks, rng):
     model = learned(Accumulated(decay="adaptive"), tasks)
     X = rng.normal(size=(40, 6)) + 4.0
