@@ -230,8 +230,9 @@ def main() -> None:
     for name, run in PARTS.items():
         if any(name.startswith(beginning) for beginning in asked):
             began = time.perf_counter()
+            found = run()
             results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-            results[name] = run()
+            results[name] = found
             ordered = {part: results[part] for part in PARTS if part in results}
             lines = [f" {json.dumps(part, ensure_ascii=False)}: {json.dumps(ordered[part])}" for part in ordered]
             RESULTS.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
