@@ -1,8 +1,7 @@
 """Absorb and remove: rows come in blocks, are hashed beside the linear algebra, and count at most once."""
 
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,9 +19,6 @@ from ridgeway.store._state import Learner
 Blocks = Iterable[tuple[str, Block]]
 Source = Callable[[], Blocks]
 """Gives the rows of one or more tasks in blocks, each with its task id, and the same again when called again."""
-
-MOST_WAITING = 2
-"""Blocks that may wait to be hashed, and so stay in memory."""
 
 
 class Absorbed(NamedTuple):
@@ -71,18 +67,14 @@ def _learn(
     """Add the wanted tasks' rows to the learner; return the digests of all tasks, or of those in `hashed`."""
     digests: dict[str, ContentDigest] = {}
     with ThreadPoolExecutor(1) as pool:  # which hashes, in order, while this thread does the linear algebra
-        waiting: deque[Future[None]] = deque()
         for task_id, block in blocks:
             if hashed is not None and task_id not in hashed:
                 continue
             digest = digests.setdefault(checked_id(task_id), ContentDigest())
-            waiting.append(pool.submit(digest.add, *block))
+            hashing = pool.submit(digest.add, *block)
             if wanted(task_id):
                 learner.add(*block)
-            while len(waiting) > MOST_WAITING:
-                waiting.popleft().result()
-        for future in waiting:
-            future.result()
+            hashing.result()
     if not digests:
         raise InvalidDataError("there are no rows. An empty task teaches nothing: leave it out.")
     return digests
