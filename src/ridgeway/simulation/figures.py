@@ -128,6 +128,7 @@ def draw_directions(results: Results) -> "Figure":
         if level > 0.0:
             axis.plot(grid, level / (level + grid), color=BLACK, linestyle=(0, (4, 2)), linewidth=0.9)
         axis.set(title=f"σ² = {level:g}", xlabel="information Σ n γ of the direction", xscale="log", yscale="log")
+        axis.xaxis.set_minor_formatter("")  # over less than a decade their labels overlap
     axes[0].set_ylabel("squared error in one direction, at the end")
     _add_legend(figure, axes[0], "optimum σ²/(σ² + Σ n γ)")
     return figure
