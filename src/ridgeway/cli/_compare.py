@@ -102,7 +102,7 @@ def compare(source: str, out: str, **options: Any) -> None:
 
 
 def _stop(message: str) -> None:
-    click.echo(f"ridgeway compare: {message}", err=True)
+    click.echo(f"ridgeway compare: {' '.join(message.split())}", err=True)
     sys.exit(2)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._validation import LARGEST
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError
 from ridgeway.report._table import Numbers, Table, Text
 
@@ -220,8 +221,11 @@ def _kept(table: Table, names: Sequence[str], missing: str) -> tuple[NDArray[np.
     dropped = {}
     for name in names:
         column = table.column(name)
-        if isinstance(column, Numbers) and np.isinf(column.values).any():
-            raise InvalidDataError(f"column {name!r} has infinite values. Drop or clip them first.")
+        if isinstance(column, Numbers) and (np.abs(column.values) > LARGEST).any():
+            raise InvalidDataError(
+                f"column {name!r} has values that are infinite or whose squares overflow (the most is {LARGEST:g}). Drop "
+                "them, or change the unit."
+            )
         gone = kept & column.missing
         if gone.any():
             dropped[name] = int(gone.sum())

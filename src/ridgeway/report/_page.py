@@ -55,7 +55,7 @@ HEADINGS = (
     ("forward transfer", "how much better a task is predicted before it is learned than by the mean of the target"),
     ("from pooled", "difference from the pooled predictions, in standard deviations of the target"),
     ("spread over orders", "largest minus smallest error over the orders of the tasks"),
-    ("remembers", "bytes of the pickled model after the last task"),
+    ("bytes kept", "length of the pickled model after the last task"),
     ("ms per task", "median time to learn a task and answer once"),
 )
 
