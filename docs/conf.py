@@ -34,7 +34,7 @@ html_static_path = ["_static"]
 html_css_files = ["ridgeway.css"]
 html_show_sourcelink = False
 html_theme_options: dict[str, Any] = {
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "navbar_end": ["theme-switcher"],
     "footer_start": [],
     "footer_end": [],

@@ -223,8 +223,8 @@ def _kept(table: Table, names: Sequence[str], missing: str) -> tuple[NDArray[np.
         column = table.column(name)
         if isinstance(column, Numbers) and (np.abs(column.values) > LARGEST).any():
             raise InvalidDataError(
-                f"column {name!r} has values that are infinite or whose squares overflow (the most is {LARGEST:g}). Drop "
-                "them, or change the unit."
+                f"column {name!r} has values that are infinite or whose squares overflow (the most is {LARGEST:g}). "
+                "Drop them, or change the unit."
             )
         gone = kept & column.missing
         if gone.any():
