@@ -1,6 +1,7 @@
 """One clear line for what goes wrong, and an exit code."""
 
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,6 +15,8 @@ __all__ = ["clear_failures"]
 @contextmanager
 def clear_failures(command: str) -> Iterator[None]:
     """Turn an error of Ridgeway or of the system into one line on stderr and exit code 2, Ctrl-C into 130."""
+    # joblib's word on what Ctrl-C ended; said here in our own.
+    warnings.filterwarnings("ignore", message=r"\d+ tasks which were still being processed", category=UserWarning)
     try:
         yield
     except RidgewayError as error:
