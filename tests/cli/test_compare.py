@@ -113,6 +113,23 @@ def test_bad_input_is_one_clear_line(run, table, tmp_path, change, arguments, me
     assert_refused(result, message, tmp_path)
 
 
+@pytest.mark.parametrize("form", ["csv", "tsv", "parquet", "read and written again"])
+def test_the_index_of_pandas_is_no_feature(run, table, tmp_path, form):
+    frame = pd.read_csv(table).sample(frac=1.0, random_state=0)  # an index that Parquet must store
+    path = table.with_suffix(".csv" if " " in form else f".{form}")
+    if form == "parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, sep="\t" if form == "tsv" else ",")
+    if " " in form:
+        pd.read_csv(path).to_csv(path, index=False)
+    result = run(path, *SITES, "--out", tmp_path / "r")
+    assert_refused(result, "pandas' index, which numbers the rows and is no feature. Write the table with", tmp_path)
+    assert "index=False, or name the columns to use as features (--features)." in result.stderr
+    named = run(path, *SITES, "--features", "x1,x2", "--out", tmp_path / "r")
+    assert named.exit_code == 0, named.output
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

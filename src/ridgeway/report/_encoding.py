@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 
 MOST_CATEGORIES = 200
 """A text column with more values than this is a name or a key, not a category."""
+UNNAMED = ("", "Unnamed: 0")
+"""The first column that pandas' `to_csv` writes, and what `read_csv` calls it."""
 
 
 @dataclass(frozen=True)
@@ -207,12 +209,25 @@ def _features(
         features = list(encoding.features)
     if features is None:
         features = [name for name in table.names if name != target and name not in task_columns]
+        _refuse_index(table, features)
     chosen = list(dict.fromkeys(features))
     if target in chosen:
         raise InvalidParameterError(f"{target!r} is the target; it cannot be a feature too. Leave it out of one.")
     if not chosen:
         raise InvalidDataError(f"{table.source} has no column beside the target and the task. Add a feature.")
     return chosen
+
+
+def _refuse_index(table: Table, features: Sequence[str]) -> None:
+    """Raise where nobody named the features and one of them is the index that pandas writes along."""
+    for name in features:
+        unnamed = name == table.names[0] and name in UNNAMED
+        if unnamed or name.startswith("__index_level_"):
+            what = f"column {name!r}" if name else "an unnamed first column"
+            raise InvalidDataError(
+                f"{table.source} has {what}: pandas' index, which numbers the rows and is no feature. Write the table "
+                "with index=False, or name the columns to use as features (--features)."
+            )
 
 
 def _kept(table: Table, names: Sequence[str], missing: str) -> tuple[NDArray[np.bool_], dict[str, int]]:
