@@ -15,7 +15,7 @@ class Plan(NamedTuple):
     most: int
 
 
-SHORT = Plan(seconds=5.0, fewest=1, most=15)
+SHORT = Plan(seconds=3.0, fewest=1, most=15)
 FULL = Plan(seconds=60.0, fewest=5, most=41)
 
 # BLAS threads spin for a while after their work: they must be asleep before another contender is timed.

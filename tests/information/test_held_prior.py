@@ -3,11 +3,14 @@
 A prior given as a full matrix is always kept apart, by other code: the peer that everything here is compared with.
 """
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from ridgeway import GeneralizedRidge
+from ridgeway.errors import PrecisionWarning
 from ridgeway.weights import Accumulated
 
 RNG = np.random.default_rng(5)
@@ -106,3 +109,27 @@ def test_several_targets_and_a_perfect_fit():
     assert holds(one)
     assert_agree(one, two)
     assert_allclose(one.information_.matrix[P:, P:], 0.0, atol=1e-6 * np.abs(Y).max())
+
+
+@pytest.mark.parametrize(("condition", "warned"), [(1e2, False), (1e7, True), (1e9, True)])
+def test_digits_that_a_prior_hid_are_not_lost_in_silence(condition, warned):
+    """In force, the prior hides nothing that counts; taken out, it leaves what rounding left of the rows."""
+    U, _, V = np.linalg.svd(RNG.normal(size=(60, P)), full_matrices=False)
+    A = (U * np.geomspace(1.0, 1.0 / condition, P)) @ V * 60**0.5
+    b = A @ np.ones(P)
+    model = GeneralizedRidge(Accumulated(prior=1.0), fit_intercept=False).fit(A, b)
+    assert_allclose(model.coef_, np.linalg.solve(A.T @ A + np.eye(P), A.T @ b), rtol=1e-9)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        _ = model.information_
+    assert [w.category for w in caught] == [PrecisionWarning] * warned
+    apart = GeneralizedRidge(Accumulated(prior=np.eye(P)), fit_intercept=False).fit(A, b)
+    apart.set_params(weights=Accumulated(prior=0.0)).partial_fit(A, b)
+    assert_allclose(apart.coef_, 1.0, rtol=1e-15 * condition * 1e3)
+
+
+def test_a_prior_that_fades_before_the_first_row_is_let_go(capfd):
+    X, y = rows(30)
+    one, two = pair(decay=1e-9)
+    assert_agree(one.fit(X, y), two.fit(X, y))
+    assert not capfd.readouterr().err

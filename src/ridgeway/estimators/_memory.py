@@ -40,7 +40,16 @@ class Memory(State):
         if not self.held.holds_prior:
             return self.held
         with threads_for(self.held.n_features):
-            return self.held.without_prior(self.prior_in_force, self.start)
+            rows, whole = self.held.without_prior(self.prior_in_force, self.start)
+        if not whole:
+            warnings.warn(
+                "some direction of the features is known so little beside the prior that few digits of it are left "
+                "once the prior is taken out (none, if columns are collinear). Learn anew without a prior, or with the "
+                "prior as a matrix, which is kept apart.",
+                PrecisionWarning,
+                stacklevel=3,
+            )
+        return rows
 
     def with_rows(self, rows: Information, n_tasks: int) -> "Memory":
         """Return the memory of other rows under the same prior."""
@@ -107,7 +116,7 @@ def with_task(
         after = past.add(task)
         if prior is None or not after.is_weak(prior * decay**n_tasks):
             return after
-        return past.without_prior(prior * decay**n_tasks, start).add(task)
+        return past.without_prior(prior * decay**n_tasks, start)[0].add(task)
     alone = type(past).empty(past.n_features, past.n_targets, centered=past.centered).add(task)
     share = evidence_decay(past, alone, start)
     if share == 0.0:

@@ -221,8 +221,8 @@ class Information(ABC):
         """Say whether the prior that is held has become too weak beside the rows to be held."""
 
     @abstractmethod
-    def without_prior(self, prior: Array, start: Array) -> Self:
-        """Return the information of the rows alone; the prior is the one that `holding` put in. O(p³) if there."""
+    def without_prior(self, prior: Array, start: Array) -> tuple[Self, bool]:
+        """Return the information of the rows alone, and whether it is whole; the prior is the one that is held."""
 
     def decayed(self, factor: float) -> Self:
         """Return the information with every row's weight, and the prior that it holds, multiplied by `factor`."""

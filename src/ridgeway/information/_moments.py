@@ -106,9 +106,9 @@ class Moments(Information):
         """Say no: no prior is held."""
         return False
 
-    def without_prior(self, prior: Array, start: Array) -> Self:
-        """Return the same: no prior is held."""
-        return self
+    def without_prior(self, prior: Array, start: Array) -> tuple[Self, bool]:
+        """Return the same, which is whole: no prior is held."""
+        return self, True
 
     def _scaled(self, factor: float) -> Array:
         return np.asarray(self.matrix * factor)

@@ -33,6 +33,7 @@ from ridgeway.linalg import (
 Array = NDArray[np.float64]
 
 
+FEWEST_DIGITS = 4
 WEAKEST, STRONGEST = 1e-8, 1e4
 """A prior is held between these multiples of each column's squares: rounding does not show beside it, nor rows hide."""
 
@@ -125,12 +126,18 @@ class SquareRoot(Information):
         """Say whether the prior that is held has become too weak beside the rows to be held."""
         return self.holds_prior and bool((prior < WEAKEST * self.peak[: self.n_features]).any())
 
-    def without_prior(self, prior: Array, start: Array) -> Self:
-        """Return the information of the rows alone. O(p³) if a prior is held."""
+    def without_prior(self, prior: Array, start: Array) -> tuple[Self, bool]:
+        """Return the information of the rows alone, and whether it is whole. O(p³) if a prior is held.
+
+        Few digits are left of a direction that the rows know far less of than the prior said.
+        """
         if not self.holds_prior:
-            return self
-        matrix = remove_diagonal(self.matrix, np.sqrt(prior), start)
-        return replace(self, matrix=matrix, holds_prior=False)
+            return self, True
+        if self.n_samples == 0:
+            return self.empty(self.n_features, self.n_targets, centered=self.centered), True
+        matrix, rank, digits = remove_diagonal(self.matrix, np.sqrt(prior), start)
+        whole = digits >= FEWEST_DIGITS and rank == min(self.n_samples - self.centered, self.n_features)
+        return replace(self, matrix=matrix, holds_prior=False), whole
 
     def _scaled(self, factor: float) -> Array:
         return np.asarray(self.matrix * np.sqrt(factor))

@@ -163,10 +163,12 @@ class Rows:
         for start in range(0, self.n_samples, step):
             yield start, min(start + step, self.n_samples)
 
-    def _part(self, start: int, stop: int) -> tuple[Array, Array]:
-        return dense(self.task.X[start:stop]), self.task.y[start:stop]
+    def _part(self, start: int, stop: int) -> tuple[NDArray[np.floating], Array]:
+        """Return rows start to stop of X, float32 as they are, and of y."""
+        X = self.task.X[start:stop]
+        return dense(X) if is_sparse(X) else X, self.task.y[start:stop]
 
-    def _fill(self, block: Array, X: Array, y: Array, about: Array) -> None:
+    def _fill(self, block: Array, X: NDArray[np.floating], y: Array, about: Array) -> None:
         """Write [X, y] − about into `block`."""
         p = self.n_features
         step = p if block.flags.c_contiguous else STRIP  # rows turn into columns a strip at a time, in cache
@@ -193,6 +195,6 @@ def two_sum(high: Array, low: Array) -> tuple[Array, Array]:
     return total, (high - (total - back)) + (low - back)
 
 
-def _sum(rows: Array, weight: Array | None) -> Array:
-    """Return Σ w·row."""
-    return np.asarray(np.add.reduce(rows, axis=0) if weight is None else weight @ rows)
+def _sum(rows: NDArray[np.floating], weight: Array | None) -> Array:
+    """Return Σ w·row, in float64."""
+    return np.asarray(np.add.reduce(rows, axis=0, dtype=np.float64) if weight is None else weight @ rows)

@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dpotrf, dpstrf, dtrcon, dtrtrs
 
 from ridgeway.linalg._dense import semidefinite_root, triangular_root
 from ridgeway.linalg._lapack import dtpqrt
-from ridgeway.linalg._rank import column_norms, tolerance
+from ridgeway.linalg._rank import EPS, column_norms, tolerance
 from ridgeway.linalg._threads import SMALL
 
 Array = NDArray[np.float64]
@@ -90,11 +90,17 @@ def remove_rows(R: Array, blocks: Iterable[Array], n_features: int, *, least: fl
     return result, kept
 
 
-def remove_diagonal(R: Array, root: Array, start: Array) -> Array:
+def remove_diagonal(R: Array, root: Array, start: Array) -> tuple[Array, int, float]:
     """Take the rows [diag(root), diag(root)·start] out of a factor that they are in. What remains may be singular.
 
     As `remove_rows`, with a pivoted Cholesky decomposition of I − YYᵀ: directions in which rounding alone would remain
     are left empty. O(p³).
+
+    Returns
+    -------
+    factor : the factor of what remains
+    rank : in how many directions something remains
+    digits : how many digits are correct of what remains in the direction where that is least
     """
     p = len(root)
     R_x, z, R_y = R[:p, :p], R[:p, p:], R[p:, p:]
@@ -110,10 +116,11 @@ def remove_diagonal(R: Array, root: Array, start: Array) -> Array:
         dtrtrs(upper[:rank, :rank], right[order[:rank]], trans=1)[0], 2
     )  # Fᵀz' = z − Y·diag(root)·start
     values, vectors = eigh(R_y.T @ R_y - e.T @ e - g.T @ g, check_finite=False)
+    noise = EPS * growth / float(upper[rank - 1, rank - 1]) ** 2 if rank else 1.0
     remains = np.zeros((rank + len(R_y), len(R)), order="F")
     remains[:rank] = np.hstack([F @ R_x, z_left])
     remains[rank:, p:] = np.sqrt(values.clip(0.0))[:, None] * vectors.T
-    return add_rows(empty_triangle(len(R)), [remains])
+    return add_rows(empty_triangle(len(R)), [remains]), int(rank), -float(np.log10(noise))
 
 
 def psd_root(matrix: Array) -> Array:
