@@ -1,11 +1,13 @@
 """Out and back again: safetensors with a digest of its own, predictions, and the tables that are read."""
 
 import json
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from pyarrow import csv as pacsv
 from pyarrow import feather, parquet
 from safetensors import safe_open
 from safetensors.numpy import save_file
@@ -189,3 +191,40 @@ def test_task_columns_of_numbers_and_dates(made, tmp_path, rows):
         rows.assign(a=rows["a"] + number, when=labels).to_parquet(tmp_path / "d.parquet")
         made.absorb_file(tmp_path / "d.parquet", task_column="when")
     assert [record.task_id for record in made.history()] == ["one", "two", "2", "2020-01-01", "7"]
+
+
+@pytest.mark.parametrize(
+    ("values", "label"),
+    [
+        ([2019.0], "2019"),
+        ([1e16], "10000000000000000"),
+        ([Decimal("2019.00")], "2019"),
+        (["2019", "2019.0"], "2019"),
+        ([True], "true"),
+        ([pd.Timestamp("2019-01-01")], "2019-01-01"),
+        ([pd.Timestamp("2019-01-01").date()], "2019-01-01"),
+        (["007"], "007"),
+        (["1e5"], "1e5"),
+        (["1.2.3"], "1.2.3"),
+    ],
+)
+def test_a_task_has_the_same_id_and_digest_in_every_kind_of_file(made, tmp_path, rows, values, label):
+    rows = rows.assign(a=rows["a"] + 1.0, when=values * (len(rows) // len(values)))
+    rows.to_csv(tmp_path / "pandas.csv", index=False)
+    rows.to_parquet(tmp_path / "d.parquet", index=False)
+    pacsv.write_csv(pa.Table.from_pandas(rows, preserve_index=False), tmp_path / "arrow.csv")
+    for name, already in [("pandas.csv", False), ("d.parquet", True), ("arrow.csv", True)]:
+        (outcome,) = made.absorb_file(tmp_path / name, task_column="when")
+        assert (outcome.record.task_id, outcome.already) == (label, already)
+
+
+@pytest.mark.parametrize(
+    "value", [0.5, 1e-5, np.inf, pd.Timestamp("2019-01-01 10:00"), pd.Timestamp("2019-01-01", tz="UTC")]
+)
+def test_values_with_several_spellings_make_no_task_id_in_any_kind_of_file(made, tmp_path, rows, value):
+    rows = rows.assign(when=value)
+    rows.to_csv(tmp_path / "d.csv", index=False)
+    rows.to_parquet(tmp_path / "d.parquet", index=False)
+    for name in ("d.csv", "d.parquet"):
+        with pytest.raises(InvalidDataError, match="makes no task id"):
+            made.absorb_file(tmp_path / name, task_column="when")

@@ -194,6 +194,8 @@ def _groups(batch: Any, task_id: str | None, labels: list[str], table: Table) ->
     if not labels:
         yield str(task_id), None
         return
+    if not len(batch):
+        return
     column = batch.column(labels[0])
     if column.null_count:
         raise InvalidDataError(
@@ -201,12 +203,12 @@ def _groups(batch: Any, task_id: str | None, labels: list[str], table: Table) ->
             "Label those rows, or drop them."
         )
     encoded = column.dictionary_encode()
-    codes = encoded.indices.to_numpy(zero_copy_only=False)
+    found = [label_of(value) for value in encoded.dictionary.to_pylist()]
+    places = {label: place for place, label in enumerate(dict.fromkeys(found))}
+    codes = np.array([places[label] for label in found], dtype=np.intp)[encoded.indices.to_numpy(zero_copy_only=False)]
     order = np.argsort(codes, kind="stable")
-    counts = np.bincount(codes, minlength=len(encoded.dictionary))
-    parts = np.split(order, np.cumsum(counts)[:-1])
-    for value, part in zip(encoded.dictionary.to_pylist(), parts, strict=True):
-        yield label_of(value), part
+    counts = np.bincount(codes, minlength=len(places))
+    yield from zip(places, np.split(order, np.cumsum(counts)[:-1]), strict=True)
 
 
 def _ahead(items: Iterable[T]) -> Iterator[T]:

@@ -1,10 +1,12 @@
 """Data files: CSV, Parquet and Arrow, read by pyarrow a batch at a time."""
 
 import csv
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
+from decimal import Decimal
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,11 @@ CSV_BYTES = 8 * 2**20
 """Bytes of a CSV file that are parsed at a time; a line must fit."""
 PARQUET_BUFFER = 2**20
 """Bytes of each column of a Parquet file that are read at a time, rather than a row group whole."""
+
+NUMBER = re.compile(r"[+-]?(\d{1,99}\.\d{0,99}|\.\d{1,99}|\d{1,99}(?=e[+-]))(e[+-]?\d{1,3})?", re.ASCII | re.IGNORECASE)
+"""A number as programs write one that is not of a whole kind."""
+MOMENT = re.compile(r"(?P<day>\d{4}-\d\d-\d\d)[T ](?P<time>\d\d:\d\d.*)", re.ASCII | re.IGNORECASE)
+NOT_FINITE = ("nan", "inf", "-inf")
 
 
 class Table(ABC):
@@ -161,17 +168,26 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def label_of(value: Any) -> str:
-    """Return a value of a task column as a task id: 2019, 2019.0 and '2019' are the same."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if isinstance(value, date):
-        return value.isoformat()
+    """Return a value of a task column as a task id, the same from every kind of file.
+
+    2019, 2019.0 and '2019.0' are '2019'; True and 'TRUE' are 'true'; midnight of a day is the day.
+    Numbers with a fraction, infinities and other times of day have several spellings and are refused, also as text.
+    """
+    text = str(value)
+    known = isinstance(value, str | int | float | Decimal | date)
+    if known and text.lower() in ("true", "false"):
+        return text.lower()
+    if known and NUMBER.fullmatch(text):
+        number = Decimal(text)
+        if number == number.to_integral_value():
+            return str(int(number))
+    elif known and (moment := MOMENT.fullmatch(text)):
+        if not moment["time"].strip("0:."):
+            return moment["day"]
+    elif known and text.lower() not in NOT_FINITE:
+        return text
     raise InvalidDataError(
-        f"the task column holds {value!r}, which makes no task id. Use a column of text, whole numbers or dates."
+        f"the task column holds {text!r}, which makes no task id. Use a column of text, whole numbers or dates."
     )
 
 
