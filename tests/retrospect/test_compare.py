@@ -99,6 +99,44 @@ def test_gains_are_unbiased_for_the_rule_of_the_theory(rng):
     assert not (np.abs(mean - 1.3 * truth) < 4.0 * error).all()
 
 
+def gain_by_brute_force(alone, other, noise, intercept):
+    """Return the gain for the parameter that `alone` knows of absorbing `other`, from the answers before and after."""
+    designs = [np.column_stack([np.ones(len(X)), X]) if intercept else X for X, _, _ in (alone, other)]
+    J, K = (D.T @ (D * part[2][:, None]) for D, part in zip(designs, (alone, other), strict=True))
+    rhs = [D.T @ (part[1] * part[2]) for D, part in zip(designs, (alone, other), strict=True)]
+    before, after = np.linalg.inv(J), np.linalg.inv(J + K)
+    c = int(intercept)
+    moved = (after @ (rhs[0] + rhs[1]) - before @ rhs[0])[c:]
+    return 2.0 * noise * np.trace((before - after)[c:, c:]) - moved @ moved
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(("n_past", "n_task"), [(1, 80), (2, 80), (80, 1), (80, 2), (80, 80)])
+def test_a_gain_is_infinite_only_where_one_alone_cannot_be_learned(rng, n_past, n_task, intercept):
+    past, task = tasks(rng, n_past, n_task, 3)
+    ours = retrospect.compare(learned(*past, n_tasks=1, fit_intercept=intercept), *task)
+    for gain, alone, other in ((ours.gain_for_past, past, task), (ours.gain_for_task, task, past)):
+        enough = len(alone[0]) == 80
+        expected = gain_by_brute_force(alone, other, ours.noise_variance, intercept) if enough else np.inf
+        np.testing.assert_allclose(gain, expected, rtol=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore:the columns learned are collinear")
+@pytest.mark.parametrize("constant", ["past", "task", "both"])
+def test_a_constant_column_is_held_against_the_one_that_has_it(rng, constant):
+    past, task = tasks(rng, 40, 80, 3)
+    for name, (X, _, _) in (("past", past), ("task", task)):
+        if constant in (name, "both"):
+            X[:, 1] = 2.0
+    ours = retrospect.compare(learned(*past), *task)
+    assert np.isinf([ours.gain_for_past, ours.gain_for_task]).tolist() == [constant == "past", constant == "task"]
+    if constant == "both":  # absorbing does not open that direction either: as without the column
+        rest = [(X[:, [0, 2]], y, weight) for X, y, weight in (past, task)]
+        without = retrospect.compare(learned(*rest[0]), *rest[1])
+        gains = [ours.gain_for_past, ours.gain_for_task]
+        np.testing.assert_allclose(gains, [without.gain_for_past, without.gain_for_task], rtol=1e-7)
+
+
 def test_p_values_are_uniform_and_power_rises():
     """A short version of `make retrospect`: fewer rows than features, three tasks behind."""
     p_values = {size: simulated(size, 200) for size in (0.0, 0.4, 1.0)}

@@ -35,8 +35,8 @@ class Comparison:
         it is at most 1 (`theory.absorption`).
     gain_for_past, gain_for_task : float
         Unbiased estimates of how much absorbing lowers the error ‖ŵ − w‖²: for the past's parameter, against leaving
-        the task out; and for the task's, against learning the task alone (infinite where that cannot be done).
-        Below zero, absorbing harms.
+        the task out; and for the task's, against learning the task alone. Infinite where the past, or the task, alone
+        leaves a direction open that both together know. Below zero, absorbing harms.
     share : float
         The share of the past that `weights.Accumulated(decay="adaptive")` would keep.
     terms : tuple of str
@@ -165,10 +165,9 @@ class _Seen:
         Degrees of freedom of `left`.
     directions : ndarray of shape (q, n_terms)
         The directions as functions of the terms.
-    moves : ndarray of shape (n_features, q)
-        What a unit of each direction moves in the coefficients.
-    complete : bool
-        Whether the task knows all that the past knows.
+    past_moves, task_moves : ndarray of shape (n_features, q), or None
+        What a unit of each direction moves in the coefficients of the past, or of the task, alone; None where the
+        other knows a direction that it does not.
     """
 
     strengths: Array
@@ -176,8 +175,8 @@ class _Seen:
     left: Array
     freedom: int
     directions: Array
-    moves: Array
-    complete: bool
+    past_moves: Array | None
+    task_moves: Array | None
 
     @classmethod
     def of(cls, memory: Memory, task: Task, alone: SquareRoot) -> "_Seen":
@@ -192,6 +191,7 @@ class _Seen:
         outside = rows - inside @ (space.values[:, None] * space.basis.T * space.scale)
         inside = np.hstack([ones / np.sqrt(held.total_weight), inside])
         targets = targets - rows @ memory.answer.coef  # as seen from the past's estimate, which is now 0
+        rest = np.eye(len(rows))
         if space.rank < p:  # what the past does not know is free: only rows orthogonal to it can be compared
             rest = column_complement(outside, rows)
             inside, targets = rest.T @ inside, rest.T @ targets
@@ -204,8 +204,11 @@ class _Seen:
         if c:
             on_intercept = Vt[:, :1] * np.sqrt(held.total_weight)
             functions = np.hstack([on_intercept, functions + on_intercept * held.mean[:p]])
-        complete = len(s) == c + p
-        return cls(np.square(s), gaps, left, freedom, functions, moves @ Vt[:, c:].T, complete)
+        past_moves = moves @ Vt[:, c:].T if rest.shape[1] == len(rows) else None
+        task_moves = None
+        if len(s) == c + space.rank:  # the task knows all that the past knows
+            task_moves = past_moves if past_moves is not None else _solved(ones, rows, rest @ (U * s))
+        return cls(np.square(s), gaps, left, freedom, functions, past_moves, task_moves)
 
     def differences(self) -> Array:
         """Return the task's estimates of the directions less the past's, (q, n_targets)."""
@@ -216,16 +219,30 @@ class _Seen:
 
         For the past σ²·Σ‖g_j‖²·b/(1 + b) of variance is saved and ‖Σ g_j·δ_j·b/(1 + b)‖² of bias comes in; for the task
         1/b − 1/(1 + b) and δ_j/(1 + b). δ̂_j has variance σ²(1 + 1/b), so that the plug-in of the bias is too large by
-        just the variance saved.
+        just the variance saved. g_j is of the past in the one case and of the task in the other.
         """
-        b, lengths = self.strengths, np.square(self.moves).sum(axis=0)
-        moved = self.moves @ (np.sqrt(b / (1.0 + b))[:, None] * self.gaps)
-        for_past = 2.0 * noise * (lengths @ (b / (1.0 + b))) - np.square(moved).sum(axis=0)
-        if not self.complete:
-            return for_past, np.full(len(noise), np.inf)
-        moved = self.moves @ (self.gaps / np.sqrt(b * (1.0 + b))[:, None])
-        for_task = 2.0 * noise * (lengths @ (1.0 / (b * (1.0 + b)))) - np.square(moved).sum(axis=0)
-        return for_past, for_task
+        b = self.strengths
+        return (
+            _gain(self.past_moves, b / (1.0 + b), self.gaps, noise),
+            _gain(self.task_moves, 1.0 / (b * (1.0 + b)), self.gaps, noise),
+        )
+
+
+def _gain(moves: Array | None, saved: Array, gaps: Array, noise: Array) -> Array:
+    """Return the gain from the variance saved in each direction; infinite where there is no estimate to gain on."""
+    if moves is None:
+        return np.full(len(noise), np.inf)
+    moved = moves @ (np.sqrt(saved)[:, None] * gaps)
+    return np.asarray(2.0 * noise * (np.square(moves).sum(axis=0) @ saved) - np.square(moved).sum(axis=0))
+
+
+def _solved(ones: Array, rows: Array, targets: Array) -> Array:
+    """Return the coefficients of the rows that give the targets, an intercept aside, (n_features, q)."""
+    design = np.hstack([ones, rows])
+    norms = np.sqrt(np.square(design).sum(axis=0))
+    norms[norms == 0.0] = 1.0
+    U, s, Vt = svd_economic(design / norms)
+    return np.asarray((Vt.T @ ((U.T @ targets) / s[:, None]) / norms[:, None])[ones.shape[1] :])
 
 
 def _about(memory: Memory, task: Task, alone: SquareRoot) -> tuple[Array, Array, Array, Array, int]:
