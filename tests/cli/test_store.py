@@ -117,12 +117,15 @@ def test_schema_from_a_file(run, survey):
         ("export wages.rw wages.txt", "exports end with"),
         ("import all.parquet new.rw", "no intact safetensors"),
         ("check none.rw", "there is no state file"),
+        ("check all.parquet", "is no state file"),
+        ("check nothing.rw", "is empty, so it is no state file"),
     ],
 )
 def test_what_is_refused_is_one_line_and_exit_code_2(run, survey, line, words, tmp_path):
     run(INIT)
     run("init empty.rw --features a --target b")
     run("absorb wages.rw survey-2019.parquet --task 2019")
+    (tmp_path / "nothing.rw").touch()
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     result = run(line, code=2)
     assert result.stdout == ""
@@ -147,6 +150,8 @@ def test_a_damaged_file_is_found_by_check_and_restored_on_demand(run, survey, tm
     assert "the current one again" in run("check wages.rw --restore-previous").stdout
     assert "1 tasks, 30 rows" in run("history wages.rw").stdout
     assert "in order" in run("check wages.rw").stdout
+    (tmp_path / "wages.rw").write_bytes(content[:16] + bytes(84) + content[100:])
+    assert "is damaged (file is not a database)" in run("check wages.rw", code=1).stderr
 
 
 def test_warnings_are_one_line(run, survey):

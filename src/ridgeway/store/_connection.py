@@ -20,6 +20,7 @@ from ridgeway.errors import (
 from ridgeway.store._schema import RESTORE
 
 APPLICATION = 0x52647779  # "Rdwy"
+MAGIC = b"SQLite format 3\0"
 FORMAT = 1
 PAGE_BYTES = 65536
 LONGEST_VALUE = 64 * 2**20
@@ -220,7 +221,7 @@ def check_regular(path: Path) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise StoreError(f"{path} is no plain file. Pass a file that `ridgeway init` made.")
     if found.st_size == 0:
-        raise DamagedStoreError(f"{path} is empty, so it is no state file. Bring back a copy, or make a new one.")
+        raise StoreError(f"{path} is empty, so it is no state file. Bring back a copy, or make a new one.")
     for suffix in ("-journal", "-wal", "-shm"):
         if os.path.islink(f"{path}{suffix}"):
             raise StoreError(f"{path}{suffix} is a symbolic link, which is not followed. Remove it.")
@@ -292,6 +293,13 @@ def _typed(error: sqlite3.Error, path: Path, timeout: float) -> StoreError:
         return StoreError(
             f"reading or writing {path} failed ({error}). Nothing was changed; check the disk, try again."
         )
-    if code == sqlite3.SQLITE_NOTADB:
-        return DamagedStoreError(f"{path} is no state file ({error}). Pass a file that `ridgeway init` made.")
+    if code == sqlite3.SQLITE_NOTADB and not _begins_as_a_database(path):
+        return StoreError(f"{path} is no state file ({error}). Pass a file that `ridgeway init` made.")
     return DamagedStoreError(f"{path} is damaged ({error}). {RESTORE}")
+
+
+def _begins_as_a_database(path: Path) -> bool:
+    """Return whether a file that SQLite does not take for a database begins as one does: then it is a damaged one."""
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+    return False
