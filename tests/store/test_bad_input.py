@@ -421,3 +421,15 @@ def test_settings(tmp_path, options, match):
     with pytest.raises(InvalidParameterError, match=match):
         store.create(tmp_path / "x.rw", **options)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["d.csv", "d.parquet"])
+def test_the_index_of_a_data_frame_is_no_feature(frame, tmp_path, refused, name):
+    frame = frame[frame["age"] > 0.0]
+    if name == "d.csv":
+        frame.to_csv(tmp_path / name)
+    else:
+        frame.to_parquet(tmp_path / name)
+    with pytest.raises(FeatureMismatchError, match=r"index of a pandas DataFrame. Write the file with index=False."):
+        store.features_of(tmp_path / name, leave_out=["wage"])
+    refused(tmp_path / name, FeatureMismatchError, r"index of a pandas DataFrame. Write the file with index=False.")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ridgeway.errors import FeatureMismatchError, InvalidDataError, InvalidDataTypeError
 from ridgeway.store._arrays import Block, block_rows
 from ridgeway.store._explain import explain
-from ridgeway.store._schema import Schema, check_columns
+from ridgeway.store._schema import Schema, check_columns, refuse_index
 from ridgeway.store._tables import Table, label_of, open_table
 
 Array = NDArray[np.float64]
@@ -42,6 +42,7 @@ def features_of(path: str | PathLike[str], *, leave_out: Sequence[str] = ()) -> 
     table = open_table(path)
     check_columns(table.columns, leave_out, str(table.path), extra=None)
     features = [name for name in table.columns if name not in leave_out]
+    refuse_index(features, str(table.path))
     try:
         for batch in itertools.islice(table.batches(features, rows=1), 1):
             for name in features:
