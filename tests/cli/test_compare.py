@@ -90,6 +90,11 @@ def changed(**columns):
     return lambda frame: frame.assign(**columns)
 
 
+def stray(name, count):
+    """Return a change that puts a text in place of some numbers."""
+    return lambda frame: frame.assign(**{name: frame[name].astype(object).where(frame.index >= count, "n/k")})
+
+
 @pytest.mark.parametrize(
     ("change", "arguments", "message"),
     [
@@ -99,6 +104,9 @@ def changed(**columns):
         (changed(site="a"), (), "there is one task only ('a'), and nothing to forget."),
         (changed(site=["b"] + ["a"] * 299), (), "task 'b' has one row, and none could be held out."),
         (changed(y=1.0), (), "the target 'y' is constant: 1 in every row."),
+        (stray("x1", 1), (), "1 of 299 values of 'x1' is text ('n/k') and the others are numbers. Mend it, leave it"),
+        (stray("x2", 30), (), "30 of 300 values of 'x2' are text ('n/k') and the others are numbers."),
+        (stray("y", 2), (), "2 of 300 values of 'y' are text ('n/k') and the others are numbers."),
         (lambda f: f.rename(columns={"x2": "x1"}), (), "has duplicate column names: 'x1'."),
         (None, ("--methods", "svm"), "there is no method 'svm'."),
         (None, ("--missing", "refuse"), "rows with missing values in: 'x1' (1), 'kind' (2)."),

@@ -69,6 +69,13 @@ def test_kinds_of_columns(frame):
     assert len(whole) > MOST_CATEGORIES
 
 
+@pytest.mark.parametrize("values", [["1", "2"], ["1", "1", "1", "1", "G"]])
+def test_text_of_digits_is_a_category(frame, values):
+    """All of it numbers, or not nearly all: both are text on purpose."""
+    found = design(frame.assign(kind=np.resize(values, len(frame))))
+    assert found.encoding.features["kind"] == tuple(sorted(set(values)))
+
+
 def test_constant_columns_are_left_out_and_said(frame):
     found = design(frame.assign(one=1.0, word="w"))
     assert found.encoding.constant == ("one", "word")

@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 
 MOST_CATEGORIES = 200
 """A text column with more values than this is a name or a key, not a category."""
+NEARLY_ALL = 0.9
+"""A text column of which this share are numbers is a column of numbers with stray text in it."""
 UNNAMED = ("", "Unnamed: 0")
 """The first column that pandas' `to_csv` writes, and what `read_csv` calls it."""
 
@@ -53,6 +55,7 @@ class Encoding:
         for name in features:
             column = table.column(name)
             if isinstance(column, Text):
+                _refuse_stray_text(name, column)
                 used = np.unique(column.codes[kept])
                 recorded[name] = tuple(column.categories[code] for code in used)
                 if len(used) > MOST_CATEGORIES:
@@ -186,11 +189,34 @@ class Design:
 def _target(table: Table, target: str) -> Numbers:
     column = table.column(target)
     if isinstance(column, Text):
+        _refuse_stray_text(target, column)
         raise InvalidDataTypeError(
             f"the target {target!r} is text ({column.categories[0]!r}, …); a regression needs numbers. Choose another "
             "target, or convert it."
         )
     return column
+
+
+def _refuse_stray_text(name: str, column: Text) -> None:
+    """Raise where nearly all values of a text column are numbers, and not all."""
+    counts = np.bincount(column.codes[~column.missing], minlength=len(column.categories))
+    stray = np.array([not _is_number(category) for category in column.categories], dtype=bool)
+    n_stray, n_values = int(counts[stray].sum()), int(counts.sum())
+    if n_stray and n_values - n_stray >= NEARLY_ALL * n_values:
+        first = column.categories[int(np.flatnonzero(stray)[0])]
+        raise InvalidDataError(
+            f"{n_stray:,} of {n_values:,} values of {name!r} {'is' if n_stray == 1 else 'are'} text ({first!r}"
+            f"{', …' if stray.sum() > 1 else ''}) and the others are numbers. Mend it, leave it empty, or "
+            "drop the column."
+        )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _features(
