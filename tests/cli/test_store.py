@@ -103,11 +103,11 @@ def test_schema_from_a_file(run, survey):
     ("line", "words"),
     [
         ("init wages.rw --features a --target b", "exists already"),
-        ("init x.rw --target b", "--features, or a data file with --from"),
+        ("init x.rw --target b", "--features, or a data file with --from; got neither"),
         ("init x.rw --features a,b --target b", "duplicate column names: 'b'"),
         ("absorb none.rw survey-2019.parquet --task 2019", "there is no state file none.rw"),
         ("absorb wages.rw none.parquet --task 2019", "there is no data file"),
-        ("absorb wages.rw survey-2019.parquet", "either the task or the column"),
+        ("absorb wages.rw survey-2019.parquet", "either the task or the column of the tasks; got neither"),
         ("absorb wages.rw survey-2018.parquet --task 2019", "is in the state file with other content"),
         ("remove wages.rw survey-2018.parquet --task 2018", "there is no task '2018'"),
         ("show empty.rw", "has learned nothing yet"),

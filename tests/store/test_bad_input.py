@@ -211,7 +211,13 @@ def test_task_ids_in_a_column(frame, tmp_path, refused):
 
 def test_neither_or_both_ways_to_name_the_task(frame, tmp_path, refused):
     path = written(frame, tmp_path / "d.csv")
-    refused(path, InvalidParameterError, "either the task or the column", task_id="a", task_column="b")
+    refused(
+        path,
+        InvalidParameterError,
+        "either the task or the column of the tasks; got both",
+        task_id="a",
+        task_column="b",
+    )
 
 
 def test_unknown_kind_of_data_file(tmp_path, refused):

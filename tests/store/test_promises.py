@@ -581,7 +581,14 @@ def test_merge_lists_what_differs(tmp_path, rng):
     two = store.create(tmp_path / "two.rw", **other, information="moments", prior=1.0)
     with pytest.raises(MergeError) as caught:
         one.merge(two, tmp_path / "out.rw")
-    for word in ("features", "how the target", "weight column", "intercept", "kind of information", "prior"):
+    for word in (
+        "features",
+        "one names its target alone and the other in a list",
+        "weight column",
+        "intercept",
+        "kind of information",
+        "prior",
+    ):
         assert word in str(caught.value)
     three = store.create(tmp_path / "three.rw", features=FEATURES, target="y")
     three.absorb("a", X + 5, y)

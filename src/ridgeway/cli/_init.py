@@ -48,7 +48,10 @@ def init(
     from ridgeway import store
 
     if (features is None) == (source is None):
-        raise InvalidParameterError("name the features with --features, or a data file with --from, not both.")
+        got = "neither" if features is None else "both"
+        raise InvalidParameterError(
+            f"name the features with --features, or a data file with --from; got {got}. Name one."
+        )
     targets = names(target)
     chosen = names(features)
     if source is not None:

@@ -17,7 +17,6 @@ Snapshot = tuple[Generation, dict[str, Array]]
 WORDS = {
     "features": "features",
     "targets": "targets",
-    "single_target": "how the target was named",
     "weight_column": "weight column",
     "fit_intercept": "intercept",
     "information": "kind of information",
@@ -54,6 +53,8 @@ def _differences(one: Snapshot, two: Snapshot) -> list[str]:
         for name, word in WORDS.items()
         if mine[name] != theirs[name]
     ]
+    if first.schema.single_target != second.schema.single_target:
+        found.append("one names its target alone and the other in a list")
     if not np.array_equal(arrays["prior"], others["prior"]):
         found.append("the prior differs")
     ids = [{record.task_id for record in live(generation.ledger)} for generation in (first, second)]

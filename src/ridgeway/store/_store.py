@@ -129,7 +129,8 @@ class Store:
         progress : called with the rows read so far, and those of the file where that is known
         """
         if (task_id is None) == (task_column is None):
-            raise InvalidParameterError("name either the task or the column of the tasks, not both.")
+            got = "neither" if task_id is None else "both"
+            raise InvalidParameterError(f"name either the task or the column of the tasks; got {got}. Name one.")
         table = open_table(path)
         known = None if task_id is None else checked_id(task_id)
         check_file(table, self.schema, task_column)
