@@ -1,5 +1,7 @@
 """`ridgeway compare`: what it prints, what it writes, and one clear line for everything that it cannot use."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -68,6 +70,17 @@ def test_an_encoding_is_used_again(run, table, tmp_path):
     assert result.exit_code == 0, result.output
     assert "6 of 300 rows were left out" in result.stdout
     assert "kind (3)" in (tmp_path / "two" / "index.html").read_text()
+
+
+def test_a_task_that_loses_all_its_rows_is_named(run, table, tmp_path):
+    frame = pd.read_csv(table).replace({"site": {"s1": "[b]<i>"}})
+    frame.loc[frame["site"] == "[b]<i>", "x2"] = np.nan
+    frame.to_csv(table, index=False)
+    result = run(table, *SITES, "--out", tmp_path / "r")
+    assert result.exit_code == 0, result.output
+    assert "Tasks of which no row is left, and not compared: [b]<i>.\n" in result.stdout
+    assert "Tasks of which no row is left: [b]&lt;i&gt;." in (tmp_path / "r" / "index.html").read_text()
+    assert json.loads((tmp_path / "r" / "comparison.json").read_text())["tasks_left_out"] == ["[b]<i>"]
 
 
 def test_column_names_with_commas(run, table, tmp_path):

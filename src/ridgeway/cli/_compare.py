@@ -144,6 +144,12 @@ def _print(found: "Comparison") -> None:
     left_out = sum(found.dropped.values()) + sum(found.unknown.values())
     if left_out:
         console.print(f"{left_out:,} of {found.n_rows:,} rows were left out; the report says why.")
+    if found.lost_tasks:
+        console.print(
+            f"Tasks of which no row is left, and not compared: {', '.join(found.lost_tasks)}.",
+            markup=False,
+            soft_wrap=True,
+        )
     if found.absent:
         console.print(f"Not installed, and not compared: {', '.join(found.absent)}.")
     console.print(found.sentence, soft_wrap=True)

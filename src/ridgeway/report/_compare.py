@@ -15,7 +15,7 @@ from ridgeway.report._methods import Method, choose_methods
 from ridgeway.report._play import play
 from ridgeway.report._result import Comparison, Result, TaskInfo
 from ridgeway.report._table import read_table
-from ridgeway.report._tasks import Tasks, label_rows, running_constants
+from ridgeway.report._tasks import Tasks, label_rows, lost_tasks, running_constants
 
 __all__ = ["ORDERS", "compare"]
 
@@ -134,6 +134,7 @@ def compare(
         encoding=used,
         dropped=design.dropped,
         unknown=design.unknown,
+        lost_tasks=tuple(lost_tasks(table, labels, design.kept)),
         absent=tuple(absent),
         tasks=tuple(TaskInfo(n, len(a), len(b)) for n, a, b in zip(names, split.train, split.test, strict=True)),
         results=tuple(results),

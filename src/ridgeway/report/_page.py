@@ -173,6 +173,8 @@ def _prepared(comparison: Comparison) -> Iterator[str]:
             yield f"Rows left out for {what}, each counted at the first column that has one: {listed}."
         else:
             yield f"No row was left out for {what}."
+    if comparison.lost_tasks:
+        yield f"Tasks of which no row is left: {escape(', '.join(comparison.lost_tasks))}."
     encoding = comparison.encoding
     for name, categories in encoding.features.items():
         if categories is not None:

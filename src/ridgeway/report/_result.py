@@ -166,6 +166,7 @@ class Comparison:
     encoding: Encoding
     dropped: dict[str, int]
     unknown: dict[str, int]
+    lost_tasks: tuple[str, ...]
     absent: tuple[str, ...]
     tasks: tuple[TaskInfo, ...]
     results: tuple[Result, ...]
@@ -189,6 +190,7 @@ class Comparison:
             "rows": self.n_rows,
             "rows_left_out_missing": self.dropped,
             "rows_left_out_unknown": self.unknown,
+            "tasks_left_out": list(self.lost_tasks),
             "tasks": [vars(task) for task in self.tasks],
         }
 

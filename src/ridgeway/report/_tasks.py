@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.report._table import Table
 
-__all__ = ["Tasks", "label_rows", "running_constants"]
+__all__ = ["Tasks", "label_rows", "lost_tasks", "running_constants"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -86,6 +86,14 @@ def label_rows(
     place[np.array(ranked)] = np.arange(len(found))
     names = [SEPARATOR.join(part[1][code] for part, code in zip(parts, found[i], strict=True)) for i in ranked]
     return names, place[inverse.ravel()]
+
+
+def lost_tasks(table: Table, task_columns: Sequence[str], kept: NDArray[np.bool_]) -> list[str]:
+    """Return the names of the tasks of which no row was kept, in the order of the file."""
+    named = ~np.any([table.column(name).missing for name in task_columns], axis=0)
+    names, numbers = label_rows(table, task_columns, named, "file", np.random.default_rng(0))
+    left = set(numbers[kept[named]].tolist())
+    return [name for number, name in enumerate(names) if number not in left]
 
 
 def running_constants(rows: Array, train: list[Index]) -> tuple[Array, Array]:
