@@ -1,5 +1,6 @@
 """The comparison: held to brute force on the same rows, and to what it may and may not claim."""
 
+from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
@@ -110,7 +111,7 @@ def test_on_tasks_that_do_not_differ_nothing_is_claimed(seed):
     names = {"target": penguins.target, "task_columns": penguins.task_columns, "features": penguins.features}
     found = report.compare(columns, **names, methods=["mn", "sgd", "gr"], seed=seed)
     assert not any(result.forgets for result in found.results)
-    assert "No forgetting is seen in" in found.sentence
+    assert "No forgetting is seen in the error on earlier tasks: " in found.sentence
     assert "they forget" not in found.sentence
 
 
@@ -130,6 +131,23 @@ def test_the_claim_follows_the_numbers(rng):
         report.compare(shifted(rng), **SITES, methods=["oracle"]).sentence
         == "No method that could forget was compared."
     )
+
+
+def test_a_rise_that_is_no_forgetting_is_called_a_rise(rng):
+    found = report.compare(shifted(rng), **SITES, methods=["mn"])
+    mn = found["mn"]
+    changes = {
+        "at most 5% above the": {"pooled_forgetting": mn.forgetting},
+        "no more than chance": {"controls": mn.controls + 10.0 * mn.forgetting},
+        "the same in any order": {"order_losses": np.full_like(mn.order_losses, mn.average_loss)},
+    }
+    assert mn.rise > 0.05
+    for reason, change in changes.items():
+        sentence = replace(found, results=(replace(mn, **change),)).sentence
+        assert f"MinimumNorm (a rise of {mn.rise:.1%}, {reason}" in sentence
+        assert "not rise" not in sentence
+    fallen = replace(mn, losses=np.eye(len(mn.losses)))
+    assert "MinimumNorm (no rise)." in replace(found, results=(fallen,)).sentence
 
 
 def test_same_seed_same_numbers_and_another_order_another_matrix(rng):

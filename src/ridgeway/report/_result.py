@@ -133,6 +133,19 @@ class Result:
         excess = self.forgetting - max(self.pooled_forgetting, 0.0)
         return bool(self.order_forgetting.mean() > self.chance and excess > MATTERS * self.learned_loss)
 
+    @property
+    def spared_by(self) -> str:
+        """Why it is not said to forget, where it is not."""
+        if self.forgetting <= 0.0:
+            return "no rise"
+        rose = f"a rise of {self.rise:.1%}"
+        if self.spread <= ORDER_FREE * self.average_loss:
+            return f"{rose}, the same in any order of the tasks"
+        if self.order_forgetting.mean() <= self.chance:
+            return f"{rose}, no more than chance"
+        pooled = max(self.pooled_forgetting, 0.0) / self.learned_loss
+        return f"{rose}, at most 5% above the {pooled:.1%} of the pooled answer"
+
     def as_dict(self) -> dict[str, Any]:
         """Return the numbers of one row of the summary."""
         return {
@@ -221,16 +234,15 @@ class Comparison:
             for r in others
             if r.forgets
         ]
-        rest = [r.method.name for r in others if not r.forgets]
+        spared_by = {r.method.name: r.spared_by for r in others if not r.forgets}
+        rest = list(spared_by)
         if forgot:
             spared = f" {_joined(rest)} {'does' if len(rest) == 1 else 'do'} not." if rest else ""
             they = "it forgets" if len(forgot) == 1 else "they forget"
             return f"The error on earlier tasks rose {_joined(forgot)}: {they}.{spared}"
         if rest:
-            return (
-                f"No forgetting is seen in {_joined(rest)}: the error on earlier tasks did not rise by more than 5% "
-                "and by more than chance."
-            )
+            reasons = [f"{name} ({reason})" for name, reason in spared_by.items()]
+            return f"No forgetting is seen in the error on earlier tasks: {_joined(reasons)}."
         return "No method that could forget was compared."
 
 
