@@ -179,6 +179,18 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
     assert list((tmp_path / "run" / "parts").glob("*.npz"))
 
 
+def test_ctrl_c_names_an_option_only_where_there_is_one(monkeypatch, tmp_path):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Results, "load", interrupt)
+    monkeypatch.setattr(simulation, "reproduce", interrupt)
+    plotted, reproduced = invoke("plot", tmp_path), invoke("reproduce", "--out", tmp_path / "r")
+    assert (plotted.exit_code, plotted.stderr) == (130, "ridgeway plot: interrupted. Run it again.\n")
+    assert reproduced.exit_code == 130
+    assert "continue with --resume." in reproduced.stderr
+
+
 @pytest.mark.parametrize("command", ["simulate", "plot", "reproduce"])
 def test_help_has_examples_and_waits_for_nothing(command):
     script = (

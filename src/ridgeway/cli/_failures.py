@@ -13,7 +13,7 @@ __all__ = ["clear_failures"]
 
 
 @contextmanager
-def clear_failures(command: str) -> Iterator[None]:
+def clear_failures(command: str, *, resumes: bool = False) -> Iterator[None]:
     """Turn an error of Ridgeway or of the system into one line on stderr and exit code 2, Ctrl-C into 130."""
     # joblib's word on what Ctrl-C ended; said here in our own.
     warnings.filterwarnings("ignore", message=r"\d+ tasks which were still being processed", category=UserWarning)
@@ -27,5 +27,6 @@ def clear_failures(command: str) -> Iterator[None]:
         click.echo(f"ridgeway {command}: {error.strerror or error}{where}.", err=True)
         sys.exit(2)
     except KeyboardInterrupt:
-        click.echo(f"ridgeway {command}: interrupted. What is done is kept; continue with --resume.", err=True)
+        remedy = "What is done is kept; continue with --resume." if resumes else "Run it again."
+        click.echo(f"ridgeway {command}: interrupted. {remedy}", err=True)
         sys.exit(130)

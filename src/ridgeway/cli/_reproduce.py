@@ -33,7 +33,7 @@ def reproduce(out: str, repetitions: int, seed: int, jobs: int, resume: bool) ->
     The folder gets figure-1 and figure-2 (PNG and SVG), the results as Parquet, and reproduction.md with the measured
     numbers, their standard errors and the verdicts.
     """
-    with clear_failures("reproduce"):
+    with clear_failures("reproduce", resumes=True):
         from ridgeway import simulation
         from ridgeway.cli._progress import progress_bar
 

@@ -70,7 +70,7 @@ def simulate(**options: Any) -> None:
     gets results.parquet and directions.parquet. Exits with 2 for a setting that cannot be or a folder that cannot be
     used, and then writes nothing.
     """
-    with clear_failures("simulate"):
+    with clear_failures("simulate", resumes=True):
         from ridgeway import simulation
         from ridgeway.cli._progress import progress_bar
 
