@@ -204,7 +204,7 @@ def test_nonlinear_methods_are_drawn_only(monkeypatch):
 
     def estimate(task, mix):
         prior = float(mix[:, 0] @ task.pooled.squares @ mix[:, 0]) / task.pooled.n_samples
-        return task.pooled_with(prior).solve(task.pooled.moment @ mix)
+        return task.pooled_solve(prior, task.pooled.moment @ mix)
 
     monkeypatch.setitem(methods_module.NAMED, "mine", PooledMethod("mine", estimate, uses_noise=True))
     found = simulation.run(SMALL, "gr,mine", 3, averaging="drawn")

@@ -42,12 +42,11 @@ from ridgeway.linalg._row_space import RowSpace
 from ridgeway.linalg._rows import Rows, RunningMean, two_sum
 from ridgeway.linalg._semidefinite import (
     Factor,
-    ShiftedSystem,
+    TridiagonalForm,
     column_products,
     random_rotation,
     row_products,
     symmetric_eigen,
-    top_eigenvalue,
 )
 from ridgeway.linalg._steps import (
     filtered_step,
@@ -74,8 +73,8 @@ __all__ = [
     "RowSpace",
     "Rows",
     "RunningMean",
-    "ShiftedSystem",
     "Solution",
+    "TridiagonalForm",
     "add_product",
     "add_products",
     "add_products_of_narrow",
@@ -121,7 +120,6 @@ __all__ = [
     "symmetric_eigen",
     "threads_for",
     "tolerance",
-    "top_eigenvalue",
     "triangle_growth",
     "triangular_root",
     "two_sum",

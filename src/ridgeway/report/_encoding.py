@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway._validation import LARGEST
+from ridgeway._task import LARGEST
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError
 from ridgeway.report._table import Numbers, Table, Text
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway._validation import LARGEST
+from ridgeway._task import LARGEST
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import asymmetry, is_semidefinite, tolerance
 

@@ -1,20 +1,22 @@
 """One repetition: its tasks in turn, all methods on each, one task's numbers in cache at a time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway.simulation._draws import REPETITION, Draws
-from ridgeway.simulation._methods import Method, PooledMethod
+from ridgeway.simulation._methods import Filter, Method, PooledMethod, Update
 from ridgeway.simulation._setting import Setting
 from ridgeway.simulation._task import Past, SharedTask
 
 __all__ = ["Outcome", "drawn_repetition", "exact_repetition", "updated_moment"]
 
 Array = NDArray[np.float64]
-Methods = Sequence[Method | PooledMethod]
+Methods = Sequence[Method]
+M = TypeVar("M", Filter, Update, PooledMethod)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,40 +43,87 @@ def drawn_repetition(
 ) -> Outcome:
     """Draw the noise. Estimates are linear in w_* and ε: two columns serve every noise level."""
     draws = Draws(setting, seed, repetition)
-    levels = setting.noise_variance
-    mixes = np.array([np.ones(len(levels)), np.sqrt(levels)])
-    p = setting.n_features
-    coefs = [np.zeros((p, len(levels) if method.uses_noise else 2)) for method in methods]
-    estimates = np.empty((len(methods), p, len(levels)))
-    errors = np.empty((len(levels), len(methods), setting.n_tasks))
+    table = _Columns(methods, setting.noise_variance)
+    coefs = np.zeros((setting.n_features, table.width), order="F")
+    errors = np.empty((len(methods) * len(setting.noise_variance), setting.n_tasks))
     true_coef = draws.true_coef[:, np.newaxis]
-    past = Past.empty(p)
+    past = Past.empty(setting.n_features)
     for t, design in enumerate(draws.designs()):
-        task = SharedTask(design, draws.targets(design), past, _at(best_penalties, t))
-        for i, method in enumerate(methods):
-            coefs[i] = _learned(method, task, coefs[i], levels, mixes)
-            estimates[i] = coefs[i] if method.uses_noise else coefs[i] @ mixes
-        errors[:, :, t] = np.square(estimates - true_coef).sum(axis=1).T
+        penalties = _at(best_penalties, t)
+        task = SharedTask(design, draws.targets(design), past, penalties, reduces_past=table.reduces_past)
+        table.learn(task, coefs)
+        squares = np.square(coefs @ table.estimates - true_coef)
+        errors[:, t] = squares.sum(axis=0)
         past = task.pooled
     information, vectors = draws.directions
-    gaps = estimates - true_coef
-    seen = gaps if vectors is None else np.matmul(vectors.T, gaps)
-    return Outcome(errors, np.square(seen).transpose(2, 0, 1), information)
+    if vectors is not None:
+        squares = np.square(vectors.T @ (coefs @ table.estimates - true_coef))
+    return Outcome(table.by_level(errors), table.by_level(squares.T), information)
 
 
-def _learned(
-    method: Method | PooledMethod, task: SharedTask, coef: Array, levels: Sequence[float], mixes: Array
-) -> Array:
-    """Return the estimates after the task: a column per noise level, or one for the signal and one for the noise."""
-    if isinstance(method, PooledMethod):
-        if not method.uses_noise:
-            return method.estimate(task, np.eye(2))
-        return np.hstack([method.estimate(task, mix[:, np.newaxis]) for mix in mixes.T])
-    if not method.uses_noise:
-        return coef + method.gain(task, np.nan)(task.right_sides - task.equations @ coef)
-    residuals = task.right_sides @ mixes - task.equations @ coef
-    steps = [method.gain(task, level)(residuals[:, k : k + 1]) for k, level in enumerate(levels)]
-    return coef + np.hstack(steps)
+class _Columns:
+    """The estimates of all methods side by side, so that a product with the rows serves all of them.
+
+    A method has two columns, its estimates from X_tw_t and from ε_t/σ as targets, or one for each noise level where
+    it uses the noise. Filters come first, then the other updates, then those that need no update.
+
+    Attributes
+    ----------
+    targets : ndarray of shape (2, width)
+        From X_tw_t and ε_t/σ to the targets of each column.
+    estimates : ndarray of shape (width, M·L)
+        From the columns to the estimates, method by method and level by level.
+    """
+
+    def __init__(self, methods: Methods, levels: Sequence[float]) -> None:
+        self.shape = len(methods), len(levels)
+        mixes = np.array([np.ones(len(levels)), np.sqrt(levels)])
+        targets, estimates = [np.empty((2, 0))], np.zeros((2 * len(methods) * len(levels), len(methods) * len(levels)))
+        self.width = 0
+
+        def placed(kind: type[M]) -> Iterator[tuple[M, float, slice]]:
+            """Give the methods of a kind their columns: with each its noise level, where they use the noise."""
+            for i, method in enumerate(methods):
+                if isinstance(method, kind):
+                    first = self.width
+                    targets.append(mixes if method.uses_noise else np.eye(2))
+                    self.width += targets[-1].shape[1]
+                    own = slice(i * len(levels), (i + 1) * len(levels))
+                    estimates[first : self.width, own] = np.eye(len(levels)) if method.uses_noise else mixes
+                    if method.uses_noise:
+                        yield from ((method, level, slice(first + k, first + k + 1)) for k, level in enumerate(levels))
+                    else:
+                        yield method, np.nan, slice(first, self.width)
+
+        self.filters = list(placed(Filter))
+        self.n_filtered = self.width
+        self.reduces_past = any(method.reduces_past for method, _, _ in self.filters)
+        self.updates = list(placed(Update))
+        self.n_updated = self.width
+        self.pooled = list(placed(PooledMethod))
+        self.targets, self.estimates = np.hstack(targets), estimates[: self.width]
+
+    def learn(self, task: SharedTask, coefs: Array) -> None:
+        """Update the columns, in place."""
+        filtered, updated = self.n_filtered, self.n_updated
+        residuals = task.right_sides @ self.targets[:, :updated] - task.equations @ coefs[:, :updated]
+        if filtered:
+            inner = task.form.turn(residuals[:, :filtered])
+            for method, level, columns in self.filters:
+                inner[:, columns] = method.applied(task, level)(inner[:, columns])
+            coefs[:, :filtered] += task.lift(task.form.turn_back(inner))
+        if updated > filtered:
+            steps = np.asfortranarray(task.lift(residuals[:, filtered:]))
+            for update, level, columns in self.updates:
+                own = slice(columns.start - filtered, columns.stop - filtered)
+                steps[:, own] = update.applied(task, level)(steps[:, own])
+            coefs[:, filtered:updated] += steps
+        for pooled, _, columns in self.pooled:
+            coefs[:, columns] = pooled.estimate(task, self.targets[:, columns])
+
+    def by_level(self, values: Array) -> Array:
+        """Return values of shape (M·L, k) as (L, M, k)."""
+        return values.reshape(*self.shape, -1).transpose(1, 0, 2)
 
 
 def exact_repetition(
@@ -95,7 +144,12 @@ def exact_repetition(
         if pools:
             scatter = [sum_ + task.scatter(level, drift) for sum_, level in zip(scatter, levels, strict=True)]
         for i, method in enumerate(methods):
-            moments[i] = _expected(method, task, moments[i], noise, scatter, levels)
+            if isinstance(method, PooledMethod):
+                moments[i] = [_pooled_moment(method, task, entry) for entry in scatter]
+            else:
+                gains = [_gain(method, task, level) for level in (levels if method.uses_noise else levels[:1])]
+                each = zip(moments[i], gains if method.uses_noise else gains * len(levels), noise, strict=True)
+                moments[i] = [updated_moment(moment, task.equations, gain, entry) for moment, gain, entry in each]
             errors[:, i, t] = [np.trace(moment) for moment in moments[i]]
         past = task.pooled
     information, vectors = draws.directions
@@ -106,23 +160,18 @@ def exact_repetition(
     return Outcome(errors, seen, information)
 
 
-def _expected(
-    method: Method | PooledMethod,
-    task: SharedTask,
-    moments: list[Array],
-    noise: list[Array],
-    scatter: list[Array],
-    levels: Sequence[float],
-) -> list[Array]:
-    """Return E[(ŵ_t − w_*)(ŵ_t − w_*)ᵀ] after the task, for each noise level."""
-    if isinstance(method, PooledMethod):
-        if method.second_moment is None:
-            raise TypeError(f"{method.name} has no exact error")
-        return [method.second_moment(task, entry) for entry in scatter]
-    unit = np.eye(len(task.equations))
-    gains = [method.gain(task, level)(unit) for level in (levels if method.uses_noise else levels[:1])]
-    each = gains if method.uses_noise else gains * len(levels)
-    return [updated_moment(m, task.equations, gain, r) for m, gain, r in zip(moments, each, noise, strict=True)]
+def _gain(method: Filter | Update, task: SharedTask, noise_variance: float) -> Array:
+    """Return K_t, of shape (p, m)."""
+    applied = method.applied(task, noise_variance)
+    if isinstance(method, Filter):
+        return applied(task.turned_rows).T @ task.basis.T
+    return applied(task.lifted_unit)
+
+
+def _pooled_moment(method: PooledMethod, task: SharedTask, scatter: Array) -> Array:
+    if method.second_moment is None:
+        raise TypeError(f"{method.name} has no exact error")
+    return method.second_moment(task, scatter)
 
 
 def updated_moment(moment: Array, equations: Array, gain: Array, noise: Array) -> Array:

@@ -1,11 +1,14 @@
 """The methods that are compared, and how a name becomes one.
 
 A method is a name and a function on what the methods of a repetition share (`SharedTask`). To add one, write such a
-function and put it into `NAMED`:
+function and put it into `NAMED`. Updates that are linear in the targets are ŵ_t = ŵ_{t−1} + K_t·r, r the residuals of
+the task's equations; their exact error follows from K_t by itself, and one whose K_t makes use of the noise variance
+says ``uses_noise=True``:
 
-- an update that is linear in the targets: ``Method(name, gain)``, where ``gain(task, noise_variance)`` returns the
-  function r ↦ K_t·r from the residuals of the task's equations, (m, k), to the change of the estimate, (p, k). Its
-  exact error follows from K_t by itself. If the gain makes use of the noise variance say ``uses_noise=True``;
+- K_t = X_tᵀ·f(X_tX_tᵀ), a filter of the task's own spectrum: ``Filter(name, applied)``. With X_tX_tᵀ = Q·T·Qᵀ and T
+  tridiagonal (``task.form``), ``applied(task, noise_variance)`` returns the function Qᵀr ↦ f(T)·Qᵀr;
+- K_t = P_t·X_tᵀ: ``Update(name, applied)``, where ``applied(task, noise_variance)`` returns the function
+  X_tᵀr ↦ P_t·X_tᵀr;
 - anything else that the pooled sums suffice for: ``PooledMethod(name, estimate)``, where ``estimate(task, mix)``
   returns ŵ_t of shape (p, k) from ``task.pooled``: information, moment @ mix and mixᵀ·squares·mix are XᵀX, Xᵀy and
   yᵀy of all rows so far. ``mix`` has the columns (1, σ). Where ŵ_t is not linear in the targets say
@@ -15,21 +18,22 @@ function and put it into `NAMED`:
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway._validation import LARGEST
+from ridgeway._task import LARGEST
 from ridgeway.errors import InvalidParameterError
 from ridgeway.information import Moments, evidence_estimate
-from ridgeway.linalg import Factor, mirrored, symmetric_eigen, top_eigenvalue
+from ridgeway.linalg import Factor, mirrored, symmetric_eigen
 from ridgeway.simulation._setting import Setting
-from ridgeway.simulation._task import MANY_COLUMNS, SharedTask
+from ridgeway.simulation._task import SharedTask
 
-__all__ = ["DESCRIPTIONS", "Method", "PooledMethod", "find_methods"]
+__all__ = ["DESCRIPTIONS", "Filter", "Method", "PooledMethod", "Update", "find_methods"]
 
 Array = NDArray[np.float64]
-Gain = Callable[[Array], Array]
+Applied = Callable[[Array], Array]
 Penalty = Callable[[SharedTask, float], float]
 
 MATCHED_STEPS = 10
@@ -37,18 +41,36 @@ VANILLA_STEPS = 100
 
 
 @dataclass(frozen=True)
-class Method:
-    """An update ŵ_t = ŵ_{t−1} + K_t(z_t − Z_tŵ_{t−1}) with a gain K_t that does not depend on the targets.
+class Filter:
+    """An update with K_t = X_tᵀ·f(X_tX_tᵀ).
 
     Attributes
     ----------
     name : str
-    gain : function of (task, noise variance) that returns the function r ↦ K_t·r
-    uses_noise : whether K_t depends on the noise variance
+    applied : function of (task, noise variance) that returns the function s ↦ f(T)·s
+    uses_noise : whether f depends on the noise variance
+    reduces_past : whether f asks for the spectrum of the past, ``task.past.form``
     """
 
     name: str
-    gain: Callable[[SharedTask, float], Gain]
+    applied: Callable[[SharedTask, float], Applied]
+    uses_noise: bool = False
+    reduces_past: bool = False
+
+
+@dataclass(frozen=True)
+class Update:
+    """An update with K_t = P_t·X_tᵀ.
+
+    Attributes
+    ----------
+    name : str
+    applied : function of (task, noise variance) that returns the function g ↦ P_t·g
+    uses_noise : whether P_t depends on the noise variance
+    """
+
+    name: str
+    applied: Callable[[SharedTask, float], Applied]
     uses_noise: bool = False
 
 
@@ -70,52 +92,43 @@ class PooledMethod:
     uses_noise: bool = False
 
 
-def _ridge(name: str, penalty: Penalty, *, uses_noise: bool = False) -> Method:
-    def gain(task: SharedTask, noise_variance: float) -> Gain:
-        value = penalty(task, noise_variance)
-        return lambda residuals: task.lift(task.ridge_solve(value, residuals))
-
-    return Method(name, gain, uses_noise)
+Method = Filter | Update | PooledMethod
 
 
-def _of_past(statistic: Callable[[Array], float]) -> Penalty:
-    """Return the rule λ_t = statistic(Σ_{τ<t} X_τᵀX_τ)/n_t; 0 for the first task."""
+def _ridge(name: str, penalty: Penalty, *, uses_noise: bool = False, reduces_past: bool = False) -> Filter:
+    def applied(task: SharedTask, noise_variance: float) -> Applied:
+        return partial(task.form.solve, task.n_samples * penalty(task, noise_variance))
 
-    def penalty(task: SharedTask, _: float) -> float:
-        return 0.0 if task.number == 1 else statistic(task.past.information) / task.n_samples
-
-    return penalty
+    return Filter(name, applied, uses_noise, reduces_past)
 
 
-def _trace_mean(information: Array) -> float:
-    return float(np.diagonal(information).mean())
+def _past_mean(task: SharedTask, _: float) -> float:
+    """λ_t = tr(H̃_t)/p."""
+    return float(np.diagonal(task.past.information).mean()) / task.n_samples
 
 
-def _full(task: SharedTask, factor: Factor) -> Gain:
-    return lambda residuals: factor.solve(task.lift(residuals))
+def _past_top(task: SharedTask, _: float) -> float:
+    """λ_t = the largest eigenvalue of H̃_t."""
+    return 0.0 if task.number == 1 else task.past.form.top / task.n_samples
 
 
-def _generalized(task: SharedTask, _: float) -> Gain:
+def _generalized(task: SharedTask, _: float) -> Applied:
     """H̃_t: (X_tᵀX_t + n_tH̃_t)⁺ = (Σ_{τ≤t} X_τᵀX_τ)⁺."""
-    if task.number == 1:
-        return lambda residuals: task.lift(task.ridge_solve(0.0, residuals))
-    return _full(task, task.pooled_factor)
+    return partial(task.pooled_solve, 0.0)
 
 
-def _optimal(task: SharedTask, noise_variance: float) -> Gain:
+def _optimal(task: SharedTask, noise_variance: float) -> Applied:
     """H_t with the prior σ²·E[w_*w_*ᵀ]⁻¹ = σ²I; Sec. "A Practical Algorithm", corrections row 2."""
-    if noise_variance == 0.0:
-        return _generalized(task, noise_variance)
-    return _full(task, task.pooled_with(noise_variance))
+    return partial(task.pooled_solve, noise_variance)
 
 
-def _diagonal(task: SharedTask, _: float) -> Gain:
+def _diagonal(task: SharedTask, noise_variance: float) -> Applied:
     """H_t = diag(H̃_t): elastic weight consolidation (EWC)."""
     if task.number == 1:
-        return _generalized(task, 0.0)
+        return _generalized(task, noise_variance)
     matrix = task.products.copy(order="F")
     matrix.ravel(order="K")[:: len(matrix) + 1] += np.diagonal(task.past.information)
-    return _full(task, Factor(matrix))
+    return Factor(matrix).solve
 
 
 def _evidence(task: SharedTask, mix: Array) -> Array:
@@ -133,7 +146,7 @@ def _evidence(task: SharedTask, mix: Array) -> Array:
 
 
 def _oracle(task: SharedTask, mix: Array) -> Array:
-    return task.pooled_factor.solve(task.pooled.moment @ mix)
+    return task.pooled_solve(0.0, task.pooled.moment @ mix)
 
 
 def _oracle_moment(task: SharedTask, scatter: Array) -> Array:
@@ -146,32 +159,16 @@ def _oracle_moment(task: SharedTask, scatter: Array) -> Array:
     return moment
 
 
-def _vanilla(n_steps: int) -> Callable[[SharedTask, float], Gain]:
+def _vanilla(name: str, n_steps: int) -> Filter:
     """n_steps of gradient descent with the learning rate 1/γ_max: X_tᵀ·Σ_k (I − G/top)^k·r/top, G the square."""
 
-    def gain(task: SharedTask, _: float) -> Gain:
-        if task.top <= 0.0:
-            return lambda residuals: task.lift(np.zeros_like(residuals))
+    def applied(task: SharedTask, _: float) -> Applied:
+        return partial(task.form.descend, 1.0 / task.top, n_steps) if task.top > 0.0 else np.zeros_like
 
-        def stepped(residuals: Array) -> Array:
-            if residuals.shape[1] >= MANY_COLUMNS:
-                values, vectors = task.eigen
-                return task.lift((vectors * _summed_steps(values, task.top, n_steps)) @ (vectors.T @ residuals))
-            return task.lift(task.shifted.descend(1.0 / task.top, n_steps, residuals))
-
-        return stepped
-
-    return gain
+    return Filter(name, applied)
 
 
-def _summed_steps(values: Array, top: float, n_steps: int) -> Array:
-    """Return (1 − (1 − g/top)^m)/g for eigenvalues g, which is m/top at g = 0."""
-    share = np.minimum(values / top, 1.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(share > 0.0, -np.expm1(n_steps * np.log1p(-share)) / values, n_steps / top)
-
-
-def _matched(task: SharedTask, _: float) -> Gain:
+def _matched(task: SharedTask, _: float) -> Applied:
     """Gradient descent whose learning-rate matrix makes it equal generalized ridge with H̃_t.
 
     With BᵀB = (Σ_{τ≤t} X_τᵀX_τ)⁺ and B·X_tᵀX_t·Bᵀ = V diag(c) Vᵀ, ridge takes the share c of the way in each direction;
@@ -188,8 +185,8 @@ def _matched(task: SharedTask, _: float) -> Gain:
     rates = (vectors * rate) @ vectors.T
     moves = (vectors * moved) @ vectors.T
 
-    def stepped(residuals: Array) -> Array:
-        slope = factor.half_solve(task.lift(residuals))
+    def stepped(gradient: Array) -> Array:
+        slope = factor.half_solve(gradient)
         total = np.zeros_like(slope)
         for _ in range(MATCHED_STEPS):
             total += slope
@@ -203,20 +200,20 @@ def _best(task: SharedTask, noise_variance: float) -> float:
     return task.best_penalties[noise_variance]
 
 
-NAMED: dict[str, Method | PooledMethod] = {
+NAMED: dict[str, Method] = {
     method.name: method
     for method in (
         _ridge("mn", lambda task, _: 0.0),
         _ridge("crr:best", _best, uses_noise=True),
-        _ridge("crr:trace", _of_past(_trace_mean)),
-        _ridge("crr:max", _of_past(top_eigenvalue)),
+        _ridge("crr:trace", _past_mean),
+        _ridge("crr:max", _past_top, reduces_past=True),
         _ridge("crr:task-max", lambda task, _: task.top / task.n_samples),
         _ridge("crr:t-1", lambda task, _: task.number - 1.0),
-        Method("gr", _generalized),
-        Method("gr:optimal", _optimal, uses_noise=True),
-        Method("gr:diagonal", _diagonal),
-        Method("es", _vanilla(VANILLA_STEPS)),
-        Method("es:gr", _matched),
+        Update("gr", _generalized),
+        Update("gr:optimal", _optimal, uses_noise=True),
+        Update("gr:diagonal", _diagonal),
+        _vanilla("es", VANILLA_STEPS),
+        Update("es:gr", _matched),
         PooledMethod("gr:evidence", _evidence, uses_noise=True),
         PooledMethod("oracle", _oracle, _oracle_moment),
     )
@@ -242,7 +239,7 @@ DESCRIPTIONS = {
 """What a user may ask for, and what it is."""
 
 
-def find_methods(names: str | Sequence[str], setting: Setting) -> tuple[Method | PooledMethod, ...]:
+def find_methods(names: str | Sequence[str], setting: Setting) -> tuple[Method, ...]:
     """Return the methods of these names (or of one text, with commas), or raise."""
     listed = names.split(",") if isinstance(names, str) else list(names)
     found = [_find(str(name).strip(), setting) for name in listed]
@@ -251,7 +248,7 @@ def find_methods(names: str | Sequence[str], setting: Setting) -> tuple[Method |
     return tuple(found)
 
 
-def _find(name: str, setting: Setting) -> Method | PooledMethod:
+def _find(name: str, setting: Setting) -> Method:
     if name in NAMED:
         return NAMED[name]
     kind, colon, argument = name.partition(":")
@@ -264,7 +261,7 @@ def _find(name: str, setting: Setting) -> Method | PooledMethod:
                 )
             return _ridge(name, lambda task, _: penalties[(task.number - 1) % len(penalties)])
     if kind == "es" and argument.isascii() and argument.isdigit() and int(argument) >= 1:
-        return Method(name, _vanilla(int(argument)))
+        return _vanilla(name, int(argument))
     close = difflib.get_close_matches(name, NAMED, n=1)
     hint = f" Did you mean {close[0]}?" if close else ""
     raise InvalidParameterError(f"there is no method {name!r}.{hint} There are: {', '.join(DESCRIPTIONS)}.")

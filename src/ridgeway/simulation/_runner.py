@@ -140,7 +140,7 @@ def expectation(results: Results, n_jobs: int | None = 1, *, methods: Sequence[s
     return run(description.setting, names, repetitions, description.seed, n_jobs) if names else None
 
 
-def _is_nonlinear(method: Method | PooledMethod) -> bool:
+def _is_nonlinear(method: Method) -> bool:
     return isinstance(method, PooledMethod) and method.second_moment is None
 
 

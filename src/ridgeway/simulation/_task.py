@@ -11,17 +11,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.linalg import Factor, ShiftedSystem, column_products, mirrored, row_products, symmetric_eigen
+from ridgeway.linalg import Factor, TridiagonalForm, column_products, mirrored, row_products, symmetric_eigen
 from ridgeway.simulation._draws import Design
 
 __all__ = ["Past", "SharedTask"]
 
 Array = NDArray[np.float64]
-
-MANY_COLUMNS = 16
-"""Right-hand sides from which on a method that is applied to all of them at once is worth a factor of its own."""
-NEGLIGIBLE = 1e-10
-"""A penalty below this share of the trace leaves the decision about the rank to `Factor`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +42,11 @@ class Past:
         information = np.zeros((n_features, n_features), order="F")
         return cls(0, information, np.zeros((n_features, 2)), np.zeros((2, 2)))
 
+    @cached_property
+    def form(self) -> TridiagonalForm:
+        """`information` as Q·T·Qᵀ."""
+        return TridiagonalForm(self.information)
+
 
 class SharedTask:
     """A task and the past before it.
@@ -59,6 +59,8 @@ class SharedTask:
     past : Past
     best_penalties : mapping of noise variance to λ_t
         For `crr:best`.
+    reduces_past : bool
+        Whether the next task will ask for the tridiagonal form of the sums with this one: then it also solves here.
 
     Attributes
     ----------
@@ -71,9 +73,15 @@ class SharedTask:
     """
 
     def __init__(
-        self, design: Design, targets: Array, past: Past, best_penalties: Mapping[float, float] | None = None
+        self,
+        design: Design,
+        targets: Array,
+        past: Past,
+        best_penalties: Mapping[float, float] | None = None,
+        *,
+        reduces_past: bool = False,
     ) -> None:
-        self.design, self.past = design, past
+        self.design, self.past, self.reduces_past = design, past, reduces_past
         self.number, self.n_samples = design.number, design.n_samples
         self.rows = design.rows
         self.n_features = design.rows.shape[1]
@@ -90,45 +98,54 @@ class SharedTask:
         self.square = row_products(design.rows) if self.is_dual else self.products
         self.equations = design.rows if self.is_dual else mirrored(self.products)
         self.right_sides = targets if self.is_dual else moment
-        self._ridges: dict[float, Factor] = {}
 
     def lift(self, values: Array) -> Array:
         """Return X_tᵀ·values, or the values themselves where the equations are multiplied by X_tᵀ already."""
         return self.rows.T @ values if self.is_dual else values
 
-    def ridge_solve(self, penalty: float, right: Array) -> Array:
-        """Return (`square` + n_tλI)⁻¹·right; with λ = 0 by its pseudo-inverse, which is the minimum-norm update."""
-        shift = self.n_samples * penalty
-        if right.shape[1] < MANY_COLUMNS and shift > NEGLIGIBLE * np.diagonal(self.square).sum():
-            return self.shifted.solve(shift, right)
-        if penalty not in self._ridges:
-            self._ridges[penalty] = Factor(_with_diagonal(self.square, shift), shift)
-        return self._ridges[penalty].solve(right)
-
     @cached_property
-    def shifted(self) -> ShiftedSystem:
-        """`square`, ready for any penalty."""
-        return ShiftedSystem(self.square)
+    def form(self) -> TridiagonalForm:
+        """`square` as Q·T·Qᵀ, ready for any penalty."""
+        return TridiagonalForm(self.square)
 
-    def pooled_with(self, prior: float) -> Factor:
-        """Return the factor of Σ_{τ≤t} X_τᵀX_τ + prior·I."""
-        return Factor(_with_diagonal(self.pooled.information, prior), prior)
+    @property
+    def top(self) -> float:
+        """The largest eigenvalue of X_tᵀX_t."""
+        return self.form.top
 
     @cached_property
     def pooled_factor(self) -> Factor:
         """The factor of Σ_{τ≤t} X_τᵀX_τ."""
         return Factor(self.pooled.information)
 
-    @property
-    def top(self) -> float:
-        """The largest eigenvalue of X_tᵀX_t."""
-        return self.shifted.top
+    def pooled_solve(self, prior: float, right: Array) -> Array:
+        """Return (Σ_{τ≤t} X_τᵀX_τ + prior·I)⁺·right."""
+        if self.reduces_past:
+            form = self.pooled.form
+            return form.turn_back(form.solve(prior, form.turn(right)))
+        factor = Factor(self.pooled.information, prior) if prior else self.pooled_factor
+        return factor.solve(right)
 
     @cached_property
     def eigen(self) -> tuple[Array, Array]:
         """Eigenvalues, clipped at 0, and eigenvectors of `square`."""
         values, vectors = symmetric_eigen(self.square)
         return np.maximum(values, 0.0), vectors
+
+    @cached_property
+    def basis(self) -> Array:
+        """Q of `form`."""
+        return self.form.turn_back(np.eye(len(self.square)))
+
+    @cached_property
+    def turned_rows(self) -> Array:
+        """QᵀX_t; or Qᵀ where the equations are multiplied by X_tᵀ already."""
+        return np.asfortranarray(self.lift(self.basis).T)
+
+    @cached_property
+    def lifted_unit(self) -> Array:
+        """X_tᵀ; or I where the equations are multiplied by X_tᵀ already."""
+        return self.rows.T if self.is_dual else np.eye(self.n_features)
 
     def noise_moment(self, noise_variance: float, drift: float) -> Array:
         """Return the covariance of z_t given the rows: of σ·noise, and of X_tδ with δ of covariance drift·I."""
@@ -144,9 +161,3 @@ class SharedTask:
         products = mirrored(self.products)
         spread = products if scales is None else mirrored(column_products(self.rows * scales[:, np.newaxis]))
         return noise_variance * spread + (drift * (products @ products) if drift else 0.0)
-
-
-def _with_diagonal(upper: Array, value: float) -> Array:
-    matrix = upper.copy(order="F")
-    matrix.ravel(order="K")[:: len(matrix) + 1] += value
-    return matrix

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway._validation import Task, check_tasks, dense
+from ridgeway._task import Task, dense
+from ridgeway._validation import check_tasks
 from ridgeway.errors import FeatureMismatchError, InvalidDataError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.store._schema import Schema, check_columns

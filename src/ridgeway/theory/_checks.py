@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ridgeway._validation import LARGEST
+from ridgeway._task import LARGEST
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError
 from ridgeway.linalg import asymmetry, is_semidefinite, smallest_eigenvalue, tolerance
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ridgeway._validation import LARGEST
+from ridgeway._task import LARGEST
 from ridgeway.errors import InvalidParameterError
 
 
