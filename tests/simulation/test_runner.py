@@ -224,6 +224,11 @@ BAD = {
     "has 2 penalties; give one, or one per task, 3": {"methods": "crr:1/2"},
     "no method 'crr:-1'": {"methods": "crr:-1"},
     "no method 'es:0'": {"methods": "es:0"},
+    "gr:evidence needs two rows in the first task": {
+        "setting": Setting(n_tasks=2, n_samples=[1, 5], n_features=3),
+        "methods": "gr,gr:evidence",
+        "averaging": "drawn",
+    },
     "repetitions must be": {"repetitions": 0},
     "seed must be": {"seed": -1},
     "n_jobs must be": {"n_jobs": 0},

@@ -245,6 +245,11 @@ def find_methods(names: str | Sequence[str], setting: Setting) -> tuple[Method, 
     found = [_find(str(name).strip(), setting) for name in listed]
     if not found or len({method.name for method in found}) < len(found):
         raise InvalidParameterError(f"methods needs at least one name, each once; got {', '.join(map(str, listed))!r}.")
+    first = min(setting.n_samples) if setting.order == "adversarial" else setting.n_samples[0]
+    if first < 2 and NAMED["gr:evidence"] in found:
+        raise InvalidParameterError(
+            "gr:evidence needs two rows in the first task, since one cannot tell noise from signal; got 1."
+        )
     return tuple(found)
 
 

@@ -141,6 +141,7 @@ def save(figure: "Figure", folder: Path, name: str) -> list[Path]:
         metadata = {"Software": None} if path.suffix == ".png" else {"Date": None}
         with atomic_file(path) as file:
             figure.savefig(file, format=path.suffix[1:], dpi=130, metadata=metadata)
+        figure.set_layout_engine("none")  # what was laid out stays so
     return paths
 
 
