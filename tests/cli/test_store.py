@@ -168,6 +168,23 @@ def test_warnings_are_one_line(run, survey):
     assert "condition infinite" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (PermissionError(13, "Permission denied", "wages\n.rw"), 2, "Permission denied (wages .rw)."),
+        (MemoryError(), 2, "MemoryError"),
+        (KeyboardInterrupt(), 130, "interrupted. Run it again."),
+    ],
+)
+def test_what_the_system_refuses_is_one_line_too(run, monkeypatch, error, code, line):
+    def fail(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr(store, "open", fail)
+    for command in ("history wages.rw", "compare-task wages.rw new.csv"):
+        assert run(command, code=code).stderr == f"ridgeway {command.split()[0]}: {line}\n"
+
+
 def test_names_are_shown_as_they_are(run, survey, tmp_path):
     survey.drop(columns="year").rename(columns={"age": "[red]age"}).to_parquet("odd.parquet")
     run("init odd.rw --from odd.parquet --target log_wage")

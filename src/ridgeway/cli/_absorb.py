@@ -2,7 +2,8 @@
 
 import click
 
-from ridgeway.cli._shared import Progress, as_json_option, emit, guarded, state_file
+from ridgeway.cli._failures import guarded
+from ridgeway.cli._shared import Progress, as_json_option, emit, state_file
 
 __all__ = ["absorb", "remove"]
 
@@ -27,7 +28,7 @@ data_file = click.argument("data", type=click.Path(), metavar="DATA")
 @click.option("--task-column", help="Column that says which task a row belongs to.")
 @click.option("--force", metavar="REASON", help="Take in an id or content that is there already; the ledger says why.")
 @as_json_option
-@guarded
+@guarded()
 def absorb(file: str, data: str, task: str | None, task_column: str | None, force: str | None, as_json: bool) -> None:
     """Learn a CSV, Parquet or Arrow file, whole or not at all.
 
@@ -54,7 +55,7 @@ def absorb(file: str, data: str, task: str | None, task_column: str | None, forc
 @click.option("--task", required=True, help="Id of the task.")
 @click.option("--task-column", help="Column that says which rows of the file are the task's.")
 @as_json_option
-@guarded
+@guarded()
 def remove(file: str, data: str, task: str, task_column: str | None, as_json: bool) -> None:
     """Take a task out again, as if it had never been absorbed. Needs the very rows.
 

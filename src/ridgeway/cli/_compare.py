@@ -1,14 +1,14 @@
 """`ridgeway compare`: play a table as tasks through every method, and report who forgets."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ridgeway.cli._failures import guarded
 from ridgeway.cli._progress import progress_bar
-from ridgeway.errors import InvalidParameterError, RidgewayError
+from ridgeway.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from ridgeway.report import Comparison, Result
@@ -70,6 +70,7 @@ Examples:
 @click.option(
     "--out", required=True, type=click.Path(), help="Folder for the report: new, empty, or an earlier report."
 )
+@guarded()
 def compare(source: str, out: str, **options: Any) -> None:
     """Play SOURCE as a sequence of tasks through every method, and report who forgets.
 
@@ -93,17 +94,11 @@ def compare(source: str, out: str, **options: Any) -> None:
                 data, **{**options, **chosen, "methods": methods, "encoding": encoding}, progress=bar
             )
         page = report.write_report(found, out)
-    except RidgewayError as error:
-        _stop(str(error))
     except OSError as error:
-        _stop(f"cannot write to '{out}': {error.strerror or error}. Choose another folder.")
+        what = f"cannot write to '{out}': {error.strerror or error}. Choose another folder."
+        raise InvalidParameterError(what) from error
     _print(found)
     click.echo(f"\nThe report is in {page}")
-
-
-def _stop(message: str) -> None:
-    click.echo(f"ridgeway compare: {' '.join(message.split())}", err=True)
-    sys.exit(2)
 
 
 def _read(source: str) -> tuple[Any, "Table"]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ridgeway.cli._shared import guarded, state_file
+from ridgeway.cli._failures import guarded
+from ridgeway.cli._shared import state_file
 
 if TYPE_CHECKING:
     from ridgeway.retrospect import Comparison
@@ -25,7 +26,7 @@ Examples:
 @click.command(name="compare-task", epilog=EXAMPLES)
 @state_file
 @click.argument("data", metavar="DATA")
-@guarded
+@guarded()
 def compare_task(file: str, data: str) -> None:
     """Ask, before absorbing a CSV, Parquet or Arrow file, whether it shares the state's parameter.
 

@@ -2,7 +2,8 @@
 
 import click
 
-from ridgeway.cli._shared import Progress, as_json_option, emit, guarded, state_file
+from ridgeway.cli._failures import guarded
+from ridgeway.cli._shared import Progress, as_json_option, emit, state_file
 
 __all__ = ["export", "import_", "merge", "predict"]
 
@@ -12,7 +13,7 @@ __all__ = ["export", "import_", "merge", "predict"]
 @click.argument("data", type=click.Path(), metavar="DATA")
 @click.option("--out", required=True, type=click.Path(), help="Where to: .parquet, .csv or .arrow.")
 @as_json_option
-@guarded
+@guarded()
 def predict(file: str, data: str, out: str, as_json: bool) -> None:
     """Predict for each row of a data file that has the features. Exits with 2, and writes nothing, where it cannot."""
     from ridgeway import store
@@ -30,7 +31,7 @@ def predict(file: str, data: str, out: str, as_json: bool) -> None:
 @click.argument("two", type=click.Path(), metavar="TWO.rw")
 @click.option("--out", required=True, type=click.Path(), help="The state file to make, which must not exist yet.")
 @as_json_option
-@guarded
+@guarded()
 def merge(one: str, two: str, out: str, as_json: bool) -> None:
     """Make a state file as if it had absorbed the tasks of two.
 
@@ -49,7 +50,7 @@ def merge(one: str, two: str, out: str, as_json: bool) -> None:
 @state_file
 @click.argument("out", type=click.Path(), metavar="OUT")
 @as_json_option
-@guarded
+@guarded()
 def export(file: str, out: str, as_json: bool) -> None:
     """Write plain arrays and a manifest (OUT.safetensors), or the coefficients (OUT.csv). Exits with 2 on failure."""
     from ridgeway import store
@@ -65,7 +66,7 @@ def export(file: str, out: str, as_json: bool) -> None:
 @click.argument("source", type=click.Path(), metavar="IN.safetensors")
 @state_file
 @as_json_option
-@guarded
+@guarded()
 def import_(source: str, file: str, as_json: bool) -> None:
     """Make a state file of what `ridgeway export` wrote. Exits with 2 where that is not intact."""
     from ridgeway import store

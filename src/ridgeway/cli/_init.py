@@ -2,7 +2,8 @@
 
 import click
 
-from ridgeway.cli._shared import as_json_option, emit, guarded, names, state_file
+from ridgeway.cli._failures import guarded
+from ridgeway.cli._shared import as_json_option, emit, names, state_file
 from ridgeway.errors import InvalidParameterError
 
 __all__ = ["init"]
@@ -31,7 +32,7 @@ Examples:
     help="moments is faster and has half of the digits.",
 )
 @as_json_option
-@guarded
+@guarded()
 def init(
     file: str,
     features: str | None,

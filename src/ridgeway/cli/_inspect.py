@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from ridgeway.cli._shared import as_json_option, emit, guarded, print_table, state_file
+from ridgeway.cli._failures import guarded
+from ridgeway.cli._shared import as_json_option, emit, print_table, state_file
 from ridgeway.errors import DamagedStoreError
 
 __all__ = ["check", "history", "show"]
@@ -14,7 +15,7 @@ __all__ = ["check", "history", "show"]
 @click.command()
 @state_file
 @as_json_option
-@guarded
+@guarded()
 def history(file: str, as_json: bool) -> None:
     """Show what was learned, when, how many rows, and the digests. Exits with 2 where the file cannot be read."""
     from ridgeway import store
@@ -42,7 +43,7 @@ def history(file: str, as_json: bool) -> None:
 @click.command()
 @state_file
 @as_json_option
-@guarded
+@guarded()
 def show(file: str, as_json: bool) -> None:
     """Show coefficients, rank, condition and size. Exits with 2 where the file cannot be read or is still empty."""
     from ridgeway import store
@@ -69,7 +70,7 @@ def show(file: str, as_json: bool) -> None:
 @state_file
 @click.option("--restore-previous", is_flag=True, help="Go back to the previous generation of a damaged file.")
 @as_json_option
-@guarded
+@guarded()
 def check(file: str, restore_previous: bool, as_json: bool) -> None:
     """Check every digest and every invariant. Exits with 1 where the file is damaged, with 2 where it is none."""
     from ridgeway import store

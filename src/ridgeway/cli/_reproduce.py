@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ridgeway.cli._failures import clear_failures
+from ridgeway.cli._failures import guarded
 
 if TYPE_CHECKING:
     from ridgeway.simulation._claims import Claim, Finding
@@ -27,20 +27,20 @@ Examples:
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Worker processes; -1 is one per core.")
 @click.option("--resume", is_flag=True, help="Continue what the folder holds.")
+@guarded(resumes=True)
 def reproduce(out: str, repetitions: int, seed: int, jobs: int, resume: bool) -> None:
     """Run the paper's two simulations again, draw its two figures, and judge each of its claims.
 
     The folder gets figure-1 and figure-2 (PNG and SVG), the results as Parquet, and reproduction.md with the measured
     numbers, their standard errors and the verdicts.
     """
-    with clear_failures("reproduce", resumes=True):
-        from ridgeway import simulation
-        from ridgeway.cli._progress import progress_bar
+    from ridgeway import simulation
+    from ridgeway.cli._progress import progress_bar
 
-        with progress_bar("simulating") as report:
-            judged = simulation.reproduce(out, repetitions, seed, jobs, resume=resume, progress=report)
-        _print_verdicts(judged)
-        click.echo(f"Written to {out}: figure-1, figure-2, reproduction.md, and the results as Parquet.")
+    with progress_bar("simulating") as report:
+        judged = simulation.reproduce(out, repetitions, seed, jobs, resume=resume, progress=report)
+    _print_verdicts(judged)
+    click.echo(f"Written to {out}: figure-1, figure-2, reproduction.md, and the results as Parquet.")
 
 
 def _print_verdicts(judged: list[tuple["Claim", "Finding"]]) -> None:

@@ -1,53 +1,22 @@
-"""What the commands on state files share: errors in one line, JSON, tables, and progress past two seconds."""
+"""What the commands on state files share: JSON, tables, and progress past two seconds."""
 
-import functools
 import json
 import sys
 import time
-import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from types import TracebackType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import click
 
-from ridgeway.errors import RidgewayError
+__all__ = ["Progress", "as_json_option", "emit", "names", "print_table", "state_file"]
 
-__all__ = ["Progress", "as_json_option", "emit", "guarded", "names", "print_table", "state_file"]
-
-P = ParamSpec("P")
-T = TypeVar("T")
 PATIENCE = 2.0
 """Seconds after which a progress bar is shown."""
 PLAIN_WIDTH = 160
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 state_file = click.argument("file", type=click.Path(), metavar="FILE.rw")
-
-
-def guarded(function: Callable[P, T]) -> Callable[P, T]:
-    """Let errors end a command with one line and exit code 2, and warnings be one line each."""
-
-    @functools.wraps(function)
-    def run(*args: P.args, **kwargs: P.kwargs) -> T:
-        name = f"ridgeway {function.__name__.rstrip('_').replace('_', '-')}"
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", UserWarning)
-            try:
-                return function(*args, **kwargs)
-            except (RidgewayError, OSError, MemoryError) as error:
-                click.echo(f"{name}: {_one_line(error)}", err=True)
-                sys.exit(2)
-            finally:
-                for warning in caught:
-                    click.echo(f"{name}: warning: {_one_line(warning.message)}", err=True)
-
-    return run
-
-
-def _one_line(message: object) -> str:
-    text = " ".join(str(message).split()) or type(message).__name__
-    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
 
 
 def names(value: str | None) -> list[str]:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ridgeway.cli._failures import clear_failures
+from ridgeway.cli._failures import guarded
 from ridgeway.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ Methods:
 )
 @click.option("--out", type=click.Path(), required=True, help="A new or empty folder for the results.")
 @click.option("--resume", is_flag=True, help="Continue the run that the folder holds.")
+@guarded(resumes=True)
 def simulate(**options: Any) -> None:
     """Simulate tasks, learn them with several methods, and write one error per repetition, task and method.
 
@@ -70,24 +71,23 @@ def simulate(**options: Any) -> None:
     gets results.parquet and directions.parquet. Exits with 2 for a setting that cannot be or a folder that cannot be
     used, and then writes nothing.
     """
-    with clear_failures("simulate", resumes=True):
-        from ridgeway import simulation
-        from ridgeway.cli._progress import progress_bar
+    from ridgeway import simulation
+    from ridgeway.cli._progress import progress_bar
 
-        setting = _setting(options)
-        with progress_bar("simulating") as report:
-            results = simulation.run(
-                setting,
-                options["methods"],
-                options["repetitions"],
-                options["seed"],
-                options["jobs"],
-                averaging=options["average"],
-                out=options["out"],
-                resume=options["resume"],
-                progress=report,
-            )
-        _print_summary(results)
+    setting = _setting(options)
+    with progress_bar("simulating") as report:
+        results = simulation.run(
+            setting,
+            options["methods"],
+            options["repetitions"],
+            options["seed"],
+            options["jobs"],
+            averaging=options["average"],
+            out=options["out"],
+            resume=options["resume"],
+            progress=report,
+        )
+    _print_summary(results)
 
 
 def _setting(options: dict[str, Any]) -> Any:

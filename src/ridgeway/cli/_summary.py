@@ -2,7 +2,8 @@
 
 import click
 
-from ridgeway.cli._shared import guarded, names, state_file
+from ridgeway.cli._failures import guarded
+from ridgeway.cli._shared import names, state_file
 
 __all__ = ["summary"]
 
@@ -18,7 +19,7 @@ Examples:
 @state_file
 @click.option("--features", help="Names with commas: the model of these alone, as if refitted on all rows.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
-@guarded
+@guarded()
 def summary(file: str, features: str | None, level: float) -> None:
     """Print coefficients, standard errors, tests and intervals over all rows that were ever absorbed.
 

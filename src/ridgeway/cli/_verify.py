@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ridgeway.errors import InvalidParameterError
+from ridgeway.cli._failures import guarded
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,6 +45,7 @@ Examples:
     show_default=True,
     help="quick takes seconds; full takes minutes, with 10 to 50 times as many instances.",
 )
+@guarded()
 def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: str) -> None:
     """Put each statement of the paper to the test, or only those named.
 
@@ -53,11 +54,7 @@ def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: str) -> Non
     """
     from ridgeway import verify as checks
 
-    try:
-        statements = checks.select(names)
-    except InvalidParameterError as error:
-        click.echo(f"ridgeway verify: {error}", err=True)
-        sys.exit(2)
+    statements = checks.select(names)
     chosen = [statement.name for statement in statements]
     results = list(_with_progress(checks.verify(chosen, seed=seed, budget=budget), len(chosen)))
     if as_json:
