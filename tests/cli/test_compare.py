@@ -4,8 +4,10 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from pyarrow import feather, parquet
 from report.tables import shifted
 
 from ridgeway import report
@@ -149,6 +151,19 @@ def test_the_index_of_pandas_is_no_feature(run, table, tmp_path, form):
     assert "index=False, or name the columns to use as features (--features)." in result.stderr
     named = run(path, *SITES, "--features", "x1,x2", "--out", tmp_path / "r")
     assert named.exit_code == 0, named.output
+
+
+@pytest.mark.parametrize("form", ["parquet", "feather"])
+def test_an_index_with_a_name_is_no_feature_either(run, table, tmp_path, form):
+    """A CSV file does not say that the column was one."""
+    frame, path = pd.read_csv(table), table.with_suffix(f".{form}")
+    written = pa.Table.from_pandas(frame.assign(person=frame.index**2).set_index("person"))
+    parquet.write_table(written, path) if form == "parquet" else feather.write_feather(written, path)
+    result = run(path, *SITES, "--out", tmp_path / "r")
+    assert_refused(result, "has column 'person': pandas' index, which numbers the rows and is no feature.", tmp_path)
+    parquet.write_table(pa.Table.from_pandas(frame.set_index("site")), table.with_suffix(".parquet"))
+    tasks = run(table.with_suffix(".parquet"), *SITES, "--out", tmp_path / "r")
+    assert tasks.exit_code == 0, tasks.output
 
 
 @pytest.mark.parametrize(

@@ -439,3 +439,13 @@ def test_the_index_of_a_data_frame_is_no_feature(frame, tmp_path, refused, name)
     with pytest.raises(FeatureMismatchError, match=r"index of a pandas DataFrame. Write the file with index=False."):
         store.features_of(tmp_path / name, leave_out=["wage"])
     refused(tmp_path / name, FeatureMismatchError, r"index of a pandas DataFrame. Write the file with index=False.")
+
+
+def test_nor_is_one_with_a_name_or_one_that_went_through_csv(frame, tmp_path, refused):
+    frame.assign(person=frame.index**2).set_index("person").to_parquet(tmp_path / "d.parquet")
+    frame.to_csv(tmp_path / "d.csv")
+    pd.read_csv(tmp_path / "d.csv").to_csv(tmp_path / "d.csv", index=False)
+    for name, index in (("d.parquet", "person"), ("d.csv", "Unnamed: 0")):
+        with pytest.raises(FeatureMismatchError, match=f"column '{index}', which looks like the index of a pandas"):
+            store.features_of(tmp_path / name, leave_out=["wage"])
+    refused(tmp_path / "d.csv", FeatureMismatchError, "'Unnamed: 0', which looks like the index")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._columns import is_number
 from ridgeway._task import LARGEST
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError
 from ridgeway.report._table import Numbers, Table, Text
@@ -21,8 +22,6 @@ MOST_CATEGORIES = 200
 """A text column with more values than this is a name or a key, not a category."""
 NEARLY_ALL = 0.9
 """A text column of which this share are numbers is a column of numbers with stray text in it."""
-UNNAMED = ("", "Unnamed: 0")
-"""The first column that pandas' `to_csv` writes, and what `read_csv` calls it."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +199,7 @@ def _target(table: Table, target: str) -> Numbers:
 def _refuse_stray_text(name: str, column: Text) -> None:
     """Raise where nearly all values of a text column are numbers, and not all."""
     counts = np.bincount(column.codes[~column.missing], minlength=len(column.categories))
-    stray = np.array([not _is_number(category) for category in column.categories], dtype=bool)
+    stray = np.array([not is_number(category) for category in column.categories], dtype=bool)
     n_stray, n_values = int(counts[stray].sum()), int(counts.sum())
     if n_stray and n_values - n_stray >= NEARLY_ALL * n_values:
         first = column.categories[int(np.flatnonzero(stray)[0])]
@@ -209,14 +208,6 @@ def _refuse_stray_text(name: str, column: Text) -> None:
             f"{', …' if stray.sum() > 1 else ''}) and the others are numbers. Mend it, leave it empty, or "
             "drop the column."
         )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _features(
@@ -246,9 +237,8 @@ def _features(
 
 def _refuse_index(table: Table, features: Sequence[str]) -> None:
     """Raise where nobody named the features and one of them is the index that pandas writes along."""
-    for name in features:
-        unnamed = name == table.names[0] and name in UNNAMED
-        if unnamed or name.startswith("__index_level_"):
+    for name in table.index:
+        if name in features:
             what = f"column {name!r}" if name else "an unnamed first column"
             raise InvalidDataError(
                 f"{table.source} has {what}: pandas' index, which numbers the rows and is no feature. Write the table "

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._columns import index_columns
 from ridgeway._optional import require
 from ridgeway.datasets import Dataset
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError
@@ -59,6 +60,7 @@ class Table:
         self._arrow = arrow
         self.source = source
         self.names: list[str] = [str(name) for name in arrow.column_names]
+        self.index = index_columns(self.names, arrow.schema.metadata)
         self.n_rows = int(arrow.num_rows)
         twice = [name for name, count in Counter(self.names).items() if count > 1]
         if twice:

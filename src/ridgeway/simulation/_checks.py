@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._columns import is_number
 from ridgeway._task import LARGEST
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import asymmetry, is_semidefinite, tolerance
@@ -106,7 +107,7 @@ def noise_law(value: Any) -> str:
         if value in ("gaussian", "laplace", "heteroscedastic"):
             return value
         word, _, freedom = value.partition(":")
-        if word == "t" and _is_number(freedom) and 2.0 < float(freedom) < np.inf:
+        if word == "t" and is_number(freedom) and 2.0 < float(freedom) < np.inf:
             return value
     raise InvalidParameterError(
         "noise must be gaussian, laplace, heteroscedastic, or t:df with df above 2 (else it has no variance); "
@@ -161,11 +162,3 @@ def _check_semidefinite(matrix: Array, name: str) -> None:
 
 def _is_count(text: str) -> bool:
     return text.isascii() and text.isdigit() and int(text) >= 1
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -42,7 +42,7 @@ def features_of(path: str | PathLike[str], *, leave_out: Sequence[str] = ()) -> 
     table = open_table(path)
     check_columns(table.columns, leave_out, str(table.path), extra=None)
     features = [name for name in table.columns if name not in leave_out]
-    refuse_index(features, str(table.path))
+    refuse_index([name for name in table.index if name in features], str(table.path))
     try:
         for batch in itertools.islice(table.batches(features, rows=1), 1):
             for name in features:

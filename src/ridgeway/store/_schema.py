@@ -1,13 +1,13 @@
 """What a state file is about: its columns and the settings of its model, fixed when it is made."""
 
 import json
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ridgeway._columns import index_columns
 from ridgeway.errors import DamagedStoreError, FeatureMismatchError, InvalidParameterError
 
 KINDS = ("square_root", "moments")
@@ -17,9 +17,6 @@ LOOK_ALIKES = str.maketrans(
     "aeopcyxijsdhrqwABE3KMHOPCTYXIJSaoipvuABEZHIKMNOPTYX",
 )
 """Cyrillic and Greek letters that are drawn as a Latin one."""
-
-INDEX = re.compile(r"(__index_level_\d+__)?")
-"""What pandas calls an index without a name in a Parquet file; in a CSV file it gives it none."""
 
 
 @dataclass(frozen=True)
@@ -173,19 +170,18 @@ def check_columns(found: Sequence[str], needed: Sequence[str], where: str, *, ex
         f"columns that the state file does not know: {listed(unknown)}" if unknown else "",
     ]
     hint = f" ({'; '.join(alike)}, though they look alike)" if alike else ""
-    refuse_index(unknown, where)
+    refuse_index([name for name in index_columns(found) if name in unknown], where)
     remedy = "Rename, add or drop columns so that the table has exactly those of the state file, in any order."
     raise FeatureMismatchError(f"{where} has {' and '.join(part for part in parts if part)}{hint}. {remedy}")
 
 
-def refuse_index(names: Sequence[str], where: str) -> None:
-    """Raise where a column is the index that pandas writes unless it is told not to."""
-    for name in names:
-        if INDEX.fullmatch(str(name)):
-            raise FeatureMismatchError(
-                f"{where} has a column {name!r}, which looks like the index of a pandas DataFrame. "
-                "Write the file with index=False."
-            )
+def refuse_index(index: Sequence[str], where: str) -> None:
+    """Raise where there is a column that is the index that pandas writes unless it is told not to."""
+    if index:
+        raise FeatureMismatchError(
+            f"{where} has a column {index[0]!r}, which looks like the index of a pandas DataFrame. "
+            "Write the file with index=False."
+        )
 
 
 def listed(names: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ridgeway._columns import index_columns
 from ridgeway._optional import require
 from ridgeway.errors import FeatureMismatchError, InvalidDataError
 
@@ -34,12 +35,14 @@ class Table(ABC):
     path : Path
     columns : list of str
     n_rows : int or None where only reading all of it would tell
+    index : list of str, the columns that are the index of a pandas DataFrame
     """
 
-    def __init__(self, path: Path, columns: Sequence[str], n_rows: int | None) -> None:
+    def __init__(self, path: Path, columns: Sequence[str], n_rows: int | None, metadata: Any = None) -> None:
         self.path = path
         self.columns = list(columns)
         self.n_rows = n_rows
+        self.index = index_columns(self.columns, metadata)
 
     @abstractmethod
     def batches(self, columns: Sequence[str], *, rows: int, text: Sequence[str] = ()) -> Iterator[Any]:
@@ -51,7 +54,8 @@ class _Parquet(Table):
         from pyarrow import parquet
 
         self._file = parquet.ParquetFile(path, buffer_size=PARQUET_BUFFER, pre_buffer=False)
-        super().__init__(path, self._file.schema_arrow.names, self._file.metadata.num_rows)
+        schema = self._file.schema_arrow
+        super().__init__(path, schema.names, self._file.metadata.num_rows, schema.metadata)
         self._check_row_groups()
 
     def _check_row_groups(self) -> None:
@@ -74,8 +78,8 @@ class _Parquet(Table):
 
 class _Arrow(Table):
     def __init__(self, path: Path) -> None:
-        reader = self._reader(path)
-        super().__init__(path, reader.schema.names, None)
+        schema = self._reader(path).schema
+        super().__init__(path, schema.names, None, schema.metadata)
 
     def _reader(self, path: Path) -> Any:
         import pyarrow as pa
