@@ -16,6 +16,8 @@ from ridgeway import GeneralizedRidge, retrospect
 from ridgeway.weights import Accumulated
 
 Array = NDArray[np.float64]
+Draw = Callable[[np.random.Generator, Array], tuple[Array, Array]]
+"""Draws the rows of a task, from a generator and w_*."""
 
 JUMPS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 200.0)
 """Sizes ‖δ‖² of the jump; an independent parameter, ‖δ‖² ≈ 2p, comes on top."""
@@ -83,6 +85,18 @@ def evidence_errors(
         "evidence": Accumulated(prior="evidence"),
         "optimum": Accumulated(prior=noise_variance),  # P = σ²·E_0⁻¹ with E_0 = I
     }
+
+    def draw(rng: np.random.Generator, coef: Array) -> tuple[Array, Array]:
+        X = design(rng, n, p, shift=shift)
+        return X, X @ coef + np.sqrt(noise_variance) * rng.normal(size=n)
+
+    return _mean_errors(seeds, policies, draw, p, n_tasks)
+
+
+def _mean_errors(
+    seeds: Iterable[int], policies: dict[str, Accumulated], draw: Draw, p: int, n_tasks: int
+) -> dict[str, Array]:
+    """Return the mean of ‖ŵ_t − w_*‖² after each task under each policy, on the same rows."""
     runs = []
     for seed in seeds:
         rng = np.random.default_rng(seed)
@@ -90,8 +104,7 @@ def evidence_errors(
         models = [GeneralizedRidge(policy, fit_intercept=False) for policy in policies.values()]
         errors = np.empty((n_tasks, len(models)))
         for t in range(n_tasks):
-            X = design(rng, n, p, shift=shift)
-            y = X @ coef + np.sqrt(noise_variance) * rng.normal(size=n)
+            X, y = draw(rng, coef)
             errors[t] = [np.square(model.partial_fit(X, y).coef_ - coef).sum() for model in models]
         runs.append(errors)
     return dict(zip(policies, np.mean(runs, axis=0).T, strict=True))
@@ -139,19 +152,13 @@ def scattered_errors(
 ) -> dict[str, Array]:
     """Return the mean of ‖ŵ_t − w_*‖² where each task has a parameter of its own, at ‖δ‖² = size from w_*."""
     policies = {"plain": Accumulated(), "adaptive": Accumulated(decay="adaptive")}
-    runs = []
-    for seed in seeds:
-        rng = np.random.default_rng(seed)
-        coef = rng.normal(size=p)
-        models = [GeneralizedRidge(policy, fit_intercept=False) for policy in policies.values()]
-        errors = np.empty((n_tasks, len(models)))
-        for t in range(n_tasks):
-            step = rng.normal(size=p)
-            X = rng.normal(size=(n, p))
-            y = X @ (coef + step * np.sqrt(size / (step @ step))) + rng.normal(size=n)
-            errors[t] = [np.square(model.partial_fit(X, y).coef_ - coef).sum() for model in models]
-        runs.append(errors)
-    return dict(zip(policies, np.mean(runs, axis=0).T, strict=True))
+
+    def draw(rng: np.random.Generator, coef: Array) -> tuple[Array, Array]:
+        step = rng.normal(size=p)
+        X = rng.normal(size=(n, p))
+        return X, X @ (coef + step * np.sqrt(size / (step @ step))) + rng.normal(size=n)
+
+    return _mean_errors(seeds, policies, draw, p, n_tasks)
 
 
 SETTINGS: dict[str, dict[str, Any]] = {
