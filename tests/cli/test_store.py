@@ -113,6 +113,10 @@ def test_schema_from_a_file(run, survey):
         ("show empty.rw", "has learned nothing yet"),
         ("history all.parquet", "is no state file"),
         ("predict wages.rw survey-2019.parquet --out p.txt", "data files end with"),
+        ("predict wages.rw new.csv --out all.parquet", "all.parquet exists already. Name another file, or remove it"),
+        ("export wages.rw new.csv", "new.csv exists already. Name another file, or remove it first."),
+        ("import model.safetensors wages.rw", "wages.rw exists already. Choose another name"),
+        ("merge wages.rw other.rw --out all.parquet", "all.parquet exists already. Choose another name"),
         ("merge wages.rw wages.rw --out w.rw", "both have a task '2019'"),
         ("export wages.rw wages.txt", "exports end with"),
         ("import all.parquet new.rw", "no intact safetensors"),
@@ -126,6 +130,8 @@ def test_what_is_refused_is_one_line_and_exit_code_2(run, survey, line, words, t
     run("init empty.rw --features a --target b")
     run("absorb wages.rw survey-2019.parquet --task 2019")
     (tmp_path / "nothing.rw").touch()
+    run("export wages.rw model.safetensors")
+    run(INIT.replace("wages", "other"))
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     result = run(line, code=2)
     assert result.stdout == ""

@@ -103,6 +103,7 @@ def test_what_is_no_export(made, tmp_path, monkeypatch):
     with pytest.raises(StoreError, match="beyond the budget of 10"):
         store.import_arrays(tmp_path / "m.safetensors", tmp_path / "back.rw")
     monkeypatch.undo()
+    (tmp_path / "m.safetensors").unlink()
     made.export(tmp_path / "m.safetensors")
     with pytest.raises(StoreError, match="exists already"):
         store.import_arrays(tmp_path / "m.safetensors", made.path)
@@ -150,6 +151,38 @@ def test_predictions_that_cannot_be_made_leave_nothing(made, rows, tmp_path):
     with pytest.raises(InvalidDataError, match="column 'a' has nulls in 50 of 50 rows"):
         made.predict_file(tmp_path / "nulls.csv", tmp_path / "p.csv")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["less.csv", "made.rw", "new.csv", "nulls.csv"]
+
+
+def test_no_file_is_replaced(made, rows, tmp_path, monkeypatch):
+    rows.to_csv(tmp_path / "new.csv", index=False)
+    calls = {
+        "c.csv": made.export,
+        "m.safetensors": made.export,
+        "p.parquet": lambda out: made.predict_file(tmp_path / "new.csv", out),
+    }
+    for name, call in calls.items():
+        out = tmp_path / name
+        out.symlink_to(tmp_path / "nowhere")
+        with pytest.raises(StoreError, match=r"exists already\. Name another file, or remove it first\."):
+            call(out)
+        assert out.is_symlink()
+        out.unlink()
+        call(out)
+    monkeypatch.setattr(_exchange.os.path, "lexists", lambda path: False)  # as if made by another process meanwhile
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    for name, call in calls.items():
+        with pytest.raises(StoreError, match="exists already"):
+            call(tmp_path / name)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_file_system_without_links(made, tmp_path, monkeypatch):
+    def refuse(one, two):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(_exchange.os, "link", refuse)
+    made.export(tmp_path / "c.csv")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.csv", "made.rw"]
 
 
 def test_the_schema_of_a_file(rows, tmp_path):

@@ -11,11 +11,14 @@ __all__ = ["export", "import_", "merge", "predict"]
 @click.command()
 @state_file
 @click.argument("data", type=click.Path(), metavar="DATA")
-@click.option("--out", required=True, type=click.Path(), help="Where to: .parquet, .csv or .arrow.")
+@click.option("--out", required=True, type=click.Path(), help="A new file: .parquet, .csv or .arrow.")
 @as_json_option
 @guarded()
 def predict(file: str, data: str, out: str, as_json: bool) -> None:
-    """Predict for each row of a data file that has the features. Exits with 2, and writes nothing, where it cannot."""
+    """Predict for each row of a data file that has the features.
+
+    Exits with 2, and writes nothing, where it cannot, or where there is a file of that name.
+    """
     from ridgeway import store
 
     with Progress(f"predicting {data}") as progress:
@@ -52,7 +55,10 @@ def merge(one: str, two: str, out: str, as_json: bool) -> None:
 @as_json_option
 @guarded()
 def export(file: str, out: str, as_json: bool) -> None:
-    """Write plain arrays and a manifest (OUT.safetensors), or the coefficients (OUT.csv). Exits with 2 on failure."""
+    """Write plain arrays and a manifest (OUT.safetensors), or the coefficients (OUT.csv).
+
+    Exits with 2, and writes nothing, where it cannot, or where there is a file of that name.
+    """
     from ridgeway import store
 
     store.open(file).export(out)

@@ -117,7 +117,9 @@ def predict_table(model: GeneralizedRidge, schema: Schema, table: Table, out: Pa
 
 @contextmanager
 def written(path: Path) -> Iterator[Path]:
-    """Yield another name to write to, which takes the place of `path` once all is written and on disk."""
+    """Yield another name to write to; it becomes `path`, which must be free, once all is written and on disk."""
+    if os.path.lexists(path):
+        raise _taken(path)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.new")
     try:
         temporary.touch(exist_ok=False)
@@ -126,9 +128,23 @@ def written(path: Path) -> Iterator[Path]:
         temporary.chmod(mode)
         with temporary.open("rb") as file:
             os.fsync(file.fileno())
-        temporary.replace(path)
+        _place(temporary, path)
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror or error}. Nothing was written.") from error
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+def _place(temporary: Path, path: Path) -> None:
+    """Give a file its name, if that is still free."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise _taken(path) from None
+    except OSError:  # a file system without links
+        temporary.replace(path)
+
+
+def _taken(path: Path) -> StoreError:
+    return StoreError(f"{path} exists already. Name another file, or remove it first.")

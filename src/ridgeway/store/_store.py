@@ -191,7 +191,7 @@ class Store:
     def export(self, path: str | PathLike[str]) -> None:
         """Write the state as plain arrays with a manifest (.safetensors), or the coefficients as a table (.csv).
 
-        A file that is there is replaced. `import_arrays` makes a state file of the former again.
+        The file must not exist yet. `import_arrays` makes a state file of the former again.
         """
         where, (generation, arrays) = as_path(path), self.snapshot()
         if where.suffix.lower() == ".safetensors":
@@ -206,7 +206,7 @@ class Store:
     ) -> int:
         """Write predictions for the rows of a data file, in their order, to another; return the number of rows.
 
-        A file that is there is replaced, once the new one is whole.
+        That file must not exist yet; it is put in place once it is whole.
         """
         table, where = open_table(path), as_path(out)
         if os.path.realpath(where) in (os.path.realpath(self.path), os.path.realpath(table.path)):
