@@ -6,6 +6,7 @@ from states import learned
 
 from ridgeway import retrospect
 from ridgeway.errors import InferenceError
+from ridgeway.weights import Accumulated
 
 pytestmark = pytest.mark.filterwarnings("ignore:the columns learned are collinear")
 KINDS = ["square_root", "moments"]
@@ -32,6 +33,33 @@ def test_coefficients_that_are_determined_are_those_of_the_model_without_the_oth
     assert np.isinf(found.standard_errors[[0, 2, 4, 5]]).all()
     np.testing.assert_allclose([found.r_squared, found.aic], [whole.r_squared, whole.aic], rtol=1e-7)
     assert "do not determine: intercept, x1, x3, x4" in str(found)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e8 / 3.0])
+def test_a_constant_target_has_no_r_squared(rng, kind, value):
+    X, weight = rng.normal(size=(40, 2)) + 3.0, rng.uniform(0.5, 2.0, size=40)
+    y = np.column_stack([np.full(40, value), X[:, 0] + rng.normal(size=40)])
+    found = retrospect.summary(learned(X, y, weight, information=kind))
+    assert np.isnan(found.r_squared).tolist() == [True, False]
+    first, second = str(found).split("target 1: ")
+    assert "target 0: R² undefined (the target is constant), noise variance " in first
+    assert not {"nan", "-inf"} & set(f"{first}{second}".replace(",", " ").split())
+    assert second.startswith(f"R² {found.r_squared[1]:.4g}, ")
+    assert not np.isnan(retrospect.summary(learned(X, y[:, 1] * 1e-9 + 1.0, information=kind)).r_squared)
+
+
+def test_a_constant_target_and_columns_that_are_not_determined(rows):
+    found = retrospect.summary(learned(rows[0], np.ones(40)))
+    assert found.not_estimable == ("intercept", "x1", "x3", "x4")
+    assert np.isinf(found.standard_errors[[0, 2, 4, 5]]).all()
+    assert (found.standard_errors[[1, 3]] == 0.0).all()
+
+
+def test_rows_that_are_met_exactly():
+    found = retrospect.summary(learned(np.eye(3), np.zeros(3), fit_intercept=False, weights=Accumulated(prior=1.0)))
+    assert found.aic == -np.inf
+    assert "AIC and BIC undefined (every row is met exactly)" in str(found)
 
 
 @pytest.mark.parametrize("kind", KINDS)

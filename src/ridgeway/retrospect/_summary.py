@@ -35,7 +35,7 @@ class Summary:
     noise_variance : float
         σ̂²: weighted squares over `degrees_of_freedom`.
     r_squared, log_likelihood, aic, bic : float
-        Under a prior the number of parameters is the effective one.
+        Under a prior the number of parameters is the effective one. R² is NaN where the target is constant.
     degrees_of_freedom, n_samples, n_tasks : int
     posterior : bool
         Whether a prior is in force, so that the quantities are those of the posterior.
@@ -87,7 +87,7 @@ class Summary:
             target = f"target {number}: " if len(tables) > 1 else ""
             rows = [f"{term:<{width}}" + "".join(_cells(row)) for term, row in zip(self.terms, table, strict=True)]
             rule = "-" * len(rows[0])
-            lines += [f"{target}R² {r_squared:.4g}, noise variance {noise:.4g}, AIC {aic:.4g}, BIC {bic:.4g}"]
+            lines += [f"{target}{_fit(r_squared, noise, aic, bic)}"]
             lines += [rule, " " * width + "".join(f"{head:>11}" for head in heads), rule, *rows, rule]
         if self.not_estimable:
             lines.append(
@@ -101,10 +101,18 @@ class Summary:
         return np.stack(columns, axis=-1)
 
 
+def _fit(r_squared: float, noise: float, aic: float, bic: float) -> str:
+    """Say how well the rows are met."""
+    share = "undefined (the target is constant)" if np.isnan(r_squared) else f"{r_squared:.4g}"
+    criteria = (
+        f"AIC {aic:.4g}, BIC {bic:.4g}" if np.isfinite(aic) else "AIC and BIC undefined (every row is met exactly)"
+    )
+    return f"R² {share}, noise variance {noise:.4g}, {criteria}"
+
+
 def _cells(row: Array) -> list[str]:
-    return [
-        f"{value:>11.3f}" if name == "p_value" else f"{value:>11.4g}" for name, value in zip(COLUMNS, row, strict=True)
-    ]
+    kinds = (".3f" if name == "p_value" else ".4g" for name in COLUMNS)
+    return [f"{'–' if np.isnan(value) else format(value, kind):>11}" for kind, value in zip(kinds, row, strict=True)]
 
 
 def summary(model: Any, *, level: float = 0.95) -> Summary:
@@ -149,11 +157,16 @@ def summary(model: Any, *, level: float = 0.95) -> Summary:
         if held.centered:
             terms, functionals = ["intercept", *terms], np.hstack([np.zeros((p, 1)), functionals])
             on_intercept, coef = np.r_[1.0, on_intercept], np.column_stack([memory.answer.intercept, coef])
-        errors = known.standard_deviations(functionals, on_intercept)
+        leverages = known.leverages(functionals, on_intercept)
+        unknown = np.isinf(leverages)
+        variances = known.noise_variance[:, None] * np.where(unknown, 0.0, leverages)
+        errors = np.where(unknown, np.inf, np.sqrt(variances))  # also where no noise is left
         freedom, parameters = known.degrees_of_freedom, known.effective_parameters
     with np.errstate(divide="ignore", invalid="ignore"):
         t = coef / errors
-        r_squared = 1.0 - known.residual_squares / known.total_squares
+        rounding = held.total_weight * np.square(np.finfo(np.float64).eps * held.mean[p:])
+        varies = known.total_squares > rounding
+        r_squared = np.where(varies, 1.0 - known.residual_squares / known.total_squares, np.nan)
         rows = held.n_samples
         likelihood = 0.5 * (held.log_weight - rows * (np.log(2.0 * np.pi * known.residual_squares / rows) + 1.0))
     half = stdtrit(freedom, 0.5 + level / 2.0) * errors
@@ -174,5 +187,5 @@ def summary(model: Any, *, level: float = 0.95) -> Summary:
         n_samples=rows,
         n_tasks=memory.n_tasks,
         posterior=bool(known.prior.any()),
-        not_estimable=tuple(terms[j] for j in np.flatnonzero(np.isinf(errors).any(axis=0))),
+        not_estimable=tuple(terms[j] for j in np.flatnonzero(unknown)),
     )
