@@ -1,5 +1,7 @@
 """`ridgeway summary` and `ridgeway compare-task`."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -47,6 +49,52 @@ def test_summary_of_some_features(state, table):
     fit = sm.OLS(table["wage"][:60], sm.add_constant(table[["hours", "age"]][:60])).fit()
     assert f"R² {fit.rsquared:.4g}" in said.stdout
     assert "tenure" not in said.stdout
+
+
+def test_summary_as_json(state, table):
+    said = json.loads(ask("summary", state, "--level", 0.9, "--json").stdout)
+    fit = sm.OLS(table["wage"][:60], sm.add_constant(table[NAMES][:60])).fit()
+    assert (said["n_tasks"], said["n_samples"], said["degrees_of_freedom"], said["level"]) == (2, 60, 56, 0.9)
+    found = said["targets"]["wage"]
+    np.testing.assert_allclose([found["r_squared"], found["log_likelihood"]], [fit.rsquared, fit.llf], rtol=1e-10)
+    assert list(found["terms"]) == ["intercept", *NAMES]
+    bounds = fit.conf_int(0.1).loc["tenure"]
+    expected = [fit.params["tenure"], fit.bse["tenure"], fit.tvalues["tenure"], fit.pvalues["tenure"], *bounds]
+    np.testing.assert_allclose(list(found["terms"]["tenure"].values()), expected, rtol=1e-8)
+    assert list(found["terms"]["tenure"]) == ["coef", "standard_error", "t", "p_value", "lower", "upper"]
+
+
+def test_what_is_infinite_or_undefined_is_null_in_json(tmp_path, table):
+    opened = store.create(tmp_path / "c.rw", features=NAMES, target=["wage", "none"])
+    rows = table.assign(none=1.0, hours=table["age"])
+    opened.absorb("first", rows[NAMES][:30], rows[["wage", "none"]][:30])
+    said = json.loads(ask("summary", opened.path, "--json").stdout)
+    assert said["not_estimable"] == ["age", "hours"]
+    assert said["targets"]["wage"]["terms"]["age"]["standard_error"] is None
+    assert said["targets"]["wage"]["r_squared"] > 0.0
+    assert said["targets"]["none"]["r_squared"] is None
+    rows[32:34].to_csv(tmp_path / "few.csv", index=False)
+    said = json.loads(ask("compare-task", opened.path, tmp_path / "few.csv", "--json").stdout)
+    assert said["targets"]["wage"]["gain_for_task"] is None
+    said = ask("compare-task", opened.path, tmp_path / "few.csv").stdout
+    assert "none: one parameter meets all rows of past and task exactly; there is nothing to compare\n" in said
+    assert "nan" not in said
+
+
+def test_compare_task_as_json(tmp_path, rng):
+    rows = pd.DataFrame(rng.normal(size=(50, 5)), columns=[*NAMES, "wage", "bonus"])
+    opened = store.create(tmp_path / "two.rw", features=NAMES, target=["wage", "bonus"])
+    opened.absorb("first", rows[NAMES][:30], rows[["wage", "bonus"]][:30])
+    rows[30:].to_csv(tmp_path / "new.csv", index=False)
+    said = json.loads(ask("compare-task", opened.path, tmp_path / "new.csv", "--json").stdout)
+    halves = [sm.OLS(part["bonus"], sm.add_constant(part[NAMES])).fit() for part in (rows, rows[:30], rows[30:])]
+    whole, past, task = (fit.ssr for fit in halves)
+    assert said["degrees_of_freedom"] == [4, 42]
+    chow = (whole - past - task) / 4 / ((past + task) / 42)
+    found = said["targets"]["bonus"]
+    np.testing.assert_allclose([found["f"], np.square(found["statistics"]).mean()], chow, rtol=1e-9)
+    assert np.shape(said["directions"]) == (4, len(said["terms"]))
+    assert list(said["targets"]) == ["wage", "bonus"]
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from ridgeway import store
 from ridgeway.cli import _shared
-from ridgeway.cli._commands import commands
+from ridgeway.cli._commands import STORE, commands
 
 
 @pytest.fixture
@@ -225,6 +225,7 @@ def test_help_of_every_command_waits_for_nothing_heavy():
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert found.stdout.endswith("[]\n"), found.stdout + found.stderr
-    for name in ["absorb", "check", "export", "history", "import", "init", "merge", "predict", "remove", "show"]:
-        text = " ".join(CliRunner().invoke(commands, [name, "--help"]).stdout.split())
+    for command in STORE:
+        text = " ".join(CliRunner().invoke(commands, [command.name, "--help"]).stdout.split())
         assert "with 2" in text
+        assert "--json Print the result as JSON." in text

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ridgeway.cli._failures import guarded
-from ridgeway.cli._shared import state_file
+from ridgeway.cli._shared import as_json_option, emit, state_file
 
 if TYPE_CHECKING:
     from ridgeway.retrospect import Comparison
@@ -26,21 +26,45 @@ Examples:
 @click.command(name="compare-task", epilog=EXAMPLES)
 @state_file
 @click.argument("data", metavar="DATA")
+@as_json_option
 @guarded()
-def compare_task(file: str, data: str) -> None:
+def compare_task(file: str, data: str, as_json: bool) -> None:
     """Ask, before absorbing a CSV, Parquet or Arrow file, whether it shares the state's parameter.
 
     Prints Chow's test, the expected gain or harm of absorbing it, and the directions that disagree most. Nothing is
-    changed.
+    changed. Exits with 2 where the file cannot be used, or the two have nothing in common.
     """
     from ridgeway import retrospect, store
 
     opened = store.open(file)
     model = opened.model()
     found = retrospect.compare(model, *opened.rows(data))
+    if as_json:
+        emit(_as_dict(found, opened.schema.targets))
+        return
     click.echo(f"{data} beside {model.n_tasks_} task(s) of {model.n_samples_seen_} rows")
     for number, name in enumerate(opened.schema.targets):
         click.echo("\n".join(_lines(found, number, name)))
+
+
+def _as_dict(found: "Comparison", targets: tuple[str, ...]) -> dict[str, Any]:
+    """Return what was found as plain data, by target."""
+    import numpy as np
+
+    parts = ("f", "p_value", "noise_variance", "noncentrality", "gain_for_past", "gain_for_task")
+    rows = ("differences", "statistics")
+    return {
+        "degrees_of_freedom": found.degrees_of_freedom,
+        "share": float(found.share),
+        "posterior": found.posterior,
+        "terms": found.terms,
+        "directions": found.directions.tolist(),
+        "targets": {
+            target: {name: float(np.atleast_1d(getattr(found, name))[k]) for name in parts}
+            | {name: np.atleast_2d(getattr(found, name))[k].tolist() for name in rows}
+            for k, target in enumerate(targets)
+        },
+    }
 
 
 def _lines(found: "Comparison", number: int, target: str) -> Iterator[str]:
@@ -50,6 +74,9 @@ def _lines(found: "Comparison", number: int, target: str) -> Iterator[str]:
     q, freedom = found.degrees_of_freedom
     values = (found.f, found.p_value, found.noncentrality, found.gain_for_past, found.gain_for_task)
     f, p_value, noncentrality, for_past, for_task = (float(np.atleast_1d(value)[number]) for value in values)
+    if math.isnan(f):
+        yield f"{target}: one parameter meets all rows of past and task exactly; there is nothing to compare"
+        return
     verb = "disagree" if p_value < 0.05 else "are compatible"
     yield f"{target}: past and task {verb} (Chow's test: F({q}, {freedom}) = {f:.4g}, p = {p_value:.3g})"
     yield f"  noncentrality {noncentrality:.3g}; absorbing helps in every direction if it is at most 1"

@@ -1,6 +1,7 @@
 """What the commands on state files share: JSON, tables, and progress past two seconds."""
 
 import json
+import math
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -25,8 +26,16 @@ def names(value: str | None) -> list[str]:
 
 
 def emit(data: Any) -> None:
-    """Print data as JSON."""
-    click.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+    """Print data as JSON; a number that is infinite or undefined is null."""
+    click.echo(json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {name: _finite(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 def print_table(
