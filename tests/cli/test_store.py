@@ -89,6 +89,20 @@ def test_json(run, survey):
     assert json.loads(run("import m.safetensors back.rw --json").stdout)["n_samples"] == 30
 
 
+def test_a_force_that_was_not_needed_is_said_to_be(run, survey):
+    note = "; --force was not needed, and its reason is not kept\n"
+    run(INIT)
+    assert run("absorb wages.rw survey-2019.parquet --task 2019 --force late").stdout.endswith(note)
+    assert run("absorb wages.rw survey-2019.parquet --task 2019 --force late").stdout.endswith(note)
+    assert note not in run("absorb wages.rw survey-2018.parquet --task 2019 --force late").stdout
+    assert note not in run("absorb wages.rw survey-2018.parquet --task 2019 --force late").stdout
+    line = "absorb wages.rw all.parquet --task-column year --force late --json"
+    outcomes = {outcome["task_id"]: outcome for outcome in json.loads(run(line).stdout)}
+    found = {name: (outcome["already"], outcome["forced"]) for name, outcome in outcomes.items()}
+    assert found == {"2018": (False, True), "2019": (True, False), "2020": (False, False)}
+    assert [record.reason for record in store.open("wages.rw").history()] == [None, "late", "late", None]
+
+
 def test_schema_from_a_file(run, survey):
     run("init a.rw --from all.parquet --target log_wage --leave-out year --weight-column tenure")
     assert store.open("a.rw").schema.columns == ("age", "education", "log_wage", "tenure")

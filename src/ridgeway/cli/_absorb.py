@@ -42,11 +42,17 @@ def absorb(file: str, data: str, task: str | None, task_column: str | None, forc
             data, task_id=task, task_column=task_column, force=force, progress=progress
         )
     if as_json:
-        emit([{**outcome.record.as_dict(), "already": outcome.already} for outcome in outcomes])
+        emit(
+            [
+                {**record.as_dict(), "already": already, "forced": not already and record.reason is not None}
+                for record, already in outcomes
+            ]
+        )
         return
     for record, already in outcomes:
         words = "already absorbed" if already else "absorbed"
-        click.echo(f"{record.task_id}: {words}, {record.n_samples:,} rows, digest {record.digest[:12]}")
+        note = "" if force in (None, record.reason) else "; --force was not needed, and its reason is not kept"
+        click.echo(f"{record.task_id}: {words}, {record.n_samples:,} rows, digest {record.digest[:12]}{note}")
 
 
 @click.command(epilog=REMOVE_EXAMPLES)

@@ -93,7 +93,8 @@ class Store:
         y : array of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array of shape (n_samples,), optional
         force : str, optional
-            Why rows are to be taken in though the id has other content, or the content another id. The ledger keeps it.
+            Why rows are to be taken in though the id has other content, or the content another id. The ledger keeps it
+            where that was so.
         """
         source = one_task(checked_id(task_id), self._blocks(X, y, sample_weight))
         (outcome,) = absorb(self.path, self._timeout, self.schema, source, checked_reason(force))
