@@ -248,7 +248,7 @@ _REMEDIES = {
     "too large for dtype": "Drop or clip those values before learning.",
     "Complex data": "Pass the real and imaginary parts as separate columns.",
     "inconsistent numbers of samples": "Pass one target per row of X.",
-    "sample(s)": "An empty task teaches nothing: leave it out.",
+    "sample(s)": "Pass at least one row; where a task is empty, leave it out.",
     "feature(s)": "Pass at least one column.",
     "Reshape your data": "A task is a table of shape (n_samples, n_features).",
     "features, but": "Start a new model, or select the columns that this one learned.",

@@ -126,7 +126,11 @@ def stray(name, count):
         (None, ("--methods", "svm"), "there is no method 'svm'."),
         (None, ("--missing", "refuse"), "rows with missing values in: 'x1' (1), 'kind' (2)."),
         (None, ("--holdout", "1.5"), "holdout must lie between 0 and 1; got 1.5."),
-        (None, ("--encoding", "nothing.json"), "'nothing.json' is not an encoding"),
+        (
+            None,
+            ("--encoding", "nothing.json"),
+            "'nothing.json' is not an encoding: No such file or directory. Pass the",
+        ),
     ],
 )
 def test_bad_input_is_one_clear_line(run, table, tmp_path, change, arguments, message):
@@ -176,6 +180,8 @@ def test_an_index_with_a_name_is_no_feature_either(run, table, tmp_path, form):
         ("a.csv", b"", "is not a table that can be read"),
         ("a.csv", b"site,y\na,1,2\n", "is not a table that can be read"),
         ("a.csv", b"\x00\xff\xfe\x00PNG\x80\x81", "is not a table that can be read"),
+        ("a.csv", "site,größe,y\na,1,2\n".encode("latin-1"), "are not UTF-8 text. Save the file with that encoding."),
+        ("a.csv", "site,y\nKöln,1\n".encode("latin-1"), "column 'site' is not UTF-8 text. Save the file with"),
         ("a.arrow", b"\x89PNG", "is not a table that can be read"),
         ("folder.csv", "folder", "is not a table"),
     ],

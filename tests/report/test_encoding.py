@@ -144,6 +144,22 @@ def test_a_broken_encoding_is_refused(frame, tmp_path, change):
         Encoding.read(tmp_path / "none.json")
 
 
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("{}", "it has no 'features'"),
+        ('{"features": 7}', "its parts are of other kinds"),
+        ("[]", "its parts are of other kinds"),
+        ("site,y", "it is not JSON"),
+        ("[" * 10**5, "its parts are of other kinds"),
+    ],
+)
+def test_why_a_file_is_no_encoding(tmp_path, content, reason):
+    (tmp_path / "encoding.json").write_text(content)
+    with pytest.raises(InvalidParameterError, match=f"not an encoding: {reason}. Pass the encoding.json of an earlier"):
+        Encoding.read(tmp_path / "encoding.json")
+
+
 def test_running_constants_are_those_of_all_rows(rng):
     rows = rng.normal(size=(500, 3)) * [1.0, 1e-6, 50.0] + [0.0, 1e3, -7.0]
     rows = np.column_stack([rows, np.full(500, 0.1)])
@@ -168,6 +184,12 @@ def test_tasks_are_named_and_ordered(frame, rng):
     drawn, numbers = label_rows(table, ["site", "year"], kept, "random", rng)
     assert sorted(drawn) == sorted(names) != drawn != names
     assert [drawn[number] for number in numbers] == list(expected)
+
+
+def test_minus_zero_is_zero_as_a_task(frame, rng):
+    table = read_table(frame.assign(site=np.tile([-0.0, 0.0, 1.0], len(frame) // 3)))
+    names, _ = label_rows(table, ["site"], np.ones(len(frame), dtype=bool), "file", rng)
+    assert names == ["0", "1"]
 
 
 def test_what_is_held_out_is_never_learned_from(rng):

@@ -115,6 +115,18 @@ def test_file_without_rows(frame, tmp_path, refused, kind):
     refused(written(frame[:0], tmp_path / f"d.{kind}"), InvalidDataError, "no rows")
 
 
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_csv_that_is_not_utf_8(frame, tmp_path, refused, wages, encoding):
+    """In the names or in the task column; a column that is not read may be anything."""
+    path = tmp_path / "d.csv"
+    frame.rename(columns={"age": "Größe"}).to_csv(path, index=False, encoding=encoding)
+    refused(path, InvalidDataError, r"is not UTF-8 text\. Save it with that encoding\.")
+    frame.assign(where="Köln").to_csv(path, index=False, encoding=encoding)
+    refused(path, InvalidDataError, r"is not UTF-8 text\. Save it with that encoding\.", task_column="where")
+    if encoding == "latin-1":
+        assert wages.predict_file(path, tmp_path / "p.csv") == 40
+
+
 def test_csv_with_a_ragged_line(tmp_path, refused):
     path = tmp_path / "d.csv"
     path.write_text("age,tenure,wage\n1,2,3\n4,5\n6,7,8\n")

@@ -17,7 +17,6 @@ from ridgeway.errors import (
     DamagedStoreError,
     FeatureMismatchError,
     InvalidDataError,
-    InvalidDataTypeError,
     InvalidParameterError,
     StoreError,
 )
@@ -136,6 +135,15 @@ def test_predictions_of_several_targets(tmp_path, rows):
     assert np.allclose(found, model.predict(both[FEATURES]), rtol=1e-12)
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_no_rows_have_no_predictions(made, rows, tmp_path, suffix):
+    rows[:0].to_csv(tmp_path / "new.csv", index=False)
+    assert made.predict_file(tmp_path / "new.csv", tmp_path / f"p.{suffix}") == 0
+    read = {"csv": pd.read_csv, "parquet": pd.read_parquet}[suffix]
+    assert read(tmp_path / f"p.{suffix}").columns.tolist() == ["predicted_y"]
+    assert len(read(tmp_path / f"p.{suffix}")) == 0
+
+
 def test_predictions_that_cannot_be_made_leave_nothing(made, rows, tmp_path):
     rows.to_csv(tmp_path / "new.csv", index=False)
     with pytest.raises(InvalidParameterError, match="is read by this very call"):
@@ -145,7 +153,7 @@ def test_predictions_that_cannot_be_made_leave_nothing(made, rows, tmp_path):
     with pytest.raises(InvalidDataError, match="data files end with"):
         made.predict_file(tmp_path / "new.csv", tmp_path / "p.xlsx")
     rows.drop(columns="a").to_csv(tmp_path / "less.csv", index=False)
-    with pytest.raises(FeatureMismatchError, match="has no column 'a'"):
+    with pytest.raises(FeatureMismatchError, match=r"has no column 'a'\. Rename or add columns\.$"):
         made.predict_file(tmp_path / "less.csv", tmp_path / "p.csv")
     rows.assign(a=None).to_csv(tmp_path / "nulls.csv", index=False)
     with pytest.raises(InvalidDataError, match="column 'a' has nulls in 50 of 50 rows"):
@@ -188,8 +196,11 @@ def test_a_file_system_without_links(made, tmp_path, monkeypatch):
 def test_the_schema_of_a_file(rows, tmp_path):
     rows.assign(name="x").to_parquet(tmp_path / "d.parquet")
     assert store.features_of(tmp_path / "d.parquet", leave_out=["y", "name"]) == FEATURES
-    with pytest.raises(InvalidDataTypeError, match=r"column 'name' holds .*string.*Leave out columns"):
+    with pytest.raises(InvalidDataError, match=r"column 'name' has .*string values in 50 of 50 rows.*Or leave out the"):
         store.features_of(tmp_path / "d.parquet", leave_out=["y"])
+    rows.assign(name="x").to_csv(tmp_path / "d.csv", index=False)
+    with pytest.raises(InvalidDataError, match=r"column 'name' has text in 50 of 50 rows.*Or leave out the columns"):
+        store.features_of(tmp_path / "d.csv", leave_out=["y"])
     with pytest.raises(FeatureMismatchError, match="has no column 'z'"):
         store.features_of(tmp_path / "d.parquet", leave_out=["z"])
 
@@ -233,6 +244,7 @@ def test_task_columns_of_numbers_and_dates(made, tmp_path, rows):
         ([1e16], "10000000000000000"),
         ([Decimal("2019.00")], "2019"),
         (["2019", "2019.0"], "2019"),
+        ([-0.0, 0.0], "0"),
         ([True], "true"),
         ([pd.Timestamp("2019-01-01")], "2019-01-01"),
         ([pd.Timestamp("2019-01-01").date()], "2019-01-01"),

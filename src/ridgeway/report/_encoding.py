@@ -115,9 +115,9 @@ class Encoding:
                 tuple(map(str, found["constant"])),
                 *({str(name): float(value) for name, value in found[part].items()} for part in ("center", "scale")),
             )
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InvalidParameterError(
-                f"'{path}' is not an encoding: {type(error).__name__}. Pass the encoding.json of an earlier report."
+                f"'{path}' is not an encoding: {_reason(error)}. Pass the encoding.json of an earlier report."
             ) from error
         names = {*encoding.columns, encoding.target}
         constants = [part or {} for part in (encoding.center, encoding.scale)]
@@ -131,6 +131,17 @@ class Encoding:
                 f"'{path}' is not an encoding: its constants do not fit its columns. Pass it as it was written."
             )
         return encoding
+
+
+def _reason(error: Exception) -> str:
+    """Say why a file is not an encoding."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    if isinstance(error, KeyError):
+        return f"it has no {error.args[0]!r}"
+    if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
+        return "it is not JSON"
+    return "its parts are of other kinds"
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ class Numbers:
 
     def labels(self) -> tuple[NDArray[np.int64], list[str], list[Any]]:
         """Return a code per row, and for each code the value as text and as a key to sort by."""
-        found, codes = np.unique(self.values, return_inverse=True)
+        found, codes = np.unique(self.values + 0.0, return_inverse=True)  # -0.0 is 0.0
         return codes, [f"{value:.15g}" for value in found], [float(value) for value in found]
 
 
@@ -59,7 +59,12 @@ class Table:
     def __init__(self, arrow: Any, source: str) -> None:
         self._arrow = arrow
         self.source = source
-        self.names: list[str] = [str(name) for name in arrow.column_names]
+        try:
+            self.names: list[str] = [str(name) for name in arrow.column_names]
+        except UnicodeDecodeError as error:
+            raise InvalidDataError(
+                f"the column names of {source} are not UTF-8 text. Save the file with that encoding."
+            ) from error
         self.index = index_columns(self.names, arrow.schema.metadata)
         self.n_rows = int(arrow.num_rows)
         twice = [name for name, count in Counter(self.names).items() if count > 1]
@@ -87,6 +92,8 @@ class Table:
             pa.types.is_decimal,
             pa.types.is_null,
         )
+        if pa.types.is_binary(kind):
+            raise InvalidDataTypeError(f"column {name!r} is not UTF-8 text. Save the file with that encoding.")
         if not any(test(kind) for test in numeric):
             raise InvalidDataTypeError(
                 f"column {name!r} holds {kind}, neither numbers nor text. Convert it (a date to a number of days), or "

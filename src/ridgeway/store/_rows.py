@@ -44,11 +44,12 @@ def features_of(path: str | PathLike[str], *, leave_out: Sequence[str] = ()) -> 
     features = [name for name in table.columns if name not in leave_out]
     refuse_index([name for name in table.index if name in features], str(table.path))
     try:
-        for batch in itertools.islice(table.batches(features, rows=1), 1):
-            for name in features:
-                numbers(batch.column(name), name, table)
+        with explained(table, features):
+            for batch in itertools.islice(table.batches(features, rows=1), 1):
+                for name in features:
+                    numbers(batch.column(name), name, table)
     except (InvalidDataError, InvalidDataTypeError) as error:
-        raise type(error)(f"{error} Leave out columns that are no features.") from error
+        raise type(error)(f"{error} Or leave out the columns that are no features.") from error
     return features
 
 

@@ -171,7 +171,8 @@ def check_columns(found: Sequence[str], needed: Sequence[str], where: str, *, ex
     ]
     hint = f" ({'; '.join(alike)}, though they look alike)" if alike else ""
     refuse_index([name for name in index_columns(found) if name in unknown], where)
-    remedy = "Rename, add or drop columns so that the table has exactly those of the state file, in any order."
+    exactly = "Rename, add or drop columns so that the table has exactly those of the state file, in any order."
+    remedy = "Rename or add columns." if extra is None else exactly
     raise FeatureMismatchError(f"{where} has {' and '.join(part for part in parts if part)}{hint}. {remedy}")
 
 

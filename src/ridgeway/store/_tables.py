@@ -106,8 +106,8 @@ class _Arrow(Table):
 
 class _Csv(Table):
     def __init__(self, path: Path) -> None:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            line = file.readline(LONGEST_HEADER)
+        with path.open("rb") as file:
+            line = file.readline(LONGEST_HEADER).decode("utf-8-sig")
         super().__init__(path, next(csv.reader([line]), []), None)
 
     def batches(self, columns: Sequence[str], *, rows: int, text: Sequence[str] = ()) -> Iterator[Any]:
@@ -154,7 +154,7 @@ def open_table(path: str | PathLike[str]) -> Table:
     if not where.is_file():
         raise InvalidDataError(f"there is no data file {where}. Check the path.")
     if where.stat().st_size == 0:
-        raise InvalidDataError(f"{where} is empty. An empty task teaches nothing: leave it out.")
+        raise InvalidDataError(f"{where} is empty. Pass a file with rows; where a task is empty, leave it out.")
     with reading(where):
         return kind(where)
 
@@ -168,13 +168,15 @@ def reading(path: Path) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError, csv.Error) as error:
         what = str(error).strip().split("\n")[0]
+        if isinstance(error, UnicodeDecodeError) or "invalid UTF8" in what:
+            raise InvalidDataError(f"{path} is not UTF-8 text. Save it with that encoding.") from error
         raise InvalidDataError(f"{path} cannot be read: {what[:300]}. Mend or write the file anew.") from error
 
 
 def label_of(value: Any) -> str:
     """Return a value of a task column as a task id, the same from every kind of file.
 
-    2019, 2019.0 and '2019.0' are '2019'; True and 'TRUE' are 'true'; midnight of a day is the day.
+    2019, 2019.0 and '2019.0' are '2019', and -0.0 is '0'; True and 'TRUE' are 'true'; midnight of a day is the day.
     Numbers with a fraction, infinities and other times of day have several spellings and are refused, also as text.
     """
     text = str(value)
@@ -189,7 +191,7 @@ def label_of(value: Any) -> str:
         if not moment["time"].strip("0:."):
             return moment["day"]
     elif known and text.lower() not in NOT_FINITE:
-        return text
+        return "0" if text == "-0" else text
     raise InvalidDataError(
         f"the task column holds {text!r}, which makes no task id. Use a column of text, whole numbers or dates."
     )
