@@ -187,7 +187,7 @@ def test_tasks_are_named_and_ordered(frame, rng):
 
 
 def test_minus_zero_is_zero_as_a_task(frame, rng):
-    table = read_table(frame.assign(site=np.tile([-0.0, 0.0, 1.0], len(frame) // 3)))
+    table = read_table(frame.assign(site=np.tile([-0.0, -0.0, 1.0], len(frame) // 3)))
     names, _ = label_rows(table, ["site"], np.ones(len(frame), dtype=bool), "file", rng)
     assert names == ["0", "1"]
 
