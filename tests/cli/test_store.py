@@ -57,7 +57,7 @@ def test_a_story(run, survey, tmp_path):
     assert "90 predictions" in run("predict wages.rw new.csv --out predictions.parquet").stdout
     assert len(pd.read_parquet("predictions.parquet")) == 90
     assert "2019: removed, 30 rows; up to" in run("remove wages.rw survey-2019.parquet --task 2019").stdout
-    assert "removed (4)" in run("history wages.rw").stdout
+    assert "removed at #4" in run("history wages.rw").stdout
     run(INIT.replace("wages", "south"))
     run("absorb south.rw survey-2019.parquet --task 2019")
     assert "3 tasks, 90 rows" in run("merge wages.rw south.rw --out both.rw").stdout

@@ -103,6 +103,23 @@ def test_merge(tmp_path, kind, rng):
     assert empty.merge(empty, tmp_path / "e.rw").history() == ()
 
 
+def test_merge_keeps_the_order_of_what_happened(tmp_path, kind, rng):
+    north, south = (
+        store.create(tmp_path / f"{name}.rw", features=FEATURES, target="y", information=kind)
+        for name in ("north", "south")
+    )
+    tasks = {name: task(rng) for name in ("n1", "n2", "n3", "s1", "s2")}
+    for name, rows in tasks.items():
+        (north if name.startswith("n") else south).absorb(name, *rows)
+    north.remove("n2", *tasks["n2"])
+    south.remove("s1", *tasks["s1"])
+    both = north.merge(south, tmp_path / "both.rw")
+    found = [(record.task_id, record.sequence, record.removed) for record in both.ledger()]
+    assert found == [("n1", 1, None), ("n2", 2, 4), ("n3", 3, None), ("s1", 5, 7), ("s2", 6, None)]
+    both.check()
+    assert both.absorb("n4", *task(rng)).record.sequence == 8
+
+
 def test_merge_lists_what_differs(tmp_path, rng):
     X, y = task(rng)
     one = store.create(tmp_path / "one.rw", features=FEATURES, target="y")

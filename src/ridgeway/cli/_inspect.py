@@ -17,7 +17,10 @@ __all__ = ["check", "history", "show"]
 @as_json_option
 @guarded()
 def history(file: str, as_json: bool) -> None:
-    """Show what was learned, when, how many rows, and the digests. Exits with 2 where the file cannot be read."""
+    """Show what was learned, when, how many rows, and the digests. Exits with 2 where the file cannot be read.
+
+    # counts what happened, in its order; a removal has a number of its own.
+    """
     from ridgeway import store
 
     ledger = store.open(file).ledger()
@@ -31,7 +34,7 @@ def history(file: str, as_json: bool) -> None:
             f"{record.n_samples:,}",
             record.absorbed_at,
             record.digest[:12],
-            f"removed ({record.removed})" if record.removed else record.reason or "",
+            f"removed at #{record.removed}" if record.removed else record.reason or "",
         ]
         for record in ledger
     ]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ridgeway.errors import MergeError
 from ridgeway.store._generations import FIRST, Generation
-from ridgeway.store._records import Record, live, totals
+from ridgeway.store._records import Record, live, next_sequence, totals
 from ridgeway.store._schema import listed
 from ridgeway.store._state import check_state, model_of
 
@@ -29,9 +29,10 @@ def merged(one: Snapshot, two: Snapshot) -> tuple[list[tuple[int, Record]], dict
     differences = _differences(one, two)
     if differences:
         raise MergeError(f"cannot merge: {'; '.join(differences)}. Nothing was made.")
-    records = [*first.ledger, *second.ledger]
-    entries = [(FIRST, _renumbered(record, number)) for number, record in enumerate(records, 1)]
-    tasks = live([record for _, record in entries])
+    past = next_sequence(first.ledger) - 1
+    records = [*first.ledger, *(_later(record, past) for record in second.ledger)]
+    entries = [(FIRST, record) for record in records]
+    tasks = live(records)
     if "model" in arrays and "model" in others:
         state = model_of(first.schema, arrays).merge(model_of(second.schema, others)).to_arrays()
         state["model"][1] = len(tasks)
@@ -41,8 +42,10 @@ def merged(one: Snapshot, two: Snapshot) -> tuple[list[tuple[int, Record]], dict
     return entries, state
 
 
-def _renumbered(record: Record, number: int) -> Record:
-    return replace(record, sequence=number, removed=None if record.removed is None else number)
+def _later(record: Record, past: int) -> Record:
+    """Return a record with all that happened in the other file before it."""
+    removed = None if record.removed is None else past + record.removed
+    return replace(record, sequence=past + record.sequence, removed=removed)
 
 
 def _differences(one: Snapshot, two: Snapshot) -> list[str]:
