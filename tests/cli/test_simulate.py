@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 
 from ridgeway import simulation
 from ridgeway.cli._commands import commands
+from ridgeway.cli._simulate import _print_summary
 from ridgeway.simulation import Results, Setting
 
 SMALL = [
@@ -47,6 +49,21 @@ def test_simulate_writes_and_summarises(tmp_path):
     np.testing.assert_array_equal(found.errors, expected.errors)
     assert "Mean error over 4 repetitions" in result.stdout
     assert f"{expected.of('mn')[:, -1].mean():.4g} (" in result.stdout
+
+
+def test_one_repetition_has_no_standard_error(tmp_path):
+    result = simulate(tmp_path / "one", "--repetitions", "1")
+    assert result.exit_code == 0, result.output
+    assert "Error, one repetition" in result.stdout
+    assert "nan" not in result.stdout
+    assert "(" not in result.stdout
+
+
+def test_what_rounding_left_of_an_error_of_zero_is_shown_as_zero(capsys):
+    results = simulation.run(Setting(3, 5, 8), "gr", 1)
+    _print_summary(replace(results, errors=np.full_like(results.errors, -1.4e-15)))
+    cells = capsys.readouterr().out.splitlines()[-2].split("│")[3:6]
+    assert [cell.strip() for cell in cells] == ["0", "0", "0"]
 
 
 def test_every_option_reaches_the_setting(tmp_path):
@@ -95,7 +112,7 @@ BAD = {
     "a file": (["--out", "{}/file"], "cannot be used as a folder: Not a directory."),
     "unwritable": (["--out", "{}/file/below"], "Not a directory"),
     "no name": (["--out", ""], "the name of the folder is empty"),
-    "no jobs": (["--jobs", "0"], "n_jobs must be a whole number of at least 1; got 0."),
+    "no jobs": (["--jobs", "0"], "--jobs must be 1 or more, or -1 for one per core; got 0."),
 }
 
 
@@ -140,6 +157,7 @@ def test_reproduce_refuses(place):
     for options, message in (
         (["--out", place / "other"], "holds something else"),
         (["--out", place / "new", "--repetitions", "1"], "at least 2"),
+        (["--out", place / "new", "--jobs", "0"], "--jobs must be 1 or more"),
     ):
         result = invoke("reproduce", *options)
         assert result.exit_code == 2

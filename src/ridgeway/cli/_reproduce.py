@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ridgeway.cli._failures import guarded
+from ridgeway.cli._shared import checked_jobs, jobs_option
 
 if TYPE_CHECKING:
     from ridgeway.simulation._claims import Claim, Finding
@@ -25,7 +26,7 @@ Examples:
 )
 @click.option("--repetitions", type=int, default=100, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Worker processes; -1 is one per core.")
+@jobs_option
 @click.option("--resume", is_flag=True, help="Continue what the folder holds.")
 @guarded(resumes=True)
 def reproduce(out: str, repetitions: int, seed: int, jobs: int, resume: bool) -> None:
@@ -38,7 +39,7 @@ def reproduce(out: str, repetitions: int, seed: int, jobs: int, resume: bool) ->
     from ridgeway.cli._progress import progress_bar
 
     with progress_bar("simulating") as report:
-        judged = simulation.reproduce(out, repetitions, seed, jobs, resume=resume, progress=report)
+        judged = simulation.reproduce(out, repetitions, seed, checked_jobs(jobs), resume=resume, progress=report)
     _print_verdicts(judged)
     click.echo(f"Written to {out}: figure-1, figure-2, reproduction.md, and the results as Parquet.")
 

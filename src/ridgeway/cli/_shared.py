@@ -1,4 +1,4 @@
-"""What the commands on state files share: JSON, tables, and progress past two seconds."""
+"""What commands share: options, JSON, tables, and progress past two seconds."""
 
 import json
 import math
@@ -10,14 +10,26 @@ from typing import Any
 
 import click
 
-__all__ = ["Progress", "as_json_option", "emit", "names", "print_table", "state_file"]
+from ridgeway.errors import InvalidParameterError
+
+__all__ = ["Progress", "as_json_option", "checked_jobs", "emit", "jobs_option", "names", "print_table", "state_file"]
 
 PATIENCE = 2.0
 """Seconds after which a progress bar is shown."""
 PLAIN_WIDTH = 160
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+jobs_option = click.option(
+    "--jobs", type=int, default=-1, show_default=True, help="Worker processes; -1 is one per core."
+)
 state_file = click.argument("file", type=click.Path(), metavar="FILE.rw")
+
+
+def checked_jobs(jobs: int) -> int:
+    """Return a number of worker processes, or raise."""
+    if jobs == 0:
+        raise InvalidParameterError("--jobs must be 1 or more, or -1 for one per core; got 0.")
+    return jobs
 
 
 def names(value: str | None) -> list[str]:

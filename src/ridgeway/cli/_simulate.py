@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgeway.cli._failures import guarded
+from ridgeway.cli._shared import checked_jobs, jobs_option
 from ridgeway.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ Methods:
 @click.option("--methods", default="mn,crr:1,crr:best,gr,gr:optimal,es,oracle", show_default=True, help="See below.")
 @click.option("--repetitions", type=int, default=100, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Worker processes; -1 is one per core.")
+@jobs_option
 @click.option(
     "--average",
     type=click.Choice(["exact", "drawn"]),
@@ -81,7 +82,7 @@ def simulate(**options: Any) -> None:
             options["methods"],
             options["repetitions"],
             options["seed"],
-            options["jobs"],
+            checked_jobs(options["jobs"]),
             averaging=options["average"],
             out=options["out"],
             resume=options["resume"],
@@ -138,14 +139,17 @@ def _print_summary(results: "Results") -> None:
     description = results.description
     n_tasks, count = description.setting.n_tasks, description.repetitions
     chosen = sorted({1, (n_tasks + 1) // 2, n_tasks})
-    table = Table(title=f"Mean error over {count} repetitions (standard error)")
+    table = Table(
+        title=f"Mean error over {count} repetitions (standard error)" if count > 1 else "Error, one repetition"
+    )
     for heading in ("σ²", "method", *(f"t = {t}" for t in chosen)):
         table.add_column(heading, justify="left" if heading == "method" else "right")
     for level in description.setting.noise_variance:
         for method in description.methods:
             errors = results.of(method, level)
-            mean = errors.mean(axis=0)
-            spread = errors.std(axis=0, ddof=1) / count**0.5 if count > 1 else mean * float("nan")
-            cells = (f"{mean[t - 1]:.4g} ({spread[t - 1]:.2g})" for t in chosen)
-            table.add_row(f"{level:g}", method, *cells)
+            cells = [f"{max(mean, 0.0):.4g}" for mean in errors.mean(axis=0)]  # rounding may leave less than nothing
+            if count > 1:
+                spread = errors.std(axis=0, ddof=1) / count**0.5
+                cells = [f"{cell} ({error:.2g})" for cell, error in zip(cells, spread, strict=True)]
+            table.add_row(f"{level:g}", method, *(cells[t - 1] for t in chosen))
     Console(highlight=False).print(table)
