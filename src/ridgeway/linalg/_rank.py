@@ -152,13 +152,13 @@ def solve_moments(
     divisor = np.where(live, scale, np.inf)
     right = rhs / divisor[:, None]
     if live.all():
-        factor, info = dpotrf(_unit_diagonal(S, divisor), clean=False, overwrite_a=True)
         noise = float(_squared_noise(spread.max(), size))
         # No eigenvalue is below the prior's least share of a square, and none above the trace.
         reciprocal = float(np.min(prior / squares)) / p
-        if info == 0 and reciprocal <= max(noise, PLAIN):
-            upper = np.abs(_unit_diagonal(S, divisor))
-            norm = (upper.sum(axis=0) + upper.sum(axis=1)).max() - 1.0
+        scaled = _unit_diagonal(S, divisor)
+        norm = _unit_norm(scaled) if reciprocal <= max(noise, PLAIN) else 0.0
+        factor, info = dpotrf(scaled, clean=False, overwrite_a=True)
+        if info == 0 and norm:
             reciprocal = float(dpocon(factor, norm)[0])
             noise *= p  # ‖·‖₁ and ‖·‖₂ differ by at most p
         if info == 0 and reciprocal > noise:
@@ -181,6 +181,12 @@ def _unit_diagonal(S: Array, divisor: Array) -> Array:
     scaled = scaled_symmetric(S, divisor)
     np.fill_diagonal(scaled, np.isfinite(divisor))
     return scaled
+
+
+def _unit_norm(upper: Array) -> float:
+    """Return the ‖·‖₁ of a symmetric matrix with unit diagonal, given as an upper triangle with zeros below."""
+    sizes = np.abs(upper)
+    return float((sizes.sum(axis=0) + sizes.sum(axis=1)).max()) - 1.0
 
 
 def column_squares(R: Array) -> Array:

@@ -13,6 +13,7 @@ from ridgeway.linalg._threads import SMALL
 Array = NDArray[np.float64]
 
 BLOCK_ROWS = 1024
+SAMPLE = 16
 STRIP = 32
 CACHED_ENTRIES = 2**17
 DENSE_ENTRIES = 2**22
@@ -85,7 +86,8 @@ class Rows:
         """Yield A in blocks of rows: fresh arrays, which the caller may overwrite."""
         for start, stop in self._cuts():
             block = np.empty((stop - start, len(self.mean)), order=order)
-            self._fill(block, *self._part(start, stop), self.mean)
+            self._fill(block, *self._part(start, stop))
+            block -= self.mean
             block -= self.mean_low
             if self.root_weight is not None:
                 block *= self.root_weight[start:stop, None]
@@ -98,18 +100,24 @@ class Rows:
         the next.
         """
         block = np.empty((0, 0))
-        for start, stop in self._cuts(cached=len(self.mean) < SMALL):
+        narrow = len(self.mean) < SMALL
+        quick = narrow and order == "C"  # for products, which square what rounding there is
+        for start, stop in self._cuts(cached=narrow):
             part = slice(start, stop)
             weight = None if self.task.sample_weight is None else self.task.sample_weight[part]
             total = float(stop - start) if weight is None else float(weight.sum())
-            X, y = self._part(start, stop)
-            mean = np.concatenate([_sum(X, weight), _sum(y, weight)]) / total
+            if weight is None and quick:
+                weight = np.ones(stop - start)  # BLAS sums faster
             if len(block) != stop - start + 1:
-                block = np.empty((stop - start + 1, len(mean)), order=order)
+                block = np.empty((stop - start + 1, len(self.mean)), order=order)
             rows = block[1:]
-            self._fill(rows, X, y, mean)
+            X, y = self._part(start, stop)
+            self._fill(rows, X, y)
+            mean = np.concatenate([_sum(entries, weight) for entries in ([rows] if quick else [X, y])]) / total
+            rows -= mean
             mean_low = _sum(rows, weight) / total
-            rows -= mean_low
+            if not quick or self.root_weight is not None or not _is_rounding(mean_low, rows):
+                rows -= mean_low
             if self.root_weight is not None:
                 rows *= self.root_weight[part, None]
             block[0] = so_far.join(total, mean, mean_low)
@@ -168,14 +176,14 @@ class Rows:
         X = self.task.X[start:stop]
         return dense(X) if is_sparse(X) else X, self.task.y[start:stop]
 
-    def _fill(self, block: Array, X: NDArray[np.floating], y: Array, about: Array) -> None:
-        """Write [X, y] − about into `block`."""
+    def _fill(self, block: Array, X: NDArray[np.floating], y: Array) -> None:
+        """Write [X, y] into `block`."""
         p = self.n_features
         step = p if block.flags.c_contiguous else STRIP  # rows turn into columns a strip at a time, in cache
         for first in range(0, p, step):
             part = slice(first, min(first + step, p))
-            np.subtract(X[:, part], about[part], out=block[:, part])
-        np.subtract(y, about[p:], out=block[:, p:])
+            block[:, part] = X[:, part]
+        block[:, p:] = y
 
     def _average(self, about: Array) -> Array:
         """Return the weighted mean of [X, y] − about."""
@@ -183,7 +191,8 @@ class Rows:
         weight = self.task.sample_weight
         for start, stop in self._cuts():
             block = np.empty((stop - start, len(about)))
-            self._fill(block, *self._part(start, stop), about)
+            self._fill(block, *self._part(start, stop))
+            block -= about
             total += _sum(block, None if weight is None else weight[start:stop])
         return total / self.total_weight
 
@@ -193,6 +202,12 @@ def two_sum(high: Array, low: Array) -> tuple[Array, Array]:
     total = high + low
     back = total - high
     return total, (high - (total - back)) + (low - back)
+
+
+def _is_rounding(mean: Array, rows: Array) -> bool:
+    """Say whether rows may keep this mean: a few of them show that in sums of squares and products it is rounding."""
+    few = rows[:SAMPLE]
+    return bool((len(rows) * np.square(mean) <= 1e-18 * np.einsum("ij,ij->j", few, few)).all())
 
 
 def _sum(rows: NDArray[np.floating], weight: Array | None) -> Array:
