@@ -18,8 +18,8 @@ class Plan(NamedTuple):
 SHORT = Plan(seconds=3.0, fewest=1, most=15)
 FULL = Plan(seconds=60.0, fewest=5, most=41)
 
-# BLAS threads spin for a while after their work: they must be asleep before another contender is timed.
 REST = 0.05
+"""Seconds in which this process must stand still before a contender is timed: threads spin after their work."""
 
 
 def interleave(passes: Mapping[str, Callable[[], float]], plan: Plan) -> dict[str, list[float]]:
@@ -32,9 +32,18 @@ def interleave(passes: Mapping[str, Callable[[], float]], plan: Plan) -> dict[st
             break
         first = number % len(names)
         for name in names[first:] + names[:first]:
-            time.sleep(REST)
+            _settle()
             samples[name].append(passes[name]())
     return samples
+
+
+def _settle() -> None:
+    """Wait until no thread of this process is at work."""
+    busy = REST
+    while busy > 0.1 * REST:
+        before = time.process_time()
+        time.sleep(REST)
+        busy = time.process_time() - before
 
 
 def clock(action: Callable[[], object]) -> float:
