@@ -24,7 +24,7 @@ check: .venv/check .venv/docs
 	$(BIN)/coverage report
 	$(MAKE) docs
 
-# Some 25 minutes on two quiet cores; needs Linux, a C compiler and root for all of its parts.
+# Some quarter of an hour on two cores; needs Linux, a C compiler and root for all of its parts.
 torture: .venv/test
 	$(BIN)/python -m torture --page
 
