@@ -24,7 +24,7 @@ BEGIN, END = "<!-- run -->\n", "<!-- end -->"
 PACKAGES = ("ridgeway", "numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "river", "torch")
 # In the short version, sizes with more operations a task (n·p²) are measured with two threads only, and without those
 # contenders that have no bar.
-SHORT_MOST_OPERATIONS = 1e9
+SHORT_MOST_OPERATIONS = 1e8
 
 
 def machine(load: float) -> list[str]:

@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 PAGE = Path("docs") / "simulation.md"
 BEGIN, END = "<!-- run -->\n", "<!-- end -->"
-REPETITIONS, SAMPLE = 100, 2
+REPETITIONS, SAMPLE = 100, 4
 """Repetitions of `ridgeway reproduce`, and those of the plain loop in the short run."""
 DESIGNS, GRID = 4, np.geomspace(1e-3, 1e2, 20)
 """Designs and penalties among which the plain loop chooses λ_t for `crr:best`."""

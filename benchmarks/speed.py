@@ -155,7 +155,9 @@ def main() -> None:
     options = parse()
     n, p = options.quick_cell
     cell = Cell(n, p, fit_intercept=not options.no_intercept, threads=options.threads, n_tasks=options.tasks)
-    plan = Plan(options.seconds, options.rounds or 1, options.rounds or SHORT.most)
+    plan = Plan(options.seconds, 1, SHORT.most)
+    if options.rounds:
+        plan = Plan(np.inf, options.rounds, options.rounds)
     asked = {"end": (False,), "every": (True,), "both": (False, True)}[options.coefficients]
     results = measured([replace(cell, every=every) for every in asked], plan, lambda _: options.only)
     print("\n".join(speed_table(results)))

@@ -8,14 +8,14 @@ import numpy as np
 
 
 class Plan(NamedTuple):
-    """How long to measure: rounds until the seconds are spent, at least `fewest` and at most `most`."""
+    """How long to measure: rounds until the seconds are spent; `fewest`, unless the seconds are five times spent."""
 
     seconds: float
     fewest: int
     most: int
 
 
-SHORT = Plan(seconds=3.0, fewest=1, most=15)
+SHORT = Plan(seconds=3.0, fewest=2, most=15)
 FULL = Plan(seconds=60.0, fewest=5, most=41)
 
 REST = 0.05
@@ -28,7 +28,8 @@ def interleave(passes: Mapping[str, Callable[[], float]], plan: Plan) -> dict[st
     samples: dict[str, list[float]] = {name: [] for name in names}
     begin = time.perf_counter()
     for number in range(plan.most):
-        if number >= plan.fewest and time.perf_counter() - begin > plan.seconds:
+        spent = time.perf_counter() - begin
+        if spent > (plan.seconds if number >= plan.fewest else 5 * plan.seconds):
             break
         first = number % len(names)
         for name in names[first:] + names[:first]:

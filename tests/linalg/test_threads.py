@@ -7,6 +7,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from ridgeway import GeneralizedRidge, linalg
+from ridgeway.linalg import _triangle
 
 
 def blas_threads():
@@ -23,6 +24,22 @@ def test_small_systems_have_one_thread_and_large_ones_what_there_is():
         assert blas_threads() == {2}
         with linalg.threads_for(10_000):
             assert blas_threads() == {2}
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("width", [3, 7, 40])
+def test_a_large_update_in_parts_gives_the_same_factor(rng, monkeypatch, threads, width):
+    monkeypatch.setattr(_triangle, "SMALL", 2)
+    monkeypatch.setattr(_triangle, "LARGE", 1.0)
+    monkeypatch.setattr(_triangle, "OUTER", 7)
+    monkeypatch.setattr("ridgeway.linalg._threads._cores", lambda: threads)
+    rows = rng.normal(size=(25, width))
+    with threadpool_limits(threads):
+        R = linalg.add_rows(linalg.empty_triangle(width), [np.asfortranarray(rows[:5]), np.asfortranarray(rows[5:])])
+        assert blas_threads() == {threads}
+    np.testing.assert_allclose(np.triu(R), R)
+    np.testing.assert_allclose(R.T @ R, rows.T @ rows, rtol=1e-12, atol=1e-12)
+    assert abs(R.T @ R - rows[1:].T @ rows[1:]).max() > 1e-3
 
 
 def test_an_error_inside_does_not_keep_the_limit():

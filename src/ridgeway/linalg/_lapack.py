@@ -25,19 +25,31 @@ def _routine(name: str) -> Any:
     return ctypes.CFUNCTYPE(None, *pointers)(address(found.function, found.signature.encode()))
 
 
-_DTPQRT, _DTRTRS = _routine("dtpqrt"), _routine("dtrtrs")
+_DTPQRT, _DTPMQRT, _DTRTRS = _routine("dtpqrt"), _routine("dtpmqrt"), _routine("dtrtrs")
 
 
-def dtpqrt(R: Array, block: Array, *, triangular_rows: int, panel: int) -> None:
+def dtpqrt(R: Array, block: Array, *, triangular_rows: int, panel: int) -> Array:
     """Overwrite R, upper triangular, by the factor of its rows and those of `block`, which is overwritten too.
 
-    The last `triangular_rows` rows of `block` are upper trapezoidal.
+    The last `triangular_rows` rows of `block` are upper trapezoidal. What then stands in `block`, and what is returned,
+    are the reflectors for `dtpmqrt`.
     """
     (m, n), width = block.shape, _whole(panel)
-    reflectors, work = np.empty(panel * n), np.empty(panel * n)
+    factors, work = np.empty((panel, n), order="F"), np.empty(panel * n)
     _DTPQRT(
         _whole(m), _whole(n), _whole(triangular_rows), width, *_matrix(R), *_matrix(block),
-        reflectors.ctypes.data, width, work.ctypes.data, _whole(0),
+        *_matrix(factors), work.ctypes.data, _whole(0),
+    )  # fmt: skip
+    return factors
+
+
+def dtpmqrt(reflectors: Array, factors: Array, top: Array, below: Array) -> None:
+    """Overwrite [top; below], further columns of [R; block], by what the reflectors of `dtpqrt` make of them."""
+    (m, n), (panel, k) = below.shape, factors.shape
+    work = np.empty(panel * n)
+    _DTPMQRT(
+        b"L", b"T", _whole(m), _whole(n), _whole(k), _whole(0), _whole(panel), *_matrix(reflectors),
+        *_matrix(factors), *_matrix(top), *_matrix(below), work.ctypes.data, _whole(0),
     )  # fmt: skip
 
 

@@ -50,28 +50,33 @@ def one_thread() -> AbstractContextManager[None]:
     return _ONE_THREAD
 
 
-def side_by_side(first: Callable[[], T], second: Callable[[], T]) -> tuple[T, T]:
-    """Return what both return. Inside `threads_for` a small system, at the same time where there is a thread to spare.
+def threads_to_spare() -> int:
+    """Return how many threads BLAS had before it was limited to one; for use inside the limit."""
+    return min(_ONE_THREAD.lifted, _cores())
+
+
+def side_by_side(*calls: Callable[[], T]) -> tuple[T, ...]:
+    """Return what the calls return: inside a limit of one thread, at the same time where there are threads to spare.
 
     BLAS has more to gain from two halves of the rows, one thread each, than from two threads on one narrow product.
     """
-    if min(_ONE_THREAD.lifted, _cores()) < 2:
-        return first(), second()
-    waiting = _helper().submit(second)
+    if threads_to_spare() < 2:
+        return tuple(call() for call in calls)
+    waiting = [_helpers().submit(call) for call in calls[1:]]
     try:
-        return first(), waiting.result()
+        return (*(call() for call in calls[:1]), *(other.result() for other in waiting))
     finally:
-        wait([waiting])
+        wait(waiting)
 
 
 @cache
-def _helper() -> ThreadPoolExecutor:
-    """Return the second thread, kept: a new one takes as long as a small task. A forked process starts its own."""
-    return ThreadPoolExecutor(1, thread_name_prefix="ridgeway")
+def _helpers() -> ThreadPoolExecutor:
+    """Return the other threads, kept: a new one takes as long as a small task. A forked process starts its own."""
+    return ThreadPoolExecutor(max(_cores() - 1, 1), thread_name_prefix="ridgeway")
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_helper.cache_clear)
+    os.register_at_fork(after_in_child=_helpers.cache_clear)
 
 
 def _cores() -> int:

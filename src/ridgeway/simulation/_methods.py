@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from ridgeway._task import LARGEST
 from ridgeway.errors import InvalidParameterError
-from ridgeway.information import Moments, evidence_estimate
 from ridgeway.linalg import Factor, mirrored, symmetric_eigen
 from ridgeway.simulation._setting import Setting
 from ridgeway.simulation._task import SharedTask
@@ -133,6 +132,8 @@ def _diagonal(task: SharedTask, noise_variance: float) -> Applied:
 
 def _evidence(task: SharedTask, mix: Array) -> Array:
     """H_t with the prior λI under which all rows so far are most probable: `weights.Accumulated("evidence")`."""
+    from ridgeway.information import Moments, evidence_estimate  # brings scipy.optimize, which no other method needs
+
     p, pooled = task.n_features, task.pooled
     matrix = np.zeros((p + 1, p + 1), order="F")
     matrix[:p, :p], matrix[:p, p:], matrix[p:, p:] = (
