@@ -86,8 +86,7 @@ class Rows:
         """Yield A in blocks of rows: fresh arrays, which the caller may overwrite."""
         for start, stop in self._cuts():
             block = np.empty((stop - start, len(self.mean)), order=order)
-            self._fill(block, *self._part(start, stop))
-            block -= self.mean
+            self._fill(block, *self._part(start, stop), self.mean)
             block -= self.mean_low
             if self.root_weight is not None:
                 block *= self.root_weight[start:stop, None]
@@ -112,9 +111,13 @@ class Rows:
                 block = np.empty((stop - start + 1, len(self.mean)), order=order)
             rows = block[1:]
             X, y = self._part(start, stop)
-            self._fill(rows, X, y)
-            mean = np.concatenate([_sum(entries, weight) for entries in ([rows] if quick else [X, y])]) / total
-            rows -= mean
+            if quick:
+                self._fill(rows, X, y)
+                mean = _sum(rows, weight) / total
+                rows -= mean
+            else:
+                mean = np.concatenate([_sum(X, weight), _sum(y, weight)]) / total
+                self._fill(rows, X, y, mean)
             mean_low = _sum(rows, weight) / total
             if not quick or self.root_weight is not None or not _is_rounding(mean_low, rows):
                 rows -= mean_low
@@ -176,14 +179,17 @@ class Rows:
         X = self.task.X[start:stop]
         return dense(X) if is_sparse(X) else X, self.task.y[start:stop]
 
-    def _fill(self, block: Array, X: NDArray[np.floating], y: Array) -> None:
-        """Write [X, y] into `block`."""
+    def _fill(self, block: Array, X: NDArray[np.floating], y: Array, about: Array | None = None) -> None:
+        """Write [X, y], or [X, y] − about, into `block`."""
         p = self.n_features
         step = p if block.flags.c_contiguous else STRIP  # rows turn into columns a strip at a time, in cache
         for first in range(0, p, step):
             part = slice(first, min(first + step, p))
-            block[:, part] = X[:, part]
-        block[:, p:] = y
+            if about is None:
+                block[:, part] = X[:, part]
+            else:
+                np.subtract(X[:, part], about[part], out=block[:, part])
+        block[:, p:] = y if about is None else y - about[p:]
 
     def _average(self, about: Array) -> Array:
         """Return the weighted mean of [X, y] − about."""
@@ -191,8 +197,7 @@ class Rows:
         weight = self.task.sample_weight
         for start, stop in self._cuts():
             block = np.empty((stop - start, len(about)))
-            self._fill(block, *self._part(start, stop))
-            block -= about
+            self._fill(block, *self._part(start, stop), about)
             total += _sum(block, None if weight is None else weight[start:stop])
         return total / self.total_weight
 
