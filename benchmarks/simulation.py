@@ -163,7 +163,7 @@ def band_table() -> list[str]:
              number(ratio / longer), _verdict(met)]
         )  # fmt: skip
     heading = f"σ² = 1, no shift, {BANDS} repetitions"
-    lines = table([heading, "drawn", "exact", "narrower", "bar", "at equal time", "verdict"], rows)
+    lines = table([heading, "drawn", "exact", "narrower", "bar", "at equal time (bar: 1)", "verdict"], rows)
     return [*lines, "", f"Drawn took {times['drawn']:.1f} s, exact {times['exact']:.1f} s."]
 
 

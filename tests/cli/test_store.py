@@ -192,7 +192,8 @@ def test_warnings_are_one_line(run, survey):
     ("error", "code", "line"),
     [
         (PermissionError(13, "Permission denied", "wages\n.rw"), 2, "Permission denied (wages .rw)."),
-        (MemoryError(), 2, "MemoryError"),
+        (MemoryError(), 2, "not enough memory for this. Ask for less at a time."),
+        (MemoryError("of 3 GB"), 2, "not enough memory for this (of 3 GB). Ask for less at a time."),
         (KeyboardInterrupt(), 130, "interrupted. Run it again."),
     ],
 )

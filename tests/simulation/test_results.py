@@ -76,8 +76,9 @@ def test_what_is_no_run_is_refused(results, tmp_path):
 
 def test_missing_packages_name_the_extra(results, monkeypatch, tmp_path):
     monkeypatch.setattr("ridgeway._optional.find_spec", lambda package: None)
-    for act in (results.to_arrow, results.to_pandas, results.to_polars, lambda: figures.draw_errors(results)):
-        with pytest.raises(MissingPackageError, match=r"pip install 'ridgeway\[simulation\]'"):
+    extras = {results.to_arrow: "simulation", results.to_pandas: "frame", results.to_polars: "frame"}
+    for act, extra in {**extras, lambda: figures.draw_errors(results): "simulation"}.items():
+        with pytest.raises(MissingPackageError, match=rf"pip install 'ridgeway\[{extra}\]'"):
             act()
     with pytest.raises(MissingPackageError, match="pyarrow"):
         simulation.run(SETTING, "gr", 2, out=tmp_path / "run")

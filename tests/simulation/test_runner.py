@@ -216,6 +216,13 @@ def test_nonlinear_methods_are_drawn_only(monkeypatch):
     assert simulation.expectation(only) is None
 
 
+def test_expected_errors_are_never_negative():
+    """Without noise they are 0 after a few tasks, and rounding goes both ways."""
+    found = simulation.run(Setting(3, 5, 2, noise_variance=0.0), "mn,crr:best,es,gr,oracle", repetitions=4)
+    assert found.errors.min() == 0.0
+    assert found.direction_errors.min() >= 0.0
+
+
 BAD = {
     "there is no method 'crr:bset'. Did you mean crr:best": {"methods": "crr:bset"},
     "there is no method ''": {"methods": ""},

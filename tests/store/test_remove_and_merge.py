@@ -138,6 +138,10 @@ def test_merge_lists_what_differs(tmp_path, rng):
         "prior",
     ):
         assert word in str(caught.value)
+    fewer = store.create(tmp_path / "fewer.rw", features=FEATURES[:2], target="y")
+    with pytest.raises(MergeError) as caught:
+        one.merge(fewer, tmp_path / "out.rw")
+    assert "prior" not in str(caught.value)
     three = store.create(tmp_path / "three.rw", features=FEATURES, target="y")
     three.absorb("a", X + 5, y)
     three.absorb("c", X + 1, y)

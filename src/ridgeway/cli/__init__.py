@@ -14,7 +14,8 @@ def main() -> None:
     try:
         require("click", "rich", extra="cli")
     except MissingPackageError as error:
-        sys.exit(f"ridgeway: {error}")
+        print(f"ridgeway: {error}", file=sys.stderr)
+        sys.exit(2)
     from ridgeway.cli._commands import commands
 
     for stream in (sys.stdout, sys.stderr):

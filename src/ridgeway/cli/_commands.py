@@ -37,7 +37,8 @@ Examples:
 def commands() -> None:
     """Continual regression that does not forget.
 
-    Exit codes: 0 for done, 1 where a check found something wrong, 2 where a command was refused and changed nothing.
+    Exit codes: 0 for done, 1 where a check found something wrong, 2 where a command was refused and changed nothing,
+    130 after Ctrl-C.
     """
 
 

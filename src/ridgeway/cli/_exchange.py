@@ -3,12 +3,12 @@
 import click
 
 from ridgeway.cli._failures import guarded
-from ridgeway.cli._shared import Progress, as_json_option, emit, state_file
+from ridgeway.cli._shared import Progress, as_json_option, emit, examples, state_file
 
 __all__ = ["export", "import_", "merge", "predict"]
 
 
-@click.command()
+@click.command(epilog=examples("ridgeway predict wages.rw new.csv --out predictions.parquet"))
 @state_file
 @click.argument("data", type=click.Path(), metavar="DATA")
 @click.option("--out", required=True, type=click.Path(), help="A new file: .parquet, .csv or .arrow.")
@@ -29,7 +29,7 @@ def predict(file: str, data: str, out: str, as_json: bool) -> None:
         click.echo(f"{out}: {n_samples:,} predictions")
 
 
-@click.command()
+@click.command(epilog=examples("ridgeway merge north.rw south.rw --out both.rw"))
 @click.argument("one", type=click.Path(), metavar="ONE.rw")
 @click.argument("two", type=click.Path(), metavar="TWO.rw")
 @click.option("--out", required=True, type=click.Path(), help="The state file to make, which must not exist yet.")
@@ -49,7 +49,9 @@ def merge(one: str, two: str, out: str, as_json: bool) -> None:
         click.echo(f"{out}: {len(tasks)} tasks, {sum(record.n_samples for record in tasks):,} rows")
 
 
-@click.command()
+@click.command(
+    epilog=examples("ridgeway export wages.rw model.safetensors", "ridgeway export wages.rw coefficients.csv")
+)
 @state_file
 @click.argument("out", type=click.Path(), metavar="OUT")
 @as_json_option
@@ -68,7 +70,7 @@ def export(file: str, out: str, as_json: bool) -> None:
         click.echo(f"{out}: exported")
 
 
-@click.command("import")
+@click.command("import", epilog=examples("ridgeway import model.safetensors wages.rw"))
 @click.argument("source", type=click.Path(), metavar="IN.safetensors")
 @state_file
 @as_json_option

@@ -31,7 +31,11 @@ def guarded(*, resumes: bool = False) -> Iterator[None]:
             finally:
                 for warning in caught:
                     click.echo(f"{name}: warning: {_one_line(warning.message)}", err=True)
-    except (RidgewayError, MemoryError) as error:
+    except MemoryError as error:
+        detail = f" ({_one_line(error)})" if str(error) else ""
+        click.echo(f"{name}: not enough memory for this{detail}. Ask for less at a time.", err=True)
+        sys.exit(2)
+    except RidgewayError as error:
         click.echo(f"{name}: {_one_line(error)}", err=True)
         sys.exit(2)
     except OSError as error:

@@ -6,13 +6,13 @@ from pathlib import Path
 import click
 
 from ridgeway.cli._failures import guarded
-from ridgeway.cli._shared import as_json_option, emit, print_table, state_file
+from ridgeway.cli._shared import as_json_option, emit, examples, print_table, state_file
 from ridgeway.errors import DamagedStoreError
 
 __all__ = ["check", "history", "show"]
 
 
-@click.command()
+@click.command(epilog=examples("ridgeway history wages.rw", "ridgeway history wages.rw --json"))
 @state_file
 @as_json_option
 @guarded()
@@ -43,7 +43,7 @@ def history(file: str, as_json: bool) -> None:
     click.echo(f"{len(there)} tasks, {sum(record.n_samples for record in there):,} rows")
 
 
-@click.command()
+@click.command(epilog=examples("ridgeway show wages.rw", "ridgeway show wages.rw --json"))
 @state_file
 @as_json_option
 @guarded()
@@ -69,7 +69,7 @@ def show(file: str, as_json: bool) -> None:
     )
 
 
-@click.command()
+@click.command(epilog=examples("ridgeway check wages.rw", "ridgeway check wages.rw --restore-previous"))
 @state_file
 @click.option("--restore-previous", is_flag=True, help="Go back to the previous generation of a damaged file.")
 @as_json_option

@@ -12,7 +12,17 @@ import click
 
 from ridgeway.errors import InvalidParameterError
 
-__all__ = ["Progress", "as_json_option", "checked_jobs", "emit", "jobs_option", "names", "print_table", "state_file"]
+__all__ = [
+    "Progress",
+    "as_json_option",
+    "checked_jobs",
+    "emit",
+    "examples",
+    "jobs_option",
+    "names",
+    "print_table",
+    "state_file",
+]
 
 PATIENCE = 2.0
 """Seconds after which a progress bar is shown."""
@@ -99,3 +109,8 @@ class Progress:
             self._task = self._bar.add_task(self._words, total=total)
             self._bar.start()
         self._bar.update(self._task, completed=done)
+
+
+def examples(*lines: str) -> str:
+    """Return the end of a command's help."""
+    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])

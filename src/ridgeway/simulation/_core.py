@@ -150,14 +150,14 @@ def exact_repetition(
                 gains = [_gain(method, task, level) for level in (levels if method.uses_noise else levels[:1])]
                 each = zip(moments[i], gains if method.uses_noise else gains * len(levels), noise, strict=True)
                 moments[i] = [updated_moment(moment, task.equations, gain, entry) for moment, gain, entry in each]
-            errors[:, i, t] = [np.trace(moment) for moment in moments[i]]
+            errors[:, i, t] = [max(np.trace(moment), 0.0) for moment in moments[i]]  # rounding, where the error is 0
         past = task.pooled
     information, vectors = draws.directions
     seen = np.empty((len(levels), len(methods), p))
     for i, k in np.ndindex(len(methods), len(levels)):
         moment = moments[i][k]
         seen[k, i] = np.diagonal(moment) if vectors is None else (vectors * (moment @ vectors)).sum(axis=0)
-    return Outcome(errors, seen, information)
+    return Outcome(errors, np.maximum(seen, 0.0), information)
 
 
 def _gain(method: Filter | Update, task: SharedTask, noise_variance: float) -> Array:

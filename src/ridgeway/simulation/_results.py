@@ -116,12 +116,12 @@ class Results:
 
     def to_pandas(self) -> Any:
         """Return `to_arrow` as a pandas DataFrame."""
-        require("pandas", extra="simulation")
+        require("pandas", extra="frame")
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> Any:
         """Return `to_arrow` as a polars DataFrame; polars is a package of its own to install."""
-        require("polars", extra="simulation")
+        require("polars", extra="frame")
         import polars
 
         return polars.from_arrow(self.to_arrow())

@@ -294,7 +294,9 @@ def _typed(error: sqlite3.Error, path: Path, timeout: float) -> StoreError:
             f"reading or writing {path} failed ({error}). Nothing was changed; check the disk, try again."
         )
     if code == sqlite3.SQLITE_NOTADB and not _begins_as_a_database(path):
-        return StoreError(f"{path} is no state file ({error}). Pass a file that `ridgeway init` made.")
+        return StoreError(
+            f"{path} is no state file, or its first bytes are damaged ({error}). Pass a file that `ridgeway init` made."
+        )
     return DamagedStoreError(f"{path} is damaged ({error}). {RESTORE}")
 
 

@@ -58,7 +58,10 @@ def _differences(one: Snapshot, two: Snapshot) -> list[str]:
     ]
     if first.schema.single_target != second.schema.single_target:
         found.append("one names its target alone and the other in a list")
-    if not np.array_equal(arrays["prior"], others["prior"]):
+    prior, other = arrays["prior"], others["prior"]
+    if mine["features"] != theirs["features"]:
+        prior, other = np.unique(prior), np.unique(other)
+    if not np.array_equal(prior, other):
         found.append("the prior differs")
     ids = [{record.task_id for record in live(generation.ledger)} for generation in (first, second)]
     if ids[0] & ids[1]:

@@ -193,7 +193,8 @@ def label_of(value: Any) -> str:
     elif known and text.lower() not in NOT_FINITE:
         return "0" if text == "-0" else text
     raise InvalidDataError(
-        f"the task column holds {text!r}, which makes no task id. Use a column of text, whole numbers or dates."
+        f"the task column holds {text!r}, which makes no task id: it has several spellings. Use words, whole numbers "
+        "or dates."
     )
 
 
