@@ -147,7 +147,7 @@ def _print_summary(results: "Results") -> None:
     for level in description.setting.noise_variance:
         for method in description.methods:
             errors = results.of(method, level)
-            cells = [f"{max(mean, 0.0):.4g}" for mean in errors.mean(axis=0)]  # rounding may leave less than nothing
+            cells = [f"{mean:.4g}" for mean in errors.mean(axis=0)]
             if count > 1:
                 spread = errors.std(axis=0, ddof=1) / count**0.5
                 cells = [f"{cell} ({error:.2g})" for cell, error in zip(cells, spread, strict=True)]
