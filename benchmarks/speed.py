@@ -79,7 +79,7 @@ def measure(cell: Cell, plan: Plan, only: Sequence[str] = ()) -> Result:
 
         learn(make, tasks[:WARM_UP_TASKS], every=True)
         passes[name] = run
-    seconds = interleave(passes, plan)
+    seconds = interleave(passes, plan, shown=passes.keys() - {*KINDS, PEER})
     return Result(cell, seconds, _apart(coefs))
 
 

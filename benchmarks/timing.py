@@ -1,7 +1,7 @@
 """Contenders in turn, on the same arrays; judged by the median of paired ratios, never by a time alone."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +22,17 @@ REST = 0.05
 """Seconds in which this process must stand still before a contender is timed: threads spin after their work."""
 
 
-def interleave(passes: Mapping[str, Callable[[], float]], plan: Plan) -> dict[str, list[float]]:
-    """Return the seconds of each pass, round by round. Every round takes all in turn and begins with the next one."""
+FEW = 2
+"""Rounds of a contender that is only shown, not judged."""
+
+
+def interleave(
+    passes: Mapping[str, Callable[[], float]], plan: Plan, shown: Collection[str] = ()
+) -> dict[str, list[float]]:
+    """Return the seconds of each pass, round by round. Every round takes all in turn and begins with the next one.
+
+    Those that are only `shown` take part in the first rounds.
+    """
     names = list(passes)
     samples: dict[str, list[float]] = {name: [] for name in names}
     begin = time.perf_counter()
@@ -31,6 +40,8 @@ def interleave(passes: Mapping[str, Callable[[], float]], plan: Plan) -> dict[st
         spent = time.perf_counter() - begin
         if spent > (plan.seconds if number >= plan.fewest else 5 * plan.seconds):
             break
+        if number == FEW:
+            names = [name for name in names if name not in shown]
         first = number % len(names)
         for name in names[first:] + names[:first]:
             _settle()
@@ -55,5 +66,6 @@ def clock(action: Callable[[], object]) -> float:
 
 
 def paired_ratio(mine: Sequence[float], theirs: Sequence[float]) -> float:
-    """Return the median over rounds of mine/theirs."""
-    return float(np.median(np.divide(mine, theirs)))
+    """Return the median of mine/theirs over the rounds that have both."""
+    both = min(len(mine), len(theirs))
+    return float(np.median(np.divide(mine[:both], theirs[:both])))

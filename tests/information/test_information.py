@@ -92,8 +92,9 @@ def test_the_residual_block_is_the_sum_of_squares_that_is_left(kind, rng):
 def test_overflow_is_caught_before_it_is_kept(kind):
     big = check_tasks(GeneralizedRidge(), 1e149 * X, Y, first=True)[0]
     information = kind.empty(3, 2, centered=False).add(big)
-    full = np.asfortranarray(np.triu(np.full((5, 5), np.finfo(float).max)))
-    worst = dataclasses.replace(information, matrix=full, peak=np.full(5, np.finfo(float).max))
+    largest = np.finfo(float).max
+    arrays = information.to_arrays() | {"matrix": np.triu(np.full((5, 5), largest)), "peak": np.full(5, largest)}
+    worst = kind.from_arrays(arrays)
     with np.errstate(over="ignore", invalid="ignore"):
         with pytest.raises(MergeError, match="overflows"):
             worst.merge(worst)

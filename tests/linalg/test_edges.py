@@ -30,7 +30,7 @@ def test_full_rank_that_only_a_decomposition_shows(solve):
         solution = linalg.solve_triangle(R, R @ right, size=1)
     else:
         S = R.T @ R
-        solution = linalg.solve_moments(S, S @ right, size=1)
+        solution = linalg.solve_moments(linalg.packed(S), S @ right, size=1)
     assert solution.rank == p
     assert_allclose(solution.coef, right, rtol=1e-1 if solve == "moments" else 1e-2)
 

@@ -57,8 +57,8 @@ class Information(ABC):
         Σw and Σ log w over the rows.
     mean, mean_low : ndarray of shape (n_features + n_targets,)
         The weighted means, as a sum of two so that a large offset costs no digits; zero if not `centered`.
-    matrix : ndarray of shape (n_features + n_targets, n_features + n_targets)
-        The centred information, in the form that the kind says.
+    matrix : ndarray
+        The centred information, in the form that the kind says: no more than (n_features + n_targets)² numbers.
     peak : ndarray of shape (n_features + n_targets,)
         The scale of the rounding that `matrix` carries: the largest that each column's sum of squares has been, and
         once more what it was at each removal.
@@ -93,14 +93,14 @@ class Information(ABC):
     @classmethod
     def empty(cls, n_features: int, n_targets: int, *, centered: bool) -> Self:
         """Return the information of no rows."""
-        width = n_features + n_targets
-        zeros, matrix = np.zeros(width), np.zeros((width, width), order="F")
+        zeros, matrix = np.zeros(n_features + n_targets), cls._zero(n_features, n_targets)
         return cls(n_features, n_targets, centered, 0, 0.0, 0.0, zeros, zeros, matrix, zeros, 0.0)
 
     def to_arrays(self) -> dict[str, Array]:
         """Return the information as plain float64 arrays: `from_arrays` makes the same of them, bit for bit."""
         counts = [getattr(self, name) for name in COUNTS]
-        return {"counts": np.array(counts, dtype=np.float64), **{name: getattr(self, name) for name in ARRAYS}}
+        arrays = {name: self._triangle() if name == "matrix" else getattr(self, name) for name in ARRAYS}
+        return {"counts": np.array(counts, dtype=np.float64), **arrays}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:
@@ -121,6 +121,7 @@ class Information(ABC):
         if whole["n_samples"] < 0 or min(counts["total_weight"], counts["digits_lost"], *held["peak"]) < 0.0:
             raise InvalidStateError("a state has a negative count, weight or sum of squares. Read an intact copy.")
         cls._check_form(held["matrix"])
+        held["matrix"] = cls._from_triangle(held["matrix"], whole["n_targets"])
         fields: dict[str, Any] = {**counts, **whole, **flags, **held}
         return cls(**fields)
 
@@ -292,8 +293,22 @@ class Information(ABC):
 
     @staticmethod
     @abstractmethod
-    def _check_form(matrix: Array) -> None:
-        """Raise `InvalidStateError` where `matrix` cannot be of this kind."""
+    def _zero(n_features: int, n_targets: int) -> Array:
+        """Return the matrix of no rows."""
+
+    @abstractmethod
+    def _triangle(self) -> Array:
+        """Return the matrix as an upper triangle, of shape (n_features + n_targets, n_features + n_targets)."""
+
+    @staticmethod
+    @abstractmethod
+    def _from_triangle(triangle: Array, n_targets: int) -> Array:
+        """Return the matrix that `_triangle` gave."""
+
+    @staticmethod
+    @abstractmethod
+    def _check_form(triangle: Array) -> None:
+        """Raise `InvalidStateError` where a triangle cannot be of this kind."""
 
     @abstractmethod
     def _with_task(self, task: Task) -> Held:

@@ -56,8 +56,19 @@ class SquareRoot(Information):
         return R
 
     @staticmethod
-    def _check_form(matrix: Array) -> None:
-        if np.tril(matrix, -1).any():
+    def _zero(n_features: int, n_targets: int) -> Array:
+        return empty_triangle(n_features + n_targets)
+
+    def _triangle(self) -> Array:
+        return self.matrix
+
+    @staticmethod
+    def _from_triangle(triangle: Array, n_targets: int) -> Array:
+        return triangle
+
+    @staticmethod
+    def _check_form(triangle: Array) -> None:
+        if np.tril(triangle, -1).any():
             raise InvalidStateError("the factor of a state must be upper triangular. Read an intact copy.")
 
     def moments(self) -> Array:

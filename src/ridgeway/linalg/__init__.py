@@ -27,7 +27,7 @@ from ridgeway.linalg._dense import (
 )
 from ridgeway.linalg._penalized import solve_penalized
 from ridgeway.linalg._pooled import pooled_least_squares
-from ridgeway.linalg._products import add_product, add_products, add_products_of_narrow, mirrored
+from ridgeway.linalg._products import Products, mirrored, packed, unpacked
 from ridgeway.linalg._rank import (
     EPS,
     Solution,
@@ -70,14 +70,12 @@ __all__ = [
     "EPS",
     "SMALL",
     "Factor",
+    "Products",
     "RowSpace",
     "Rows",
     "RunningMean",
     "Solution",
     "TridiagonalForm",
-    "add_product",
-    "add_products",
-    "add_products_of_narrow",
     "add_rows",
     "add_triangle",
     "asymmetry",
@@ -97,6 +95,7 @@ __all__ = [
     "minimum_norm_step",
     "mirrored",
     "one_thread",
+    "packed",
     "pooled_least_squares",
     "psd_root",
     "random_rotation",
@@ -123,5 +122,6 @@ __all__ = [
     "triangle_growth",
     "triangular_root",
     "two_sum",
+    "unpacked",
     "weighted_step",
 ]

@@ -26,6 +26,7 @@ def _routine(name: str) -> Any:
 
 
 _DTPQRT, _DTPMQRT, _DTRTRS = _routine("dtpqrt"), _routine("dtpmqrt"), _routine("dtrtrs")
+_DSFRK, _DTRTTF, _DTFTTR = _routine("dsfrk"), _routine("dtrttf"), _routine("dtfttr")
 
 
 def dtpqrt(R: Array, block: Array, *, triangular_rows: int, panel: int) -> Array:
@@ -59,6 +60,28 @@ def dtrtrs(R: Array, rhs: Array) -> Array:
     n, k = solved.shape
     _DTRTRS(b"U", b"N", b"N", _whole(n), _whole(k), *_matrix(R), *_matrix(solved), _whole(0))
     return solved
+
+
+def dsfrk(factor: float, A: Array, packed: Array) -> None:
+    """Add factor·A·Aᵀ to a symmetric matrix, whose upper triangle is packed."""
+    n, k = A.shape
+    _DSFRK(
+        b"N", b"U", b"N", _whole(n), _whole(k), _real(factor), *_matrix(A), _real(1.0), packed.ctypes.data
+    )  # fmt: skip
+
+
+def dtrttf(upper: Array, packed: Array) -> None:
+    """Write the upper triangle of a square matrix into `packed`."""
+    _DTRTTF(b"N", b"U", _whole(len(upper)), *_matrix(upper), packed.ctypes.data, _whole(0))
+
+
+def dtfttr(packed: Array, upper: Array) -> None:
+    """Write a packed triangle into the upper one of a square matrix."""
+    _DTFTTR(b"N", b"U", _whole(len(upper)), packed.ctypes.data, *_matrix(upper), _whole(0))
+
+
+def _real(number: float) -> Any:
+    return ctypes.byref(ctypes.c_double(number))
 
 
 def _whole(number: int) -> Any:

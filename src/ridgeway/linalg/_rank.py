@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, qr, solve_triangular, svd
-from scipy.linalg.lapack import dpocon, dpotrf, dpotrs, dtrcon, dtrtrs
+from scipy.linalg.lapack import dpftrf, dpftrs, dpocon, dpotrf, dpotrs, dtrcon, dtrtrs
 
 from ridgeway.linalg import _lapack
-from ridgeway.linalg._products import scaled_symmetric
+from ridgeway.linalg._products import packed_diagonal, packed_scaled, scaled_symmetric, unpacked
 
 Array = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
@@ -140,30 +140,32 @@ def _reciprocal_condition(R: Array) -> float:
 def solve_moments(
     S: Array, rhs: Array, *, size: int, offset: Array | float = 0.0, prior: Array | float = 0.0
 ) -> Solution:
-    """Solve (S + diag(prior))·w = rhs for S = XᵀX, taking the w of least norm where the system is singular.
+    """Solve (S + diag(prior))·w = rhs for a packed S = XᵀX, taking the w of least norm where the system is singular.
 
     As `solve_triangle`, from squares: one Cholesky factorisation where the system is safely definite, one
-    eigendecomposition otherwise. The growth of rounding errors is squared too. Only the upper triangle of S is read.
+    eigendecomposition otherwise. The growth of rounding errors is squared too.
     """
-    p = len(S)
-    squares = np.diag(S) + prior
+    p = len(rhs)
+    squares = packed_diagonal(S, p) + prior
     scale, spread = equilibrate(np.sqrt(squares), offset)
     live = scale > 0.0
     divisor = np.where(live, scale, np.inf)
     right = rhs / divisor[:, None]
+    noise = float(_squared_noise(spread.max(), size))
+    # No eigenvalue is below the prior's least share of a square, and none above the trace.
+    reciprocal = float(np.min(prior / squares)) / p if live.all() else 0.0
+    if reciprocal > max(noise, PLAIN):
+        factor, info = dpftrf(p, packed_scaled(S, divisor), overwrite_a=True)
+        if info == 0:
+            return Solution(dpftrs(p, factor, right)[0] / scale[:, None], p, 1.0 / reciprocal)
     if live.all():
-        noise = float(_squared_noise(spread.max(), size))
-        # No eigenvalue is below the prior's least share of a square, and none above the trace.
-        reciprocal = float(np.min(prior / squares)) / p
-        scaled = _unit_diagonal(S, divisor)
-        norm = _unit_norm(scaled) if reciprocal <= max(noise, PLAIN) else 0.0
+        scaled = scaled_symmetric(unpacked(S, p), divisor)
+        norm = _unit_norm(scaled)
         factor, info = dpotrf(scaled, clean=False, overwrite_a=True)
-        if info == 0 and norm:
-            reciprocal = float(dpocon(factor, norm)[0])
-            noise *= p  # ‖·‖₁ and ‖·‖₂ differ by at most p
-        if info == 0 and reciprocal > noise:
+        reciprocal = float(dpocon(factor, norm)[0]) if info == 0 else 0.0
+        if reciprocal > p * noise:  # ‖·‖₁ and ‖·‖₂ differ by at most p
             return Solution(dpotrs(factor, right)[0] / scale[:, None], p, 1.0 / reciprocal)
-    values, vectors = eigh(_unit_diagonal(S, divisor), lower=False, check_finite=False)
+    values, vectors = eigh(scaled_symmetric(unpacked(S, p), divisor), lower=False, check_finite=False)
     values, vectors = values[::-1], vectors[:, ::-1]
     floor = _squared_noise(_noise(vectors.T, spread), size) * values[0]
     rank = int(np.count_nonzero(values > floor)) if values[0] > 0.0 else 0
@@ -174,13 +176,6 @@ def solve_moments(
     if rank == p:
         return Solution((vectors @ inner) / scale[:, None], p, growth)
     return Solution(least_norm(scale, vectors[:, :rank], inner), rank, growth)
-
-
-def _unit_diagonal(S: Array, divisor: Array) -> Array:
-    """Return the upper triangle of S / (divisor·divisorᵀ) with the unit diagonal that a prior on it completes."""
-    scaled = scaled_symmetric(S, divisor)
-    np.fill_diagonal(scaled, np.isfinite(divisor))
-    return scaled
 
 
 def _unit_norm(upper: Array) -> float:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from ridgeway._task import LARGEST
 from ridgeway.errors import InvalidParameterError
-from ridgeway.linalg import Factor, mirrored, symmetric_eigen
+from ridgeway.linalg import Factor, Products, mirrored, symmetric_eigen
 from ridgeway.simulation._setting import Setting
 from ridgeway.simulation._task import SharedTask
 
@@ -142,7 +142,8 @@ def _evidence(task: SharedTask, mix: Array) -> Array:
         mix.T @ pooled.squares @ mix,
     )
     n, nothing = pooled.n_samples, np.zeros(p + 1)
-    held = Moments(p, 1, False, n, float(n), 0.0, nothing, nothing, matrix, np.diagonal(matrix).copy(), 0.0)
+    products = Products.from_upper(matrix, 1)
+    held = Moments(p, 1, False, n, float(n), 0.0, nothing, nothing, products.flat, products.diagonal, 0.0)
     return evidence_estimate(held, np.zeros((p, 1)))
 
 

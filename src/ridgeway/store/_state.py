@@ -137,5 +137,5 @@ def check_state(
     held = model.information_
     offset = np.sqrt(held.total_weight) * np.abs(held.mean)
     factored = definite and schema.information == "moments"
-    if factored and not is_nearly_semidefinite(held.matrix, offset=offset, digits_lost=held.digits_lost):
+    if factored and not is_nearly_semidefinite(arrays["matrix"], offset=offset, digits_lost=held.digits_lost):
         raise DamagedStoreError(f"the co-moments of the state are indefinite. {RESTORE}")
