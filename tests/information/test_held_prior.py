@@ -59,7 +59,7 @@ def test_the_rows_alone_have_the_rank_of_the_rows():
     X, y = rows(4)
     alone = pair()[0].fit(X, y).information_
     plain = GeneralizedRidge().fit(X, y).information_
-    assert np.linalg.matrix_rank(alone.matrix[:P, :P], tol=1e-10) == 3  # four rows about their mean
+    assert np.linalg.matrix_rank(alone.factor()[:P, :P], tol=1e-10) == 3  # four rows about their mean
     assert_allclose(alone.moments(), plain.moments(), atol=1e-12 * np.abs(plain.moments()).max())
     assert (alone.n_samples, alone.total_weight) == (4, 4.0)
 
@@ -108,7 +108,7 @@ def test_several_targets_and_a_perfect_fit():
     one, two = (model.fit(X, Y) for model in pair(prior=np.full(P, 1e-3)))
     assert holds(one)
     assert_agree(one, two)
-    assert_allclose(one.information_.matrix[P:, P:], 0.0, atol=1e-6 * np.abs(Y).max())
+    assert_allclose(one.information_.factor()[P:, P:], 0.0, atol=1e-6 * np.abs(Y).max())
 
 
 @pytest.mark.parametrize(("condition", "warned"), [(1e2, False), (1e7, True), (1e9, True)])

@@ -7,7 +7,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from ridgeway import GeneralizedRidge, linalg
-from ridgeway.linalg import _triangle
+from ridgeway.linalg import _panels
 
 
 def blas_threads():
@@ -29,9 +29,9 @@ def test_small_systems_have_one_thread_and_large_ones_what_there_is():
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("width", [3, 7, 40])
 def test_a_large_update_in_parts_gives_the_same_factor(rng, monkeypatch, threads, width):
-    monkeypatch.setattr(_triangle, "SMALL", 2)
-    monkeypatch.setattr(_triangle, "LARGE", 1.0)
-    monkeypatch.setattr(_triangle, "OUTER", 7)
+    monkeypatch.setattr(_panels, "SMALL", 2)
+    monkeypatch.setattr(_panels, "LARGE", 1.0)
+    monkeypatch.setattr(_panels, "OUTER", 7)
     monkeypatch.setattr("ridgeway.linalg._threads._cores", lambda: threads)
     rows = rng.normal(size=(25, width))
     with threadpool_limits(threads):

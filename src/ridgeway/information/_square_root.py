@@ -11,6 +11,7 @@ from ridgeway._task import Task
 from ridgeway.errors import InvalidStateError
 from ridgeway.information._base import Held, Information, digits_at_stake, refuse_removal
 from ridgeway.linalg import (
+    Panels,
     Rows,
     RunningMean,
     Solution,
@@ -45,26 +46,31 @@ class SquareRoot(Information):
     by LAPACK's triangular-pentagonal QR, so that the condition number is never squared.
     """
 
+    @property
+    def panels(self) -> Panels:
+        """R in panels of rows, as it is kept."""
+        return Panels(self.matrix, self.n_features + self.n_targets)
+
     def factor(self) -> Array:
         """Return R itself."""
-        return self.matrix
+        return self.panels.square()
 
     def _selected(self, kept: NDArray[np.intp]) -> Array:
         R = empty_triangle(len(kept))
-        factor = triangular_root(self.matrix[:, kept])
+        factor = triangular_root(self.factor()[:, kept])
         R[: len(factor)] = factor
-        return R
+        return Panels.from_square(R).flat
 
     @staticmethod
     def _zero(n_features: int, n_targets: int) -> Array:
-        return empty_triangle(n_features + n_targets)
+        return Panels.zero(n_features + n_targets).flat
 
     def _triangle(self) -> Array:
-        return self.matrix
+        return self.factor()
 
     @staticmethod
     def _from_triangle(triangle: Array, n_targets: int) -> Array:
-        return triangle
+        return Panels.from_square(triangle).flat
 
     @staticmethod
     def _check_form(triangle: Array) -> None:
@@ -73,27 +79,30 @@ class SquareRoot(Information):
 
     def moments(self) -> Array:
         """Return Σ w·(a − ā)(a − ā)ᵀ, of shape (n_features + n_targets, n_features + n_targets)."""
-        return np.asarray(self.matrix.T @ self.matrix)
+        R = self.factor()
+        return np.asarray(R.T @ R)
 
     def _with_task(self, task: Task) -> Held:
         so_far = RunningMean(self.total_weight, self.mean, self.mean_low)
         blocks = Rows(task).centred_blocks(so_far) if self.centered else Rows(task).blocks()
         peak = self.peak.copy()
-        matrix = add_rows(self.matrix, _squared(blocks, peak))
-        return Held(matrix, so_far.high, so_far.low, peak)
+        R = self.panels.plus(_squared(blocks, peak))
+        return Held(R.flat, so_far.high, so_far.low, peak)
 
     def _with_other(self, other: Self) -> Held:
         so_far = RunningMean(self.total_weight, self.mean, self.mean_low)
-        matrix = add_triangle(self.matrix, other.matrix)
+        R = add_triangle(self.factor(), other.factor())
         if self.centered and other.n_samples:
             gap = so_far.join(other.total_weight, other.mean, other.mean_low)
-            matrix = add_rows(matrix, [np.asfortranarray(gap[None])])
-        return Held(matrix, so_far.high, so_far.low, np.maximum(self.peak + other.peak, column_squares(matrix)))
+            R = add_rows(R, [np.asfortranarray(gap[None])])
+        peak = np.maximum(self.peak + other.peak, column_squares(R))
+        return Held(Panels.from_square(R).flat, so_far.high, so_far.low, peak)
 
     def _without_task(self, task: Task, left: float) -> tuple[Held, float]:
         p = self.n_features
         offset = np.sqrt(left) * np.abs(self.mean[:p])
-        growth = triangle_growth(self.matrix[:p, :p], offset=offset)
+        R = self.factor()
+        growth = triangle_growth(R[:p, :p], offset=offset)
         if np.isinf(growth):
             raise refuse_removal()
         gone = RunningMean(0.0, np.zeros_like(self.mean), np.zeros_like(self.mean))
@@ -103,12 +112,12 @@ class SquareRoot(Information):
             apart = (gone.high - mean) + (gone.low - mean_low)
             mean, mean_low = two_sum(mean, mean_low - apart * (task.total_weight / left))
             blocks.append(apart[None] * np.sqrt(task.total_weight * (self.total_weight / left)))
-        remains = remove_rows(self.matrix, blocks, p, least=tolerance(p) * growth)
+        remains = remove_rows(R, blocks, p, least=tolerance(p) * growth)
         if remains is None:
             raise refuse_removal()
         factor, kept = remains
         # Each column carries the rounding of the largest it has been; what remains must stand out from it.
-        noise = self.peak + column_squares(self.matrix)
+        noise = self.peak + column_squares(R)
         after = column_squares(factor)
         residual = column_squares(factor[p:, p:])  # a difference of squares, which may be rounding
         after[p:] -= np.where(residual > tolerance(p) * noise[p:], 0.0, residual)
@@ -116,22 +125,21 @@ class SquareRoot(Information):
         offset = np.hypot(offset, np.sqrt(noise[:p]))
         if np.isinf(triangle_growth(factor[:p, :p], offset=offset)) or digits > -np.log10(tolerance(p)):
             raise refuse_removal()
-        return Held(factor, mean, mean_low, noise), digits
+        return Held(Panels.from_square(factor).flat, mean, mean_low, noise), digits
 
     def holding(self, prior: Array, start: Array, squares: Array) -> Self:
         """Return the same with the prior on top of the factor, if it is diagonal and neither weak nor overwhelming.
 
         Coefficients then take O(p²), with a prior apart O(p³).
         """
-        p = self.n_features
         if self.holds_prior or prior.ndim > 1 or not _between(prior, squares):
             return self
         root = np.sqrt(prior)
-        top = empty_triangle(len(self.matrix))
-        np.fill_diagonal(top[:p, :p], root)
-        top[:p, p:] = root[:, None] * start
-        matrix = add_triangle(top, self.matrix) if self.n_samples else top
-        return replace(self, matrix=matrix, peak=self.peak + column_squares(top), holds_prior=True)
+        top = Panels.diagonal(root, root[:, None] * start)
+        squares = np.concatenate([np.square(root), column_squares(root[:, None] * start)])
+        if self.n_samples:
+            top = Panels.from_square(add_triangle(top.square(), self.factor()))
+        return replace(self, matrix=top.flat, peak=self.peak + squares, holds_prior=True)
 
     def is_weak(self, prior: Array) -> bool:
         """Say whether the prior that is held has become too weak beside the rows to be held."""
@@ -146,20 +154,21 @@ class SquareRoot(Information):
             return self, True
         if self.n_samples == 0:
             return self.empty(self.n_features, self.n_targets, centered=self.centered), True
-        matrix, rank, digits = remove_diagonal(self.matrix, np.sqrt(prior), start)
+        R, rank, digits = remove_diagonal(self.factor(), np.sqrt(prior), start)
         whole = digits >= FEWEST_DIGITS and rank == min(self.n_samples - self.centered, self.n_features)
-        return replace(self, matrix=matrix, holds_prior=False), whole
+        return replace(self, matrix=Panels.from_square(R).flat, holds_prior=False), whole
 
     def _scaled(self, factor: float) -> Array:
         return np.asarray(self.matrix * np.sqrt(factor))
 
     def _solve(self, prior: Array, start: Array, origin: Array, size: int, offset: Array) -> Solution:
         p = self.n_features
-        R = self.matrix[:p, :p]
+        if self.holds_prior and (found := solve_under_prior(self.panels, prior, self.peak[:p], offset)):
+            return found
+        R, z = np.hsplit(self.factor()[:p], [p])
         if self.holds_prior:
-            z = self.matrix[:p, p:]
-            return solve_under_prior(R, z, prior, self.peak[:p], offset) or solve_triangle(R, z, size=p, offset=offset)
-        rhs = self.matrix[:p, p:] - R @ origin if origin.any() else self.matrix[:p, p:]
+            return solve_triangle(R, z, size=p, offset=offset)
+        rhs = z - R @ origin if origin.any() else z
         if prior.any():
             return solve_penalized(R, rhs, psd_root(prior), start - origin, size=size, offset=offset)
         return solve_triangle(R, rhs, size=size, offset=offset)

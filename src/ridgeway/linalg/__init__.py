@@ -25,6 +25,7 @@ from ridgeway.linalg._dense import (
     svd_square,
     triangular_root,
 )
+from ridgeway.linalg._panels import Panels
 from ridgeway.linalg._penalized import solve_penalized
 from ridgeway.linalg._pooled import pooled_least_squares
 from ridgeway.linalg._products import Products, mirrored, packed, unpacked
@@ -70,6 +71,7 @@ __all__ = [
     "EPS",
     "SMALL",
     "Factor",
+    "Panels",
     "Products",
     "RowSpace",
     "Rows",

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh, qr, solve_triangular, svd
 from scipy.linalg.lapack import dpftrf, dpftrs, dpocon, dpotrf, dpotrs, dtrcon, dtrtrs
 
-from ridgeway.linalg import _lapack
+from ridgeway.linalg._panels import Panels
 from ridgeway.linalg._products import packed_diagonal, packed_scaled, scaled_symmetric, unpacked
 
 Array = NDArray[np.float64]
@@ -111,18 +111,18 @@ def solve_triangle(R: Array, rhs: Array, *, size: int, offset: Array | float = 0
     return Solution(least_norm(scale, Vt[:rank].T, inner), rank, growth)
 
 
-def solve_under_prior(R: Array, rhs: Array, prior: Array, squares: Array, offset: Array) -> Solution | None:
-    """Solve R w = rhs where RᵀR includes diag(prior); None if that alone does not show that R is of full rank. O(p²).
+def solve_under_prior(R: Panels, prior: Array, squares: Array, offset: Array) -> Solution | None:
+    """Solve R_x w = z, where R_xᵀR_x includes diag(prior); None if that alone does not show full rank. O(p²).
 
-    `squares` are the columns' sums of squares, or more. At unit columns no eigenvalue of RᵀR is below the prior's least
-    share of a square, and none above the trace.
+    R = [R_x, z] above the rest. `squares` are the columns' sums of squares, or more. At unit columns no eigenvalue of
+    R_xᵀR_x is below the prior's least share of a square, and none above the trace.
     """
-    p = len(R)
+    p = len(prior)
     reciprocal = float(np.sqrt(np.min(prior / squares) / p))
     spread = np.hypot(1.0, offset / np.sqrt(prior)).max()
     if not reciprocal > max(PLAIN, tolerance(p) * float(spread)):
         return None
-    return Solution(_lapack.dtrtrs(R, rhs), p, 1.0 / reciprocal)
+    return Solution(R.solve(p), p, 1.0 / reciprocal)
 
 
 def plainly_regular(R: Array, *, offset: Array | float = 0.0) -> bool:

@@ -5,8 +5,6 @@ the residual block R_y as well.
 """
 
 from collections.abc import Iterable
-from functools import partial
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +12,12 @@ from scipy.linalg import eigh, qr
 from scipy.linalg.lapack import dpotrf, dpstrf, dtrcon, dtrtrs
 
 from ridgeway.linalg._dense import semidefinite_root, triangular_root
-from ridgeway.linalg._lapack import dtpmqrt, dtpqrt
+from ridgeway.linalg._lapack import dtpqrt
+from ridgeway.linalg._panels import NARROW, WIDE, absorb, row_panels
 from ridgeway.linalg._rank import EPS, column_norms, tolerance
-from ridgeway.linalg._threads import SMALL, one_thread, side_by_side, threads_to_spare
+from ridgeway.linalg._threads import SMALL
 
 Array = NDArray[np.float64]
-PANEL, WIDE_PANEL = 16, 32
-LARGE, OUTER = 2e9, 192
-"""From so many products n·p² on, threads get columns of their own, right of as many as are factored at a time."""
 
 
 def empty_triangle(width: int) -> Array:
@@ -33,41 +29,16 @@ def add_rows(R: Array, blocks: Iterable[Array]) -> Array:
     """Return the factor of R's rows and those of `blocks` (Fortran order, overwritten): O(n·p²), nothing of size p³."""
     R = R.copy(order="F")
     for block in blocks:
-        _absorb(R, block, triangular_rows=0)
+        absorb(row_panels(R), block)
     return R
 
 
 def add_triangle(R: Array, other: Array) -> Array:
     """Return the factor of the rows of two factors; `other` is upper trapezoidal, of as many columns as R."""
-    R = R.copy(order="F")
-    _absorb(R, other.copy(order="F"), triangular_rows=len(other))
+    R, width = R.copy(order="F"), len(R)
+    panel = NARROW if width < SMALL else WIDE
+    dtpqrt(R, other.copy(order="F"), triangular_rows=len(other), panel=panel if width > panel else 1)
     return R
-
-
-def _absorb(R: Array, block: Array, *, triangular_rows: int) -> None:
-    """Overwrite R by the factor of its rows and those of `block`, which is overwritten too."""
-    width = len(R)
-    if not triangular_rows and width >= SMALL and len(block) * width**2 >= LARGE:
-        _absorb_large(R, block)
-        return
-    panel = PANEL if width < SMALL else WIDE_PANEL
-    dtpqrt(R, block, triangular_rows=triangular_rows, panel=panel if width > panel else 1)
-
-
-def _absorb_large(R: Array, block: Array) -> None:
-    """As `_absorb`: some columns at a time, and what is right of them in one part for each thread.
-
-    Threads that have long parts of their own wait for each other less often than in one short product after another.
-    """
-    width = len(R)
-    with one_thread():
-        for first in range(0, width, OUTER):
-            own = slice(first, min(first + OUTER, width))
-            panel = min(WIDE_PANEL, own.stop - first)
-            factors = dtpqrt(R[own, own], block[:, own], triangular_rows=0, panel=panel)
-            cuts = np.linspace(own.stop, width, threads_to_spare() + 1).astype(int)
-            parts = [slice(i, j) for i, j in pairwise(cuts) if i < j]
-            side_by_side(*(partial(dtpmqrt, block[:, own], factors, R[own, part], block[:, part]) for part in parts))
 
 
 def remove_rows(R: Array, blocks: Iterable[Array], n_features: int, *, least: float) -> tuple[Array, float] | None:

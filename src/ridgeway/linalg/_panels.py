@@ -1,0 +1,140 @@
+"""An upper triangular factor in panels of rows, without the zeros below them, and the rows that are added to it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.blas import dgemm, dgemv
+
+from ridgeway.linalg._lapack import dtpmqrt, dtpqrt, dtrtrs
+from ridgeway.linalg._threads import SMALL, one_thread, side_by_side, threads_to_spare
+
+Array = NDArray[np.float64]
+
+NARROW, WIDE = 16, 32
+"""Columns whose reflectors LAPACK puts together, in a narrow factor and in a wide one."""
+
+OUTER, LARGE = 192, 2e9
+"""Rows of a panel. From so many products n·p² on, threads get columns of their own right of what a panel factors."""
+
+
+class Panels(NamedTuple):
+    """An upper triangular matrix as one flat array: panels R[i:j, i:] in Fortran order, one after another.
+
+    A narrow matrix is one panel. A wide one takes little more than half of its square: that much less is copied with
+    every task, and fresh memory is dear.
+    """
+
+    flat: Array
+    width: int
+
+    @classmethod
+    def zero(cls, width: int) -> "Panels":
+        """Return the factor of no rows."""
+        return cls(np.zeros(sum((stop - start) * (width - start) for start, stop in _cuts(width))), width)
+
+    @classmethod
+    def from_square(cls, R: Array) -> "Panels":
+        """Return what stands in and above the diagonal panels of a square matrix that is upper triangular."""
+        made = cls.zero(len(R))
+        for (start, stop), panel in zip(_cuts(len(R)), made.views(), strict=True):
+            panel[:] = R[start:stop, start:]
+        return made
+
+    @classmethod
+    def diagonal(cls, diagonal: Array, right: Array) -> "Panels":
+        """Return [[diag(diagonal), right], [0, 0]], square."""
+        p = len(diagonal)
+        made = cls.zero(p + right.shape[1])
+        for (start, stop), panel in zip(_cuts(made.width), made.views(), strict=True):
+            rows = min(stop, p) - start
+            if rows > 0:
+                np.fill_diagonal(panel[:rows, :rows], diagonal[start:stop])
+                panel[:rows, p - start :] = right[start:stop]
+        return made
+
+    def views(self) -> list[Array]:
+        """Return the panels, as views."""
+        found, at = [], 0
+        for start, stop in _cuts(self.width):
+            shape = (stop - start, self.width - start)
+            found.append(self.flat[at : at + shape[0] * shape[1]].reshape(shape, order="F"))
+            at += shape[0] * shape[1]
+        return found
+
+    def square(self) -> Array:
+        """Return the whole matrix: a view where it is one panel."""
+        panels = self.views()
+        if len(panels) == 1:
+            return panels[0]
+        R = np.zeros((self.width, self.width), order="F")
+        for (start, stop), panel in zip(_cuts(self.width), panels, strict=True):
+            R[start:stop, start:] = panel
+        return R
+
+    def plus(self, blocks: Iterable[Array]) -> "Panels":
+        """Return the factor of these rows and of `blocks` (Fortran order, overwritten). O(n·p²), nothing of size p³."""
+        total = self._replace(flat=self.flat.copy())
+        panels = total.views()
+        for block in blocks:
+            absorb(panels, block)
+        return total
+
+    def solve(self, n_columns: int) -> Array:
+        """Return R_x⁻¹·z for the leading columns R_x and the others z, none of R_x's diagonal being zero. O(p²)."""
+        p = n_columns
+        solved = np.empty((p, self.width - p), order="F")
+        for (start, stop), panel in reversed(list(zip(_cuts(self.width), self.views(), strict=True))):
+            rows, known = min(stop, p) - start, p - start
+            if rows > 0:
+                right = panel[:rows, known:]
+                if rows < known:
+                    right = right - _times(panel[:rows, rows:known], solved[start + rows :])
+                solved[start : start + rows] = dtrtrs(panel[:rows, :rows], right)
+        return solved
+
+
+def row_panels(R: Array) -> list[Array]:
+    """Return the panels of a square matrix, as views."""
+    return [R[start:stop, start:] for start, stop in _cuts(len(R))]
+
+
+def absorb(panels: Sequence[Array], block: Array) -> None:
+    """Overwrite the panels of a factor by those of the factor of its rows and those of `block`, overwritten too.
+
+    Where there is much to do, what is right of a panel is cut into one part for each thread: threads that have long
+    parts of their own wait for each other less often than in one short product after another.
+    """
+    width = block.shape[1]
+    if width >= SMALL and len(block) * width**2 >= LARGE:
+        with one_thread():
+            _absorb(panels, block, threads_to_spare())
+    else:
+        _absorb(panels, block, 1)
+
+
+def _absorb(panels: Sequence[Array], block: Array, threads: int) -> None:
+    width = block.shape[1]
+    most = NARROW if width < SMALL else WIDE
+    for panel in panels:
+        start, rows = width - panel.shape[1], len(panel)
+        own = block[:, start : start + rows]
+        factors = dtpqrt(panel[:, :rows], own, triangular_rows=0, panel=most if rows > most else 1)
+        if rows < panel.shape[1]:
+            cuts = np.linspace(rows, panel.shape[1], threads + 1).astype(int)
+            parts = [(panel[:, i:j], block[:, start + i : start + j]) for i, j in pairwise(cuts) if i < j]
+            side_by_side(*(partial(dtpmqrt, own, factors, *part) for part in parts))
+
+
+def _times(A: Array, B: Array) -> Array:
+    """Return A·B by SciPy's BLAS, whose threads must not wait for those of NumPy's."""
+    return np.asarray(dgemm(1.0, A, B) if B.shape[1] > 1 else dgemv(1.0, A, B[:, 0])[:, None])
+
+
+def _cuts(width: int) -> Iterator[tuple[int, int]]:
+    """Yield the rows of each panel."""
+    step = max(width, 1) if width < SMALL else OUTER
+    return ((start, min(start + step, width)) for start in range(0, width, step))
