@@ -24,7 +24,7 @@ from benchmarks.workers import alone
 FEATURES = 50
 ROWS_SHORT, ROWS_FULL = 1_000_000, 5_000_000
 ROWS_AT_ONCE = 250_000
-ROUNDS = 3
+ROUNDS_SHORT, ROUNDS_FULL = 2, 3
 COMMIT_FEATURES = 2000
 COMMIT_ROUNDS = 7
 WIDE = 12_000
@@ -126,13 +126,13 @@ def wide(folder: str) -> tuple[float, float]:
     return seconds, peak_bytes()
 
 
-def absorbed(folder: str, rows: int) -> list[Measured]:
+def absorbed(folder: str, rows: int, rounds: int) -> list[Measured]:
     """Measure absorbing a file of so many rows, each run in a process of its own, taking turns."""
     path = str(Path(folder) / "rows.parquet")
     alone(2, make_file, path, rows)
     times: dict[str, list[float]] = {"bare": [], "lean": [], **{kind: [] for kind in KINDS}}
     peaks: dict[str, float] = {}
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name, samples in times.items():
             print(f"state file: {rows} rows, {name}", file=sys.stderr, flush=True)
             if name in KINDS:
@@ -155,7 +155,8 @@ def absorbed(folder: str, rows: int) -> list[Measured]:
 def measured(*, full: bool, rows: int | None = None) -> list[Measured]:
     """Measure everything; the short version absorbs fewer rows and leaves out the wide state."""
     with tempfile.TemporaryDirectory(dir=Path("build") if Path("build").is_dir() else None) as folder:
-        found = absorbed(folder, rows or (ROWS_FULL if full else ROWS_SHORT))
+        size, rounds = (ROWS_FULL, ROUNDS_FULL) if full else (ROWS_SHORT, ROUNDS_SHORT)
+        found = absorbed(folder, rows or size, rounds)
         ours, plain = alone(2, commits, folder, COMMIT_FEATURES, COMMIT_ROUNDS)
         note = f"{1e3 * float(np.median(ours)):.0f} ms, plain {1e3 * float(np.median(plain)):.0f} ms"
         what = f"a commit at p = {COMMIT_FEATURES}: time against writing and syncing the same bytes"

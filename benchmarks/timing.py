@@ -15,8 +15,8 @@ class Plan(NamedTuple):
     most: int
 
 
-SHORT = Plan(seconds=3.0, fewest=2, most=15)
-FULL = Plan(seconds=60.0, fewest=5, most=41)
+SHORT = Plan(seconds=4.0, fewest=1, most=15)
+FULL = Plan(seconds=30.0, fewest=3, most=41)
 
 REST = 0.05
 """Seconds in which this process must stand still before a contender is timed: threads spin after their work."""
