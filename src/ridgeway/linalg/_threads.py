@@ -20,21 +20,24 @@ class _OneThread:
     def __init__(self) -> None:
         self._lock = Lock()
         self._inside = 0
-        self._limit: Any = None
+        self._before: list[tuple[Any, int]] = []
         self.lifted = 1
 
     def __enter__(self) -> None:
         with self._lock:
             if self._inside == 0:
-                self.lifted = max(library.num_threads or 1 for library in _controller().lib_controllers)
-                self._limit = _controller().limit(limits=1, user_api="blas")
+                self._before = [(library, library.get_num_threads() or 1) for library in _blas_libraries()]
+                self.lifted = max((threads for _, threads in self._before), default=1)
+                for library, _ in self._before:
+                    library.set_num_threads(1)
             self._inside += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                self._limit.restore_original_limits()
+                for library, threads in self._before:
+                    library.set_num_threads(threads)
 
 
 _ONE_THREAD = _OneThread()
@@ -84,7 +87,8 @@ def _cores() -> int:
 
 
 @cache
-def _controller() -> Any:
+def _blas_libraries() -> tuple[Any, ...]:
     from threadpoolctl import ThreadpoolController  # scikit-learn brings it; finding the libraries takes a while
 
-    return ThreadpoolController()
+    controller: Any = ThreadpoolController()
+    return tuple(library for library in controller.lib_controllers if library.user_api == "blas")
