@@ -56,7 +56,7 @@ class Moments(Information):
         return R
 
     def _selected(self, kept: NDArray[np.intp]) -> Array:
-        return self._from_triangle(np.asfortranarray(self.moments()[np.ix_(kept, kept)]), self.n_targets)
+        return self._from_triangle(self.moments()[np.ix_(kept, kept)], self.n_targets)
 
     @staticmethod
     def _zero(n_features: int, n_targets: int) -> Array:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dgemm, dgemv
+from scipy.linalg.blas import dgemm
 
 from ridgeway.linalg._lapack import dtpmqrt, dtpqrt, dtrtrs
 from ridgeway.linalg._threads import SMALL, one_thread, side_by_side, threads_to_spare
@@ -92,7 +92,8 @@ class Panels(NamedTuple):
             if rows > 0:
                 right = panel[:rows, known:]
                 if rows < known:
-                    right = right - _times(panel[:rows, rows:known], solved[start + rows :])
+                    # Not dgemv: two threads that share it wait for each other nine times as long as one needs.
+                    right = right - dgemm(1.0, panel[:rows, rows:known], solved[start + rows :])
                 solved[start : start + rows] = dtrtrs(panel[:rows, :rows], right)
         return solved
 
@@ -127,11 +128,6 @@ def _absorb(panels: Sequence[Array], block: Array, threads: int) -> None:
             cuts = np.linspace(rows, panel.shape[1], threads + 1).astype(int)
             parts = [(panel[:, i:j], block[:, start + i : start + j]) for i, j in pairwise(cuts) if i < j]
             side_by_side(*(partial(dtpmqrt, own, factors, *part) for part in parts))
-
-
-def _times(A: Array, B: Array) -> Array:
-    """Return A·B by SciPy's BLAS, whose threads must not wait for those of NumPy's."""
-    return np.asarray(dgemm(1.0, A, B) if B.shape[1] > 1 else dgemv(1.0, A, B[:, 0])[:, None])
 
 
 def _cuts(width: int) -> Iterator[tuple[int, int]]:

@@ -34,8 +34,8 @@ class Products(NamedTuple):
 
     @classmethod
     def from_upper(cls, upper: Array, n_targets: int) -> "Products":
-        """Return what the upper triangle of a square matrix in Fortran order says."""
-        made = cls.zero(len(upper) - n_targets, n_targets)
+        """Return what the upper triangle of a square matrix says."""
+        made, upper = cls.zero(len(upper) - n_targets, n_targets), np.asfortranarray(upper)
         p = made.n_features
         dtrttf(upper[:p, :p], made.squares)
         made.targets[:] = upper[:, p:]
