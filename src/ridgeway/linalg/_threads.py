@@ -20,24 +20,21 @@ class _OneThread:
     def __init__(self) -> None:
         self._lock = Lock()
         self._inside = 0
-        self._before: list[tuple[Any, int]] = []
+        self._limit: Any = None
         self.lifted = 1
 
     def __enter__(self) -> None:
         with self._lock:
             if self._inside == 0:
-                self._before = [(library, library.get_num_threads() or 1) for library in _blas_libraries()]
-                self.lifted = max((threads for _, threads in self._before), default=1)
-                for library, _ in self._before:
-                    library.set_num_threads(1)
+                self.lifted = max(library.num_threads or 1 for library in _controller().lib_controllers)
+                self._limit = _controller().limit(limits=1, user_api="blas")
             self._inside += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                for library, threads in self._before:
-                    library.set_num_threads(threads)
+                self._limit.restore_original_limits()
 
 
 _ONE_THREAD = _OneThread()
@@ -87,8 +84,7 @@ def _cores() -> int:
 
 
 @cache
-def _blas_libraries() -> tuple[Any, ...]:
+def _controller() -> Any:
     from threadpoolctl import ThreadpoolController  # scikit-learn brings it; finding the libraries takes a while
 
-    controller: Any = ThreadpoolController()
-    return tuple(library for library in controller.lib_controllers if library.user_api == "blas")
+    return ThreadpoolController()
