@@ -16,7 +16,7 @@ class Plan(NamedTuple):
 
 
 SHORT = Plan(seconds=4.0, fewest=1, most=15)
-FULL = Plan(seconds=15.0, fewest=3, most=41)
+FULL = Plan(seconds=10.0, fewest=3, most=41)
 
 REST = 0.05
 """Seconds in which this process must stand still before a contender is timed: threads spin after their work."""

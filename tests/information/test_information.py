@@ -1,5 +1,6 @@
 """Both kinds hold the same truth, frozen, and say when they cannot."""
 
+import copy
 import dataclasses
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from ridgeway import GeneralizedRidge
 from ridgeway._validation import check_tasks
-from ridgeway.errors import InvalidDataError, MergeError
+from ridgeway.errors import InvalidDataError, InvalidStateError, MergeError
 from ridgeway.information import Moments, SquareRoot
 
 rng = np.random.default_rng(0)
@@ -137,3 +138,12 @@ def test_digest_is_of_the_values():
         for sign in (1, -1)
     ]
     assert zeros[0] == zeros[1]
+
+
+@pytest.mark.parametrize("kind", [Moments, SquareRoot])
+def test_a_pickle_of_another_form_is_refused(kind):
+    information = kind.empty(3, 2, centered=True).add(check_tasks(GeneralizedRidge(), X, Y, first=True)[0])
+    assert_array_equal(copy.deepcopy(information).matrix, information.matrix)
+    other = vars(information) | {"matrix": information.to_arrays()["matrix"]}
+    with pytest.raises(InvalidStateError, match="another version"):
+        kind.__new__(kind).__setstate__(other)

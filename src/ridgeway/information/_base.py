@@ -43,8 +43,8 @@ class Held(NamedTuple):
 class Information(ABC):
     """What the past leaves behind: all that later answers need, and no row.
 
-    A value: `add`, `merge`, `remove` and `decayed` return a new one. The columns of `mean`, `mean_low`, `matrix` and
-    `peak` are those of X followed by those of y.
+    A value: `add`, `merge`, `remove` and `decayed` return a new one. The columns of `mean`, `mean_low` and `peak`, and
+    those that `matrix` stands for, are those of X followed by those of y.
 
     Attributes
     ----------
@@ -86,8 +86,13 @@ class Information(ABC):
             array.flags.writeable = False
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Come back from a pickle as frozen as before."""
+        """Come back from a pickle as frozen as before, if it holds what this version holds."""
         vars(self).update(state)
+        if self.matrix.shape != self._zero(self.n_features, self.n_targets).shape:
+            raise InvalidStateError(
+                "the pickle is from another version of Ridgeway, which held states in another form. Load it there, and "
+                "carry it over with to_arrays() or a state file."
+            )
         self.__post_init__()
 
     @classmethod
@@ -99,7 +104,7 @@ class Information(ABC):
     def to_arrays(self) -> dict[str, Array]:
         """Return the information as plain float64 arrays: `from_arrays` makes the same of them, bit for bit."""
         counts = [getattr(self, name) for name in COUNTS]
-        arrays = {name: self._triangle() if name == "matrix" else getattr(self, name) for name in ARRAYS}
+        arrays = {name: getattr(self, name) for name in ARRAYS} | {"matrix": self._triangle()}
         return {"counts": np.array(counts, dtype=np.float64), **arrays}
 
     @classmethod

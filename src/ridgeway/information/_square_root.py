@@ -136,10 +136,10 @@ class SquareRoot(Information):
             return self
         root = np.sqrt(prior)
         top = Panels.diagonal(root, root[:, None] * start)
-        squares = np.concatenate([np.square(root), column_squares(root[:, None] * start)])
+        own = np.concatenate([np.square(root), column_squares(root[:, None] * start)])
         if self.n_samples:
             top = Panels.from_square(add_triangle(top.square(), self.factor()))
-        return replace(self, matrix=top.flat, peak=self.peak + squares, holds_prior=True)
+        return replace(self, matrix=top.flat, peak=self.peak + own, holds_prior=True)
 
     def is_weak(self, prior: Array) -> bool:
         """Say whether the prior that is held has become too weak beside the rows to be held."""

@@ -71,6 +71,7 @@ class Products(NamedTuple):
         total, p = self._replace(flat=self.flat.copy()), self.n_features
         for block in blocks:
             dsfrk(factor, block.T[:p], total.squares)
+            # In place; the assignment would notice if it were not.
             total.targets[:] = dgemm(factor, block.T, block[:, p:], beta=1.0, c=total.targets, overwrite_c=True)
         total._clear_below()
         return total
@@ -126,6 +127,7 @@ def packed_scaled(triangle: Array, divisor: Array) -> Array:
         for part, rows, columns in ((above, divisor[above], right), (below, left[stop - 1 : half], left)):
             np.divide(source[part, strip], rows[:, None], out=target[part, strip])
             target[part, strip] /= columns[strip]
+        # Where the halves meet: row half + i is A[half + i, half + j] for i ≤ j, and A[j, i − 1] below.
         corner, number = slice(half + start, half + stop), np.arange(start, stop)
         of_right = number[:, None] <= number
         rows = np.where(of_right, right[strip, None], left[number - 1, None])
@@ -137,7 +139,10 @@ def packed_scaled(triangle: Array, divisor: Array) -> Array:
 
 
 def scaled_symmetric(S: Array, divisor: Array) -> Array:
-    """Return S / (divisor·divisorᵀ) for an upper triangle S, which is overwritten, zero where a divisor is infinite."""
+    """Return S / (divisor·divisorᵀ) for an upper triangle S, which is overwritten, with the same unit diagonal.
+
+    Rows and columns whose divisor is infinite are zero.
+    """
     for first in range(0, len(S), STRIP):
         last = min(first + STRIP, len(S))
         strip = S[:last, first:last]
