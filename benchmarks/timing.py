@@ -15,7 +15,7 @@ class Plan(NamedTuple):
     most: int
 
 
-SHORT = Plan(seconds=4.0, fewest=1, most=15)
+SHORT = Plan(seconds=2.5, fewest=1, most=15)
 FULL = Plan(seconds=10.0, fewest=3, most=41)
 
 REST = 0.05
