@@ -117,13 +117,18 @@ def absorb(panels: Sequence[Array], block: Array) -> None:
         _absorb(panels, block, 1)
 
 
+def reflectors(width: int, columns: int) -> int:
+    """Return how many reflectors LAPACK is to put together, of so many columns of a factor."""
+    most = NARROW if width < SMALL else WIDE
+    return most if columns > most else 1
+
+
 def _absorb(panels: Sequence[Array], block: Array, threads: int) -> None:
     width = block.shape[1]
-    most = NARROW if width < SMALL else WIDE
     for panel in panels:
         start, rows = width - panel.shape[1], len(panel)
         own = block[:, start : start + rows]
-        factors = dtpqrt(panel[:, :rows], own, triangular_rows=0, panel=most if rows > most else 1)
+        factors = dtpqrt(panel[:, :rows], own, triangular_rows=0, panel=reflectors(width, rows))
         if rows < panel.shape[1]:
             cuts = np.linspace(rows, panel.shape[1], threads + 1).astype(int)
             parts = [(panel[:, i:j], block[:, start + i : start + j]) for i, j in pairwise(cuts) if i < j]

@@ -13,9 +13,8 @@ from scipy.linalg.lapack import dpotrf, dpstrf, dtrcon, dtrtrs
 
 from ridgeway.linalg._dense import semidefinite_root, triangular_root
 from ridgeway.linalg._lapack import dtpqrt
-from ridgeway.linalg._panels import NARROW, WIDE, absorb, row_panels
+from ridgeway.linalg._panels import absorb, reflectors, row_panels
 from ridgeway.linalg._rank import EPS, column_norms, tolerance
-from ridgeway.linalg._threads import SMALL
 
 Array = NDArray[np.float64]
 
@@ -35,9 +34,8 @@ def add_rows(R: Array, blocks: Iterable[Array]) -> Array:
 
 def add_triangle(R: Array, other: Array) -> Array:
     """Return the factor of the rows of two factors; `other` is upper trapezoidal, of as many columns as R."""
-    R, width = R.copy(order="F"), len(R)
-    panel = NARROW if width < SMALL else WIDE
-    dtpqrt(R, other.copy(order="F"), triangular_rows=len(other), panel=panel if width > panel else 1)
+    R = R.copy(order="F")
+    dtpqrt(R, other.copy(order="F"), triangular_rows=len(other), panel=reflectors(len(R), len(R)))
     return R
 
 
