@@ -7,7 +7,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from ridgeway import GeneralizedRidge, linalg
-from ridgeway.linalg import _panels
+from ridgeway.linalg import _panels, _threads
 
 
 def blas_threads():
@@ -32,6 +32,7 @@ def test_a_large_update_in_parts_gives_the_same_factor(rng, monkeypatch, threads
     monkeypatch.setattr(_panels, "SMALL", 2)
     monkeypatch.setattr(_panels, "LARGE", 1.0)
     monkeypatch.setattr(_panels, "OUTER", 7)
+    monkeypatch.setattr(_panels, "LEAST", 2)
     monkeypatch.setattr("ridgeway.linalg._threads._cores", lambda: threads)
     rows = rng.normal(size=(25, width))
     with threadpool_limits(threads):
@@ -40,6 +41,38 @@ def test_a_large_update_in_parts_gives_the_same_factor(rng, monkeypatch, threads
     np.testing.assert_allclose(np.triu(R), R)
     np.testing.assert_allclose(R.T @ R, rows.T @ rows, rtol=1e-12, atol=1e-12)
     assert abs(R.T @ R - rows[1:].T @ rows[1:]).max() > 1e-3
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("stop", [8, 10, 11, 300])
+def test_the_shares_are_all_columns_once_and_begin_with_the_next_panel(threads, stop):
+    shares = list(_panels._shares(7, stop, min(stop - 7, 3), threads))
+    assert [column for share in shares for column in range(*share)] == list(range(7, stop))
+    assert shares[0] == ((7, stop) if threads == 1 else (7, min(stop, 10)))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_parts_are_taken_once_each_and_an_error_comes_out(monkeypatch, threads):
+    monkeypatch.setattr(_threads, "_cores", lambda: threads)
+    taken = []
+    with threadpool_limits(threads), linalg.one_thread():
+        _threads.share_out(lambda *part: taken.append(part), [(i, -i) for i in range(100)], threads)
+        assert sorted(taken) == [(i, -i) for i in range(100)]
+        with pytest.raises(ZeroDivisionError):
+            _threads.share_out(lambda number: 1 / number, [(1,), (0,), (2,)], threads)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("size", [0, 9, 10, 31])
+def test_a_copy_by_several_threads_is_a_copy(rng, monkeypatch, threads, size):
+    monkeypatch.setattr(_threads, "MANY", 10)
+    monkeypatch.setattr(_threads, "_cores", lambda: threads)
+    array = rng.normal(size=size)
+    with threadpool_limits(threads):
+        copy = _threads.copied(array)
+        assert blas_threads() == {threads}
+    np.testing.assert_array_equal(copy, array)
+    assert not np.shares_memory(copy, array)
 
 
 def test_an_error_inside_does_not_keep_the_limit():

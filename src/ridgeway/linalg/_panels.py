@@ -1,24 +1,22 @@
 """An upper triangular factor in panels of rows, without the zeros below them, and the rows that are added to it."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dgemm
 
 from ridgeway.linalg._lapack import dtpmqrt, dtpqrt, dtrtrs
-from ridgeway.linalg._threads import SMALL, one_thread, side_by_side, threads_to_spare
+from ridgeway.linalg._threads import SMALL, copied, one_thread, share_out, threads_to_spare
 
 Array = NDArray[np.float64]
 
 NARROW, WIDE = 16, 32
 """Columns whose reflectors LAPACK puts together, in a narrow factor and in a wide one."""
 
-OUTER, LARGE = 192, 2e9
-"""Rows of a panel. From so many products n·p² on, threads get columns of their own right of what a panel factors."""
+OUTER, LEAST, LARGE = 192, 64, 2e9
+"""Rows of a panel. Threads share out the columns right of it, so many at least, from so many products n·p² on."""
 
 
 class Panels(NamedTuple):
@@ -77,7 +75,7 @@ class Panels(NamedTuple):
 
     def plus(self, blocks: Iterable[Array]) -> "Panels":
         """Return the factor of these rows and of `blocks` (Fortran order, overwritten). O(n·p²), nothing of size p³."""
-        total = self._replace(flat=self.flat.copy())
+        total = self._replace(flat=copied(self.flat))
         panels = total.views()
         for block in blocks:
             absorb(panels, block)
@@ -87,14 +85,12 @@ class Panels(NamedTuple):
         """Return R_x⁻¹·z for the leading columns R_x and the others z, none of R_x's diagonal being zero. O(p²)."""
         p = n_columns
         solved = np.empty((p, self.width - p), order="F")
-        for (start, stop), panel in reversed(list(zip(_cuts(self.width), self.views(), strict=True))):
-            rows, known = min(stop, p) - start, p - start
-            if rows > 0:
-                right = panel[:rows, known:]
-                if rows < known:
-                    # Not dgemv: two threads that share it wait for each other nine times as long as one needs.
-                    right = right - dgemm(1.0, panel[:rows, rows:known], solved[start + rows :])
-                solved[start : start + rows] = dtrtrs(panel[:rows, :rows], right)
+        with one_thread():  # two that share a product with one column wait for each other nine times as long
+            for (start, stop), panel in reversed(list(zip(_cuts(self.width), self.views(), strict=True))):
+                rows, known = min(stop, p) - start, p - start
+                if rows > 0:
+                    right = panel[:rows, known:] - panel[:rows, rows:known] @ solved[start + rows :]
+                    solved[start : start + rows] = dtrtrs(panel[:rows, :rows], right)
         return solved
 
 
@@ -106,8 +102,8 @@ def row_panels(R: Array) -> list[Array]:
 def absorb(panels: Sequence[Array], block: Array) -> None:
     """Overwrite the panels of a factor by those of the factor of its rows and those of `block`, overwritten too.
 
-    Where there is much to do, what is right of a panel is cut into one part for each thread: threads that have long
-    parts of their own wait for each other less often than in one short product after another.
+    Where there is much to do, threads share out what is right of a panel: with long parts of their own they wait for
+    each other less often than in one short product after another. The first of them factors the next panel meanwhile.
     """
     width = block.shape[1]
     if width >= SMALL and len(block) * width**2 >= LARGE:
@@ -124,15 +120,41 @@ def reflectors(width: int, columns: int) -> int:
 
 
 def _absorb(panels: Sequence[Array], block: Array, threads: int) -> None:
-    width = block.shape[1]
-    for panel in panels:
-        start, rows = width - panel.shape[1], len(panel)
-        own = block[:, start : start + rows]
-        factors = dtpqrt(panel[:, :rows], own, triangular_rows=0, panel=reflectors(width, rows))
-        if rows < panel.shape[1]:
-            cuts = np.linspace(rows, panel.shape[1], threads + 1).astype(int)
-            parts = [(panel[:, i:j], block[:, start + i : start + j]) for i, j in pairwise(cuts) if i < j]
-            side_by_side(*(partial(dtpmqrt, own, factors, *part) for part in parts))
+    factors = _factored(panels[0], block)
+    for panel, after in pairwise(panels):
+        factors = _carried_on(panel, after, block, factors, threads)
+
+
+def _factored(panel: Array, block: Array) -> Array:
+    """Factor the rows of `block` into the square that a panel begins with; return the reflectors' factors."""
+    width, rows = block.shape[1], len(panel)
+    start = width - panel.shape[1]
+    own = block[:, start : start + rows]
+    return dtpqrt(panel[:, :rows], own, triangular_rows=0, panel=reflectors(width, rows))
+
+
+def _carried_on(panel: Array, after: Array, block: Array, factors: Array, threads: int) -> Array:
+    """Take the reflectors of a panel to what is right of it, factor the next panel, and return what that returns."""
+    rows, columns = panel.shape
+    beside = block[:, block.shape[1] - columns :]
+    found: list[Array] = []
+
+    def turn(start: int, stop: int) -> None:
+        dtpmqrt(beside[:, :rows], factors, panel[:, start:stop], beside[:, start:stop])
+        if start == rows:
+            found.append(_factored(after, block))
+
+    share_out(turn, _shares(rows, columns, len(after), threads), threads)
+    return found[0]
+
+
+def _shares(start: int, stop: int, ahead: int, threads: int) -> Iterator[tuple[int, int]]:
+    """Yield the columns right of a panel in parts: those of the next, then ever fewer, so that all end at once."""
+    step = ahead if threads > 1 else stop - start
+    while start < stop:
+        yield start, min(start + step, stop)
+        start += step
+        step = max((stop - start) // threads, LEAST)
 
 
 def _cuts(width: int) -> Iterator[tuple[int, int]]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dgemm
 
 from ridgeway.linalg._lapack import dsfrk, dtfttr, dtrttf
+from ridgeway.linalg._threads import copied
 
 Array = NDArray[np.float64]
 
@@ -68,7 +69,7 @@ class Products(NamedTuple):
 
     def plus(self, blocks: Iterable[Array], factor: float = 1.0) -> "Products":
         """Return these and factor·blockᵀblock, over blocks of rows in C order. O(n·p²)."""
-        total, p = self._replace(flat=self.flat.copy()), self.n_features
+        total, p = self._replace(flat=copied(self.flat)), self.n_features
         for block in blocks:
             dsfrk(factor, block.T[:p], total.squares)
             # In place; the assignment would notice if it were not.

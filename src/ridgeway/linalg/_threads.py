@@ -1,17 +1,25 @@
 """How many BLAS threads a computation gets: a small one must not pay for threads that wait for each other."""
 
 import os
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
+from functools import cache, partial
 from threading import Lock
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
 T = TypeVar("T")
 
 SMALL = 512
 """With fewer features than this one BLAS thread is as fast as several, and much faster on a busy machine."""
+
+MANY = 2**20
+"""Numbers whose copying takes longer than to wake a thread."""
 
 
 class _OneThread:
@@ -67,6 +75,32 @@ def side_by_side(*calls: Callable[[], T]) -> tuple[T, ...]:
         return (*(call() for call in calls[:1]), *(other.result() for other in waiting))
     finally:
         wait(waiting)
+
+
+def share_out(call: Callable[..., None], parts: Iterable[tuple[Any, ...]], threads: int) -> None:
+    """Call with every part, in their order, so many threads taking the next whenever they are free."""
+    left = deque(parts)
+
+    def take() -> None:
+        while True:
+            try:
+                part = left.popleft()
+            except IndexError:
+                return
+            call(*part)
+
+    side_by_side(*[take] * threads)
+
+
+def copied(array: Array) -> Array:
+    """Return a copy of a flat array, a large one made by all threads: fresh memory costs more than the copying."""
+    if array.size < MANY:
+        return array.copy()
+    with one_thread():
+        copy = np.empty_like(array)
+        parts = (np.array_split(whole, threads_to_spare()) for whole in (copy, array))
+        side_by_side(*(partial(np.copyto, *part) for part in zip(*parts, strict=True)))
+    return copy
 
 
 @cache
