@@ -88,7 +88,9 @@ def state_bytes(thing: object) -> int:
         if isinstance(it, np.ndarray):
             while isinstance(it.base, np.ndarray):
                 it = it.base
-            buffers[id(it)] = it.nbytes
+            if it.base is None:
+                buffers[id(it)] = it.nbytes
+            todo.append(it.base)  # what lent it memory may hold more
         elif isinstance(it, dict):
             todo += it.values()
         elif isinstance(it, list | tuple | set | frozenset):

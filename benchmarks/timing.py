@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Plan(NamedTuple):
-    """How long to measure: rounds until the seconds are spent; `fewest`, unless the seconds are five times spent."""
+    """How long to measure: rounds until the seconds are spent; `fewest`, unless they are spent fifteen times over."""
 
     seconds: float
     fewest: int
@@ -38,7 +38,7 @@ def interleave(
     begin = time.perf_counter()
     for number in range(plan.most):
         spent = time.perf_counter() - begin
-        if spent > (plan.seconds if number >= plan.fewest else 5 * plan.seconds):
+        if spent > (plan.seconds if number >= plan.fewest else 15 * plan.seconds):
             break
         if number == FEW:
             names = [name for name in names if name not in shown]

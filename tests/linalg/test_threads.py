@@ -62,19 +62,6 @@ def test_parts_are_taken_once_each_and_an_error_comes_out(monkeypatch, threads):
             _threads.share_out(lambda number: 1 / number, [(1,), (0,), (2,)], threads)
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
-@pytest.mark.parametrize("size", [0, 9, 10, 31])
-def test_a_copy_by_several_threads_is_a_copy(rng, monkeypatch, threads, size):
-    monkeypatch.setattr(_threads, "MANY", 10)
-    monkeypatch.setattr(_threads, "_cores", lambda: threads)
-    array = rng.normal(size=size)
-    with threadpool_limits(threads):
-        copy = _threads.copied(array)
-        assert blas_threads() == {threads}
-    np.testing.assert_array_equal(copy, array)
-    assert not np.shares_memory(copy, array)
-
-
 def test_an_error_inside_does_not_keep_the_limit():
     def fail():
         with linalg.threads_for(10):

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway.linalg._lapack import dtpmqrt, dtpqrt, dtrtrs
-from ridgeway.linalg._threads import SMALL, copied, one_thread, share_out, threads_to_spare
+from ridgeway.linalg._memory import copied
+from ridgeway.linalg._threads import SMALL, one_thread, share_out, threads_to_spare
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dgemm
 
 from ridgeway.linalg._lapack import dsfrk, dtfttr, dtrttf
-from ridgeway.linalg._threads import copied
+from ridgeway.linalg._memory import copied
 
 Array = NDArray[np.float64]
 

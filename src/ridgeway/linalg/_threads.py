@@ -5,21 +5,14 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache, partial
+from functools import cache
 from threading import Lock
 from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 T = TypeVar("T")
 
 SMALL = 512
 """With fewer features than this one BLAS thread is as fast as several, and much faster on a busy machine."""
-
-MANY = 2**20
-"""Numbers whose copying takes longer than to wake a thread."""
 
 
 class _OneThread:
@@ -90,17 +83,6 @@ def share_out(call: Callable[..., None], parts: Iterable[tuple[Any, ...]], threa
             call(*part)
 
     side_by_side(*[take] * threads)
-
-
-def copied(array: Array) -> Array:
-    """Return a copy of a flat array, a large one made by all threads: fresh memory costs more than the copying."""
-    if array.size < MANY:
-        return array.copy()
-    with one_thread():
-        copy = np.empty_like(array)
-        parts = (np.array_split(whole, threads_to_spare()) for whole in (copy, array))
-        side_by_side(*(partial(np.copyto, *part) for part in zip(*parts, strict=True)))
-    return copy
 
 
 @cache
