@@ -107,3 +107,13 @@ def test_models_that_learn_at_once_from_one_state_agree(rng, kind):
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(learn, [*range(4)] * 4))
     assert_array_equal(found, expected * 4)
+
+
+@pytest.mark.parametrize("kind", ["moments", "square_root"])
+def test_a_tall_task_in_two_threads_copies_in_both(rng, monkeypatch, kind):
+    X, y = rng.normal(size=(60_000, 20)), rng.normal(size=60_000)
+    monkeypatch.setattr("ridgeway.linalg._threads._cores", lambda: 2)
+    with threadpool_limits(2):
+        model = GeneralizedRidge(information=kind).fit(X, y)
+    expected = np.linalg.lstsq(X - X.mean(axis=0), y - y.mean(), rcond=None)[0]
+    np.testing.assert_allclose(model.coef_, expected, atol=1e-12)

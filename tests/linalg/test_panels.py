@@ -65,3 +65,9 @@ def test_a_model_in_panels_answers_as_one_in_a_square(rng, monkeypatch, prior):
     monkeypatch.setattr(_panels, "OUTER", 7)
     for one, other in zip(answers(), whole, strict=True):
         assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+
+
+def test_an_answer_that_overflows_says_nothing(small_panels):
+    R = triangle(14) * 1e-150
+    R[:, 13] = 1e200
+    assert not np.isfinite(Panels.from_square(R).solve(13)).all()

@@ -1,5 +1,7 @@
 """The limit on BLAS threads is the process's: it must always come back."""
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -60,6 +62,42 @@ def test_parts_are_taken_once_each_and_an_error_comes_out(monkeypatch, threads):
         assert sorted(taken) == [(i, -i) for i in range(100)]
         with pytest.raises(ZeroDivisionError):
             _threads.share_out(lambda number: 1 / number, [(1,), (0,), (2,)], threads)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_a_helper_that_asks_for_helpers_does_not_wait_for_itself(monkeypatch, threads):
+    monkeypatch.setattr(_threads, "_cores", lambda: threads)
+
+    def both(*calls):
+        return _threads.side_by_side(*calls)
+
+    with threadpool_limits(threads), linalg.one_thread():
+        found = both(lambda: both(lambda: 1, lambda: 2), lambda: both(lambda: 3, lambda: 4), lambda: both(lambda: 5))
+    assert found == ((1, 2), (3, 4), (5,))
+
+
+def test_a_model_learns_while_the_interpreter_ends():
+    code = """
+import atexit, threading, time, numpy as np
+from threadpoolctl import threadpool_limits
+from ridgeway import GeneralizedRidge
+from ridgeway.linalg import _memory, _threads
+_memory.MANY, _threads._cores = 10, lambda: 2
+limit = threadpool_limits(2)
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(8, 6)), rng.normal(size=8)
+model = GeneralizedRidge().partial_fit(X, y)
+def learn():
+    model.partial_fit(X, y)
+    print("learned", flush=True)
+def later():
+    threading.main_thread().join()
+    learn()
+atexit.register(learn)
+threading.Thread(target=later).start()
+"""
+    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "learned\nlearned\n", "")
 
 
 def test_an_error_inside_does_not_keep_the_limit():

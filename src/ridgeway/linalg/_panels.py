@@ -86,7 +86,8 @@ class Panels(NamedTuple):
         """Return R_x⁻¹·z for the leading columns R_x and the others z, none of R_x's diagonal being zero. O(p²)."""
         p = n_columns
         solved = np.empty((p, self.width - p), order="F")
-        with one_thread():  # two that share a product with one column wait for each other nine times as long
+        # Two threads that share a product with one column wait for each other nine times as long.
+        with one_thread(), np.errstate(over="ignore", invalid="ignore"):
             for (start, stop), panel in reversed(list(zip(_cuts(self.width), self.views(), strict=True))):
                 rows, known = min(stop, p) - start, p - start
                 if rows > 0:
@@ -142,7 +143,7 @@ def _carried_on(panel: Array, after: Array, block: Array, factors: Array, thread
 
     def turn(start: int, stop: int) -> None:
         dtpmqrt(beside[:, :rows], factors, panel[:, start:stop], beside[:, start:stop])
-        if start == rows:
+        if start == rows:  # the first share, which is the next panel's columns
             found.append(_factored(after, block))
 
     share_out(turn, _shares(rows, columns, len(after), threads), threads)

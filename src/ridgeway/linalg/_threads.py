@@ -5,8 +5,8 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
-from threading import Lock
+from functools import cache, partial
+from threading import Lock, local, main_thread
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -39,6 +39,7 @@ class _OneThread:
 
 
 _ONE_THREAD = _OneThread()
+_THREAD = local()
 
 
 def threads_for(n_features: int) -> AbstractContextManager[None]:
@@ -60,8 +61,9 @@ def side_by_side(*calls: Callable[[], T]) -> tuple[T, ...]:
     """Return what the calls return: inside a limit of one thread, at the same time where there are threads to spare.
 
     BLAS has more to gain from two halves of the rows, one thread each, than from two threads on one narrow product.
+    A helper has no helpers, or it would wait for itself; nor is there any once the main thread has ended.
     """
-    if threads_to_spare() < 2:
+    if threads_to_spare() < 2 or getattr(_THREAD, "helps", False) or not main_thread().is_alive():
         return tuple(call() for call in calls)
     waiting = [_helpers().submit(call) for call in calls[1:]]
     try:
@@ -88,7 +90,7 @@ def share_out(call: Callable[..., None], parts: Iterable[tuple[Any, ...]], threa
 @cache
 def _helpers() -> ThreadPoolExecutor:
     """Return the other threads, kept: a new one takes as long as a small task. A forked process starts its own."""
-    return ThreadPoolExecutor(max(_cores() - 1, 1), thread_name_prefix="ridgeway")
+    return ThreadPoolExecutor(max(_cores() - 1, 1), "ridgeway", partial(setattr, _THREAD, "helps", True))
 
 
 if hasattr(os, "register_at_fork"):
