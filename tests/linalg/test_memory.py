@@ -61,8 +61,8 @@ def test_copies_of_one_array_do_not_share_memory(rng):
 def test_the_spare_goes_with_the_last_copy(rng):
     first = _memory.copied(rng.normal(size=40))
     second = _memory.copied(first)
-    spare = second.base.spare
-    assert spare is first.base.spare
+    spare = second.base.base.spare
+    assert spare is first.base.base.spare
     assert spare == []
     del first
     assert [memory.size for memory in spare] == [40]
@@ -70,6 +70,19 @@ def test_the_spare_goes_with_the_last_copy(rng):
     assert spare == []
     del second, third
     assert len(spare) == 1  # held by this test alone
+
+
+def test_room_for_a_part_is_enough_for_the_whole(rng):
+    whole = _memory.copied(rng.normal(size=40))
+    room = _memory.room_for(whole[:15])
+    place = address(room)
+    assert room.shape == (15,)
+    assert not np.shares_memory(room, whole)
+    room[:] = 0.0
+    del room
+    copy_of_it = _memory.copied(whole)
+    assert address(copy_of_it) == place
+    assert_array_equal(copy_of_it, whole)
 
 
 def states(model: GeneralizedRidge) -> list[np.ndarray]:

@@ -1,4 +1,4 @@
-"""Copies of large states. Memory that is new to the process can cost more than the work on it, so it is used again."""
+"""Memory for large states. What is new to the process can cost more than the work on it, so it is used again."""
 
 from functools import partial
 from typing import Any
@@ -15,9 +15,9 @@ MANY = 2**20
 
 
 class _Loan:
-    """The memory of one copy. With its last view it goes to `spare`, for the next copy of what was copied from it.
+    """Memory of one state. With its last view it goes to `spare`, for the next state that is made from it.
 
-    Only the copies of one line know their `spare`, at most one, which goes with the last of them.
+    Only the states of one line know their `spare`, at most one, which goes with the last of them.
     """
 
     def __init__(self, memory: Array, spare: list[Array]) -> None:
@@ -28,17 +28,27 @@ class _Loan:
         self.spare[:] = [self.memory]
 
 
-def copied(array: Array) -> Array:
-    """Return a copy of a flat array, a large one made by all threads and where an earlier state was."""
+def room_for(array: Array) -> Array:
+    """Return an array of the size of a flat one, without values; for a large one where an earlier state was."""
     if array.size < MANY:
-        return array.copy()
+        return np.empty_like(array)
     lender: object = array.base
-    spare = lender.spare if isinstance(lender, _Loan) else []
+    while isinstance(lender, np.ndarray):
+        lender = lender.base
+    size, spare = (lender.memory.size, lender.spare) if isinstance(lender, _Loan) else (array.size, [])
     try:
         memory = spare.pop()
     except IndexError:
-        memory = np.empty_like(array)
+        memory = np.empty(size)
+    return np.asarray(_Loan(memory, spare))[: array.size]
+
+
+def copied(array: Array) -> Array:
+    """Return a copy of a flat array, a large one made by all threads."""
+    if array.size < MANY:
+        return array.copy()
+    copy = room_for(array)
     with one_thread():
-        parts = (np.array_split(whole, threads_to_spare()) for whole in (memory, array))
+        parts = (np.array_split(whole, threads_to_spare()) for whole in (copy, array))
         side_by_side(*(partial(np.copyto, *part) for part in zip(*parts, strict=True)))
-    return np.asarray(_Loan(memory, spare))
+    return copy

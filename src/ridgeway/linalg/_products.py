@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dgemm
 
 from ridgeway.linalg._lapack import dsfrk, dtfttr, dtrttf
-from ridgeway.linalg._memory import copied
+from ridgeway.linalg._memory import copied, room_for
 
 Array = NDArray[np.float64]
 
@@ -120,7 +120,7 @@ def packed_scaled(triangle: Array, divisor: Array) -> Array:
     """Return S / (divisor·divisorᵀ), both packed, with the unit diagonal that a prior on it completes."""
     width, half = len(divisor), len(divisor) // 2
     left, right = np.append(divisor[:half], 1.0), divisor[half:]
-    scaled = np.empty_like(triangle)
+    scaled = room_for(triangle)
     source, target = (flat.reshape((2 * half + 1, -1), order="F") for flat in (triangle, scaled))
     for start in range(0, width - half, STRIP):
         stop = min(start + STRIP, width - half)
