@@ -100,6 +100,13 @@ threading.Thread(target=later).start()
     assert (run.returncode, run.stdout, run.stderr) == (0, "learned\nlearned\n", "")
 
 
+def test_who_gives_blas_one_thread_gets_no_other_from_openmp(monkeypatch):
+    monkeypatch.setattr(_threads, "_cores", lambda: 4)
+    for blas in (1, 2):
+        with threadpool_limits({"blas": blas, "openmp": 3}), linalg.one_thread():
+            assert _threads.threads_to_spare() == blas
+
+
 def test_an_error_inside_does_not_keep_the_limit():
     def fail():
         with linalg.threads_for(10):

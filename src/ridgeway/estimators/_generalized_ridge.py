@@ -58,8 +58,9 @@ class GeneralizedRidge(ContinualRegressor):
     -----
     With `Accumulated` a task costs O(n·p²), the coefficients O(p²) (square root; O(p³) where the prior is a matrix,
     very weak or very strong) or O(p³) (moments) when asked for. It remembers (p + k)² numbers at most, about half
-    of them with moments or with more than 500 features. Singular systems take the limit H_t + δI, δ → 0⁺: the change is
-    as small as can be, and for the first task the norm.
+    of them with moments or with more than 500 features; from some 1,500 features on it keeps room for as many again,
+    which it needs to learn the next task. Singular systems take the limit H_t + δI, δ → 0⁺: the change is as small as
+    can be, and for the first task the norm.
 
     References
     ----------

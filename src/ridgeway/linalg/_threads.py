@@ -27,8 +27,8 @@ class _OneThread:
     def __enter__(self) -> None:
         with self._lock:
             if self._inside == 0:
-                self.lifted = max(library.num_threads or 1 for library in _controller().lib_controllers)
-                self._limit = _controller().limit(limits=1, user_api="blas")
+                self.lifted = max((library.num_threads or 1 for library in _blas().lib_controllers), default=1)
+                self._limit = _blas().limit(limits=1)
             self._inside += 1
 
     def __exit__(self, *_: object) -> None:
@@ -102,7 +102,8 @@ def _cores() -> int:
 
 
 @cache
-def _controller() -> Any:
+def _blas() -> Any:
     from threadpoolctl import ThreadpoolController  # scikit-learn brings it; finding the libraries takes a while
 
-    return ThreadpoolController()
+    controller: Any = ThreadpoolController()
+    return controller.select(user_api="blas")
