@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 import ridgeway.cli
 from benchmarks.tables import number, table
-from ridgeway import simulation
-from ridgeway.simulation import Setting
-from ridgeway.simulation._reproduction import METHODS
+from ridgeway.research import simulation
+from ridgeway.research.simulation import Setting
+from ridgeway.research.simulation._reproduction import METHODS
 
 Array = NDArray[np.float64]
 

@@ -57,7 +57,9 @@ def write_api() -> None:
     """Write the page of every public name, package by package: it cannot fall behind the code."""
     packages = [name for name in ridgeway.__all__ if name.islower()]
     sections = {"ridgeway": [name for name in ridgeway.__all__ if name not in packages]}
-    sections |= {f"ridgeway.{name}": import_module(f"ridgeway.{name}").__all__ for name in packages}
+    modules = [f"ridgeway.{name}" for name in packages if name != "research"]
+    modules += [f"ridgeway.research.{name}" for name in ridgeway.research.__all__]
+    sections |= {name: import_module(name).__all__ for name in modules}
     lines = ["API", "===", "", "Every public name, from its docstring."]
     for module, names in sections.items():
         summary = (import_module(module).__doc__ or "").split("\n")[0]

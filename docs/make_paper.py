@@ -5,8 +5,8 @@ from pathlib import Path
 
 from paper_figures import FIGURES
 
-from ridgeway import verify
-from ridgeway.verify import Result, Trial
+from ridgeway.research import verify
+from ridgeway.research.verify import Result, Trial
 
 PAGE = Path(__file__).with_name("paper.md")
 START, END = "<!-- table: made by `make paper` -->\n", "<!-- end of table -->\n"

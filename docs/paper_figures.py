@@ -10,11 +10,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ridgeway import ContinualRidge, GeneralizedRidge, Oracle, theory
-from ridgeway.theory import CommutingProblem, FixedDesignProblem
-from ridgeway.verify._approximation import CORRECTED, PRINTED, at_the_edge, room
-from ridgeway.verify._experiments import RIDGES, SCALED, experiment
-from ridgeway.verify._ridge import printed_family, repaired_family
+from ridgeway import ContinualRidge, GeneralizedRidge, Oracle
+from ridgeway.research import theory
+from ridgeway.research.theory import CommutingProblem, FixedDesignProblem
+from ridgeway.research.verify._approximation import CORRECTED, PRINTED, at_the_edge, room
+from ridgeway.research.verify._experiments import RIDGES, SCALED, experiment
+from ridgeway.research.verify._ridge import printed_family, repaired_family
 from ridgeway.weights import Accumulated, Zero
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; markers and dashes say the same again.

@@ -4,7 +4,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from ridgeway._columns import index_columns
+from ridgeway.data import index_columns
 
 
 def test_the_index_is_what_pandas_itself_takes_back():

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ridgeway import (
+        data,
         datasets,
         errors,
         information,
         metrics,
         report,
+        research,
         retrospect,
-        simulation,
         store,
-        theory,
-        verify,
         weights,
     )
     from ridgeway.estimators import ContinualRidge, EarlyStopping, GeneralizedRidge, MinimumNorm, Oracle
@@ -29,16 +28,15 @@ __all__ = [
     "GeneralizedRidge",
     "MinimumNorm",
     "Oracle",
+    "data",
     "datasets",
     "errors",
     "information",
     "metrics",
     "report",
+    "research",
     "retrospect",
-    "simulation",
     "store",
-    "theory",
-    "verify",
     "weights",
 ]
 

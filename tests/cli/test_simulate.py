@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from ridgeway import simulation
 from ridgeway.cli._commands import commands
-from ridgeway.simulation import Results, Setting
+from ridgeway.research import simulation
+from ridgeway.research.simulation import Results, Setting
 
 SMALL = [
     "--tasks",
@@ -157,7 +157,7 @@ def test_reproduce_refuses(place):
 
 
 def test_reproduce_prints_verdicts(tmp_path, monkeypatch):
-    monkeypatch.setattr("ridgeway.simulation._reproduction.METHODS", _few())
+    monkeypatch.setattr("ridgeway.research.simulation._reproduction.METHODS", _few())
     result = invoke("reproduce", "--out", tmp_path / "r", "--repetitions", "2", "--jobs", "2")
     assert result.exit_code == 0, result.output
     assert "depends on the unstated" in result.stdout
@@ -165,7 +165,7 @@ def test_reproduce_prints_verdicts(tmp_path, monkeypatch):
 
 
 def _few():
-    from ridgeway.simulation._reproduction import METHODS
+    from ridgeway.research.simulation._reproduction import METHODS
 
     return tuple(method for method in METHODS if method not in ("es", "gr:diagonal"))
 

@@ -8,10 +8,11 @@ import pytest
 from click.testing import CliRunner
 
 import ridgeway
-from ridgeway import cli, verify
+from ridgeway import cli
 from ridgeway.cli._commands import commands
 from ridgeway.errors import MissingPackageError
-from ridgeway.verify import STATEMENTS, Verdict
+from ridgeway.research import verify
+from ridgeway.research.verify import STATEMENTS, Verdict
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def test_table(run):
 
 
 def test_table_of_all_has_no_details(run, monkeypatch):
-    monkeypatch.setattr("ridgeway.verify._registry.STATEMENTS", {"ridge": STATEMENTS["ridge"]})
+    monkeypatch.setattr("ridgeway.research.verify._registry.STATEMENTS", {"ridge": STATEMENTS["ridge"]})
     result = run()
     assert result.exit_code == 0
     assert "fails as stated" in result.stdout

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ridgeway import GeneralizedRidge
-from ridgeway._validation import check_tasks
+from ridgeway.data import check_tasks
 from ridgeway.errors import InvalidDataError, InvalidStateError, MergeError
 from ridgeway.information import Moments, SquareRoot
 

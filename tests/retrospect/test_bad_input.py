@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 from states import learned
 
 from ridgeway import ContinualRidge, GeneralizedRidge, MinimumNorm, Oracle, errors, retrospect
-from ridgeway.theory import FixedDesignProblem
+from ridgeway.research.theory import FixedDesignProblem
 from ridgeway.weights import Accumulated, Isotropic
 
 RNG = np.random.default_rng(0)

@@ -5,8 +5,9 @@ import pytest
 from scipy import stats
 from states import learned, without_rows
 
-from ridgeway import GeneralizedRidge, retrospect, theory
+from ridgeway import GeneralizedRidge, retrospect
 from ridgeway.errors import InferenceError
+from ridgeway.research import theory
 from ridgeway.weights import Accumulated
 
 

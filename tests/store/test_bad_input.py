@@ -10,12 +10,12 @@ from pyarrow import parquet
 from store.tables import written
 
 from ridgeway import store
+from ridgeway.data import _tables
 from ridgeway.errors import (
     FeatureMismatchError,
     InvalidDataError,
     InvalidParameterError,
 )
-from ridgeway.store import _tables
 
 FEATURES = ["age", "tenure"]
 

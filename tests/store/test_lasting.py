@@ -11,6 +11,7 @@ import pytest
 from store.tables import task
 
 from ridgeway import store
+from ridgeway.data import _blocks
 from ridgeway.errors import (
     FeatureMismatchError,
     InvalidDataError,
@@ -19,7 +20,7 @@ from ridgeway.errors import (
     StoreError,
     UncertainStoreError,
 )
-from ridgeway.store import _arrays, _changes, _connection
+from ridgeway.store import _changes, _connection
 
 FEATURES = ["a", "b", "c"]
 
@@ -123,7 +124,7 @@ def test_a_file_that_changes_while_it_is_read(made, tmp_path, rng, monkeypatch):
     before = made.path.read_bytes()
     shifts = [1.0, 3.0, 2.0, 2.001]
     monkeypatch.setattr(
-        "ridgeway.store._store.cut", lambda *_: iter([_arrays.Block(X + shifts.pop(0), y[:, None], None)])
+        "ridgeway.store._store.cut", lambda *_: iter([_blocks.Block(X + shifts.pop(0), y[:, None], None)])
     )
     with pytest.raises(InvalidDataError, match="changed while they were read"):
         made.absorb("one", X, y, force="late rows")

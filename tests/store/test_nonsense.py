@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from ridgeway import store
+from ridgeway.data._schema import Schema, canonical, parsed
 from ridgeway.errors import DamagedStoreError, InvalidParameterError, StoreError
 from ridgeway.store import _generations, _state
 from ridgeway.store._records import Record, checked_id
-from ridgeway.store._schema import Schema, canonical, parsed
 
 SCHEMA = Schema(("a", "b"), ("y",), True, None, True, "moments")
 RECORD = Record(1, "one", "00", 4, 4.0, "now")

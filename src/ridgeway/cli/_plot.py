@@ -25,7 +25,7 @@ def plot(folder: str, out: str | None) -> None:
     """
     from pathlib import Path
 
-    from ridgeway.simulation import Results, expectation, figures
+    from ridgeway.research.simulation import Results, expectation, figures
 
     results = Results.load(folder)
     target = Path(folder if out is None else out)

@@ -8,7 +8,7 @@ from ridgeway.cli._failures import guarded
 from ridgeway.cli._shared import checked_jobs, jobs_option
 
 if TYPE_CHECKING:
-    from ridgeway.simulation._claims import Claim, Finding
+    from ridgeway.research.simulation._claims import Claim, Finding
 
 __all__ = ["reproduce"]
 
@@ -35,8 +35,8 @@ def reproduce(out: str, repetitions: int, seed: int, jobs: int, resume: bool) ->
     The folder gets figure-1 and figure-2 (PNG and SVG), the results as Parquet, and reproduction.md with the measured
     numbers, their standard errors and the verdicts.
     """
-    from ridgeway import simulation
     from ridgeway.cli._progress import progress_bar
+    from ridgeway.research import simulation
 
     with progress_bar("simulating") as report:
         judged = simulation.reproduce(out, repetitions, seed, checked_jobs(jobs), resume=resume, progress=report)

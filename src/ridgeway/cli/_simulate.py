@@ -9,7 +9,7 @@ from ridgeway.cli._shared import checked_jobs, jobs_option
 from ridgeway.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from ridgeway.simulation import Results
+    from ridgeway.research.simulation import Results
 
 __all__ = ["simulate"]
 
@@ -72,8 +72,8 @@ def simulate(**options: Any) -> None:
     gets results.parquet and directions.parquet. Exits with 2 for a setting that cannot be or a folder that cannot be
     used, and then writes nothing.
     """
-    from ridgeway import simulation
     from ridgeway.cli._progress import progress_bar
+    from ridgeway.research import simulation
 
     setting = _setting(options)
     with progress_bar("simulating") as report:
@@ -92,7 +92,7 @@ def simulate(**options: Any) -> None:
 
 
 def _setting(options: dict[str, Any]) -> Any:
-    from ridgeway.simulation import Setting
+    from ridgeway.research.simulation import Setting
 
     order = options["order"]
     return Setting(

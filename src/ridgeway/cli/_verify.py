@@ -12,7 +12,7 @@ from ridgeway.cli._failures import guarded
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ridgeway.verify import Result, Trial
+    from ridgeway.research.verify import Result, Trial
 
 __all__ = ["verify"]
 
@@ -52,7 +52,7 @@ def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: str) -> Non
     Every statement is tried as printed and, where it has a slip, as corrected. Exits with 1 if a verdict differs from
     the recorded one, with 2 for a name that there is none of.
     """
-    from ridgeway import verify as checks
+    from ridgeway.research import verify as checks
 
     statements = checks.select(names)
     chosen = [statement.name for statement in statements]

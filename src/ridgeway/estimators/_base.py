@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ridgeway._task import Task
-from ridgeway._validation import check_rows, check_tasks
+from ridgeway.data import Task, check_rows, check_tasks
 from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.linalg import Rows, threads_for
 

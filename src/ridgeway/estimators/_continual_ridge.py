@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ridgeway._task import Task
+from ridgeway.data import Task
 from ridgeway.estimators._base import ContinualRegressor, Estimate, State, next_estimate
 from ridgeway.linalg import Rows, ridge_step
 from ridgeway.weights import Isotropic

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway._task import Task
+from ridgeway.data import Task
 from ridgeway.errors import InvalidParameterError
 from ridgeway.estimators._base import ContinualRegressor, Estimate, State, next_estimate
 from ridgeway.linalg import (

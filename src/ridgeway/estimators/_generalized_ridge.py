@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ridgeway._task import Task
-from ridgeway._validation import check_tasks
+from ridgeway.data import Task, check_tasks
 from ridgeway.errors import InvalidParameterError, InvalidStateError, MergeError, RemovalError
 from ridgeway.estimators._base import ContinualRegressor, State, check_targets, next_estimate
 from ridgeway.estimators._memory import INFORMATION, Memory, memory_from, stored_prior, with_task

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway._task import Task, dense
+from ridgeway.data import Task, dense
 from ridgeway.errors import InferenceError, InvalidParameterError, InvalidStateError, PrecisionWarning
 from ridgeway.estimators._base import Answer, State
 from ridgeway.information import Inference, Information, Moments, SquareRoot, evidence_decay, learn_penalty

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway._task import Task
+from ridgeway.data import Task
 from ridgeway.estimators._base import Answer, ContinualRegressor, State
 from ridgeway.linalg import pooled_least_squares, threads_for
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway._task import Task
+from ridgeway.data import Task
 from ridgeway.errors import InvalidDataError, InvalidStateError, MergeError, RemovalError
 from ridgeway.linalg import SMALL, Solution, side_by_side
 

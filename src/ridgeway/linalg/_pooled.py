@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lstsq, qr, svd
 
-from ridgeway._task import Task
+from ridgeway.data import Task
 from ridgeway.linalg._rank import Solution, equilibrate, numerical_rank
 
 Array = NDArray[np.float64]

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway._task import Task, dense, is_sparse
+from ridgeway.data import Task, dense, is_sparse
 from ridgeway.linalg._threads import SMALL
 
 Array = NDArray[np.float64]

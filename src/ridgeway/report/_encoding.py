@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway._columns import is_number
-from ridgeway._task import LARGEST
+from ridgeway.data import LARGEST, is_number
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError
 from ridgeway.report._table import Numbers, Table, Text
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway._columns import index_columns
 from ridgeway._optional import require
+from ridgeway.data import index_columns
 from ridgeway.datasets import Dataset
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError
 

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtrc
 
-from ridgeway._task import Task, dense
-from ridgeway._validation import check_tasks
+from ridgeway.data import Task, check_tasks, dense
 from ridgeway.errors import InferenceError
 from ridgeway.estimators._base import check_targets
 from ridgeway.estimators._memory import Memory

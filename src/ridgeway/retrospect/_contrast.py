@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtrc, stdtrit
 
-from ridgeway._task import dense
-from ridgeway._validation import check_rows
+from ridgeway.data import check_rows, dense
 from ridgeway.errors import InferenceError, InvalidParameterError
 from ridgeway.linalg import RowSpace, threads_for, triangular_root
 from ridgeway.retrospect._model import checked_level, memory_of, per_target

@@ -21,10 +21,9 @@ array([0.02, 0.06])
 >>> folder.cleanup()
 """
 
+from ridgeway.data import Schema, features_of, read_rows
 from ridgeway.store._absorb import Absorbed, Removed
 from ridgeway.store._records import Record
-from ridgeway.store._rows import features_of, read_rows
-from ridgeway.store._schema import Schema
 from ridgeway.store._store import Health, Store, create, import_arrays, open, restore_previous
 
 __all__ = [

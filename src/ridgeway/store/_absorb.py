@@ -7,13 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from ridgeway.data import Block, Schema
 from ridgeway.errors import DuplicateTaskError, InvalidDataError, RemovalError
-from ridgeway.store._arrays import Block
 from ridgeway.store._changes import changing
 from ridgeway.store._digests import ContentDigest
 from ridgeway.store._generations import Generation
 from ridgeway.store._records import Record, checked_id, live, next_sequence, totals
-from ridgeway.store._schema import Schema
 from ridgeway.store._state import Learner
 
 Blocks = Iterable[tuple[str, Block]]

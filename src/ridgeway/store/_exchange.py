@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._optional import require
+from ridgeway.data import Progress, Schema, Table, canonical, check_columns, explained, numbers, parsed, writer
 from ridgeway.errors import DamagedStoreError, StoreError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.store._digests import digest_of
 from ridgeway.store._generations import FIRST, MEMORY_BUDGET, Generation
 from ridgeway.store._records import Record, live, totals
-from ridgeway.store._rows import Progress, explained, numbers
-from ridgeway.store._schema import Schema, canonical, check_columns, parsed
 from ridgeway.store._state import check_state
-from ridgeway.store._tables import Table, writer
 
 Array = NDArray[np.float64]
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway.data import RESTORE, Schema, parsed
 from ridgeway.errors import DamagedStoreError
 from ridgeway.store._connection import check_tables
 from ridgeway.store._generations import FIRST
 from ridgeway.store._records import Record
-from ridgeway.store._schema import RESTORE, Schema, parsed
 
 Array = NDArray[np.float64]
 

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway.data import RESTORE, Schema, canonical, parsed
 from ridgeway.errors import DamagedStoreError, StoreError, StoreVersionError
 from ridgeway.store._connection import FORMAT, check_format, check_tables, write_new
 from ridgeway.store._digests import BLOCK_BYTES, bytes_of, digest_of, digesting, pieces
 from ridgeway.store._records import Record
-from ridgeway.store._schema import RESTORE, Schema, canonical, parsed
 
 Array = NDArray[np.float64]
 

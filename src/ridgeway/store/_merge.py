@@ -5,10 +5,10 @@ from dataclasses import asdict, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway.data import listed
 from ridgeway.errors import MergeError
 from ridgeway.store._generations import FIRST, Generation
 from ridgeway.store._records import Record, live, next_sequence, totals
-from ridgeway.store._schema import listed
 from ridgeway.store._state import check_state, model_of
 
 Array = NDArray[np.float64]

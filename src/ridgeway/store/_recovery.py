@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway.data import Schema
 from ridgeway.errors import DamagedStoreError, StoreError
 from ridgeway.store import _format0
 from ridgeway.store._connection import (
@@ -27,7 +28,6 @@ from ridgeway.store._generations import (
     read_generation,
 )
 from ridgeway.store._records import Record, live, totals
-from ridgeway.store._schema import Schema
 from ridgeway.store._state import check_state
 
 Array = NDArray[np.float64]

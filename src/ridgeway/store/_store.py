@@ -10,10 +10,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway.data import (
+    Block,
+    Progress,
+    Schema,
+    check_file,
+    checked_rows,
+    checked_schema,
+    cut,
+    explained,
+    open_table,
+    read_rows,
+    tasks_in,
+)
 from ridgeway.errors import InvalidDataError, InvalidParameterError, StoreError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.store._absorb import Absorbed, Removed, absorb, one_task, remove
-from ridgeway.store._arrays import Block, checked_rows, cut
 from ridgeway.store._connection import as_path, check_pages, transaction
 from ridgeway.store._exchange import export_arrays, export_coefficients, predict_table
 from ridgeway.store._exchange import import_arrays as exchanged
@@ -28,10 +40,7 @@ from ridgeway.store._generations import (
 from ridgeway.store._merge import merged
 from ridgeway.store._records import Record, checked_id, checked_reason, live, totals
 from ridgeway.store._recovery import migrate, restore
-from ridgeway.store._rows import Progress, check_file, explained, read_rows, tasks_in
-from ridgeway.store._schema import Schema, checked_schema
 from ridgeway.store._state import check_state, described, empty_arrays, model_of
-from ridgeway.store._tables import open_table
 
 Array = NDArray[np.float64]
 

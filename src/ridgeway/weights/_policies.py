@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from ridgeway._task import LARGEST
+from ridgeway.data import LARGEST
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import asymmetry, is_semidefinite, tolerance
 from ridgeway.weights._schedule import nonnegative, scheduled

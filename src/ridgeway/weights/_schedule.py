@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ridgeway._task import LARGEST
+from ridgeway.data import LARGEST
 from ridgeway.errors import InvalidParameterError
 
 

@@ -1,0 +1,71 @@
+"""Rows that are in memory: arrays in the schema's order, DataFrames by name, cut into blocks."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway.data._schema import Schema, check_columns
+from ridgeway.data._task import Task, dense
+from ridgeway.data._validation import check_tasks, columns_of_a_model
+from ridgeway.errors import FeatureMismatchError, InvalidDataError
+
+Array = NDArray[np.float64]
+
+BLOCK_ENTRIES = 2**22
+FEWEST_ROWS = 1024
+
+
+class Block(NamedTuple):
+    """Some rows, checked: X (n, p) and y (n, k) in C order, weights (n,) above 0, or None where all are 1."""
+
+    X: Array
+    y: Array
+    sample_weight: Array | None
+
+
+def block_rows(schema: Schema) -> int:
+    """Return the rows of a block. It depends on the number of columns alone, so that the sum of a task does too."""
+    return max(FEWEST_ROWS, BLOCK_ENTRIES // schema.width)
+
+
+def checked_rows(schema: Schema, X: Any, y: Any, sample_weight: Any = None) -> Task:
+    """Return the rows of a task that is in memory, checked: a table by name, an array in the schema's order."""
+    X = _in_order(X, schema.features, "X")
+    y = _in_order(y, schema.targets, "y") if len(getattr(y, "shape", ())) == 2 else y
+    if schema.weight_column is not None and sample_weight is None:
+        raise InvalidDataError(
+            f"this state file has a weight column, {schema.weight_column!r}. Pass its values as sample_weight."
+        )
+    names = schema.features if _names(X) else None
+    (task,) = check_tasks(columns_of_a_model(len(schema.features), names), X, y, sample_weight, first=False)
+    if task.n_targets != len(schema.targets):
+        raise FeatureMismatchError(
+            f"y has {task.n_targets} column(s); this state file has {len(schema.targets)}: "
+            f"{', '.join(map(repr, schema.targets))}. Pass those."
+        )
+    return task
+
+
+def cut(schema: Schema, rows: Task) -> Iterator[Block]:
+    """Yield the rows in blocks."""
+    step = block_rows(schema)
+    for start in range(0, rows.n_samples, step):
+        part = slice(start, start + step)
+        weight = None if rows.sample_weight is None else rows.sample_weight[part]
+        # Adding zero makes 0.0 of -0.0: the same value, and so the same digest.
+        yield Block(dense(rows.X[part]) + 0.0, rows.y[part] + 0.0, weight)
+
+
+def _in_order(table: Any, columns: tuple[str, ...], what: str) -> Any:
+    """Return a table's columns in the schema's order; an array without names as it is."""
+    names = _names(table)
+    if not names or not all(isinstance(name, str) for name in names):
+        return table
+    check_columns(names, columns, what)
+    return table.select(list(columns)) if hasattr(table, "select") else table[list(columns)]
+
+
+def _names(table: Any) -> list[Any]:
+    return list(getattr(table, "column_names", getattr(table, "columns", [])))

@@ -1,0 +1,298 @@
+"""The one door that raw data comes through.
+
+Whatever a user passes (arrays, sparse matrices, pandas, polars, pyarrow) leaves here as a frozen `Task`: float64,
+finite, its columns named where they had names, rows of weight zero gone; or as a typed error that says what is
+wrong, what was got and the remedy. Nothing here changes the estimator that asks.
+"""
+
+import copy
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway.data._task import LARGEST, Task, is_sparse
+from ridgeway.errors import FeatureMismatchError, InvalidDataError, InvalidDataTypeError
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+Array = NDArray[np.float64]
+
+
+def check_tasks(
+    estimator: "BaseEstimator", X: Any, y: Any, sample_weight: Any = None, *, first: bool, labels: Any = None
+) -> list[Task]:
+    """Check the rows of one call, and cut them into one `Task` per label, in order of first appearance.
+
+    Parameters
+    ----------
+    estimator : the estimator that asks; read for the columns it knows, never changed
+    X, y, sample_weight : what the user passed
+    first : whether the columns are to be learned from this call rather than compared with the estimator's
+    labels : one label per row, or None for a single task
+    """
+    _refuse_shuffled_index(X, labels, "tasks")
+    names = None
+    plain = _plainly_good(estimator, X, y, first=first)
+    if not plain:
+        X, y, names = _check_table(estimator, X, y, sample_weight, first=first)
+    single_target = y.ndim == 1
+    y = y.reshape(len(y), -1).astype(np.float64, copy=False)
+    weight = _check_weight(sample_weight, len(y))
+    if not plain or weight is not None:
+        _refuse_overflow(X, y, weight)
+    tasks = []
+    for label, index in _groups(labels, len(y)):
+        part = None if weight is None else weight[index]
+        if part is not None and not part.any():
+            raise InvalidDataError(
+                f"sample_weight is zero for every row{label}. Leave the task out, or give some row a weight."
+            )
+        if part is not None and not part.all():
+            index = np.arange(len(y))[index][part > 0.0]
+            part = part[part > 0.0]
+        tasks.append(Task(X[index], y[index], part, names, single_target))
+    return tasks
+
+
+_PLAIN = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+def _plainly_good(estimator: "BaseEstimator", X: Any, y: Any, *, first: bool) -> bool:
+    """Say whether two arrays of floats need no further check: a short cut of one pass, for small tasks above all."""
+    if not (type(X) is type(y) is np.ndarray and X.ndim == 2 and y.ndim in (1, 2)):
+        return False
+    if not (X.dtype in _PLAIN and y.dtype in _PLAIN):
+        return False
+    if not (len(X) == len(y) and X.size and y.size and X.flags.c_contiguous and y.flags.c_contiguous):
+        return False
+    if not first and (
+        hasattr(estimator, "feature_names_in_") or X.shape[1] != getattr(estimator, "n_features_in_", None)
+    ):
+        return False
+    # NaN, infinity and squares that overflow all show in the sum of squares. (Not by NumPy's BLAS: its threads would
+    # still be spinning when SciPy's begin to work.)
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.einsum("i,i->", X.ravel(), X.ravel()) + np.einsum("i,i->", y.ravel(), y.ravel())
+        return bool(squares <= LARGEST**2)
+
+
+def _check_table(
+    estimator: "BaseEstimator", X: Any, y: Any, sample_weight: Any, *, first: bool
+) -> tuple[Any, Array, NDArray[np.object_] | None]:
+    """Return X and y as float64, and the names of the columns."""
+    from sklearn.utils.validation import validate_data
+
+    _refuse_non_numbers(X, "X")
+    _refuse_non_numbers(y, "y")
+    _refuse_shuffled_index(X, y, "y")
+    _refuse_shuffled_index(X, sample_weight, "sample_weight")
+    _refuse_ambiguous_names(estimator, X, first=first)
+    probe = copy.copy(estimator)  # validate_data writes to the estimator that it is given
+    with _typed_errors(estimator):
+        X, y = validate_data(
+            probe, X, y, reset=first, accept_sparse="csr", dtype=np.float64, multi_output=True, y_numeric=True
+        )
+    return X, np.asarray(y, dtype=np.float64), getattr(probe, "feature_names_in_", None)
+
+
+def columns_of_a_model(n_features: int, names: Sequence[str] | None) -> "BaseEstimator":
+    """Return what `check_tasks` compares the columns of a table with, where there is no estimator yet."""
+    from sklearn.base import BaseEstimator
+
+    known = BaseEstimator()
+    vars(known)["n_features_in_"] = n_features
+    if names is not None:
+        vars(known)["feature_names_in_"] = np.array(names, dtype=object)
+    return known
+
+
+def check_rows(estimator: "BaseEstimator", X: Any) -> Any:
+    """Check the rows to predict for: a float64 array or CSR matrix with the estimator's columns."""
+    from sklearn.utils.validation import validate_data
+
+    _refuse_non_numbers(X, "X")
+    with _typed_errors(estimator):
+        return validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=np.float64)
+
+
+def _groups(labels: Any, n_samples: int) -> Iterator[tuple[str, Any]]:
+    """Yield a phrase for the label and the index of its rows."""
+    if labels is None:
+        yield "", slice(None)
+        return
+    try:
+        listed = list(labels)
+        hash(tuple(listed))
+    except TypeError:
+        raise InvalidDataTypeError(
+            f"tasks must hold one label per row, each a number or a text; got {type(labels).__name__}. "
+            "Pass the column that says which task a row belongs to."
+        ) from None
+    if len(listed) != n_samples:
+        raise InvalidDataError(
+            f"tasks has {len(listed)} labels; it needs one per row, {n_samples}. "
+            "Pass the column that says which task a row belongs to."
+        )
+    missing = sum(_is_missing(label) for label in listed)
+    if missing:
+        raise InvalidDataError(f"tasks has {missing} missing label(s). Label those rows, or drop them.")
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(listed))}
+    numbered = np.array([numbers[label] for label in listed])
+    for label, number in numbers.items():
+        yield f" of task {label!r}", np.flatnonzero(numbered == number)
+
+
+def _is_missing(label: Any) -> bool:
+    try:
+        return label is None or bool(label != label)
+    except (TypeError, ValueError):  # pandas' NA has no truth
+        return True
+
+
+def _check_weight(sample_weight: Any, n_samples: int) -> Array | None:
+    if sample_weight is None:
+        return None
+    from sklearn.utils.validation import check_array
+
+    _refuse_non_numbers(sample_weight, "sample_weight")
+    with _typed_errors(None):
+        weight: Array = check_array(
+            sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight", ensure_min_samples=0
+        )
+    if weight.ndim == 0:
+        weight = np.full(n_samples, float(weight))
+    if weight.ndim != 1:
+        raise InvalidDataError(
+            f"Sample weights must be 1D array or scalar; got shape {weight.shape}. Pass one weight per row."
+        )
+    if len(weight) != n_samples:
+        raise InvalidDataError(
+            f"sample_weight.shape == {weight.shape}, expected {(n_samples,)}! Pass one weight per row."
+        )
+    if (weight < 0.0).any():
+        raise InvalidDataError(
+            f"Negative values in data passed to sample_weight: the smallest is {weight.min():g}. "
+            "A weight says how much a row counts; use 0 to leave a row out, and remove() to take a task back."
+        )
+    return weight
+
+
+def _refuse_overflow(X: Any, y: Array, weight: Array | None) -> None:
+    values = X.data if is_sparse(X) else X
+    root = 1.0 if weight is None else np.sqrt(max(weight.max(), 1.0))
+    for name, array in (("X", values), ("y", y)):
+        largest = max(array.max(initial=0.0), -array.min(initial=0.0)) * root
+        if largest > LARGEST:
+            raise InvalidDataError(
+                f"{name} has values whose squares overflow (up to {largest:.3g}, weight included; the most is "
+                f"{LARGEST:g}). Change the unit of that column."
+            )
+
+
+def _refuse_non_numbers(data: Any, name: str) -> None:
+    """Refuse what conversion to float64 would accept in silence: text, dates, masks."""
+    if is_sparse(data) and name != "X":
+        raise InvalidDataTypeError(f"{name} is sparse, which only X may be. Pass {name}.toarray().")
+    if data is None or is_sparse(data):
+        return
+    times = [str(kind) for kind in _column_types(data) if any(word in str(kind).lower() for word in _TIMES)]
+    if times:
+        raise InvalidDataTypeError(f"{name} holds dates or times ({times[0]}), not numbers. {_CONVERT}")
+    if isinstance(data, np.ma.MaskedArray):
+        raise InvalidDataTypeError(
+            f"{name} is a masked array, and the mask would be ignored. Drop the masked rows, or fill them "
+            f"({name}.filled(value)), and pass a plain array."
+        )
+    try:
+        array = data if isinstance(data, np.ndarray) else np.asarray(data)
+    except (OverflowError, TypeError, ValueError):
+        return  # ragged or exotic: scikit-learn's own check words this better
+    kinds = {"U": "text", "S": "bytes", "M": "dates", "m": "time spans", "V": "records"}
+    found = kinds.get(array.dtype.kind)
+    if array.dtype.kind == "O":
+        odd = (str, bytes, date, datetime, timedelta, np.datetime64, np.timedelta64)
+        found = next((f"{type(value).__name__} values" for value in array.flat if isinstance(value, odd)), None)
+    if found is not None:
+        raise InvalidDataTypeError(f"{name} holds {found}, not numbers. {_CONVERT}")
+
+
+_TIMES = ("date", "time", "duration", "period")
+_CONVERT = "Encode or convert the column first: a category to one-hot columns, a date to a number of days."
+
+
+def _column_types(data: Any) -> list[Any]:
+    """Return the types of a table's columns: pyarrow's schema, or the dtypes of pandas and polars."""
+    types = getattr(getattr(data, "schema", None), "types", getattr(data, "dtypes", ()))
+    return [types] if isinstance(types, np.dtype) else list(types)
+
+
+def _refuse_shuffled_index(X: Any, other: Any, name: str) -> None:
+    """Refuse two pandas objects that hold the same labels in another order: rows would be paired wrongly."""
+    left, right = getattr(X, "index", None), getattr(other, "index", None)
+    if left is None or right is None or callable(left) or callable(right) or len(left) != len(right):
+        return
+    if not left.equals(right) and set(left) == set(right):
+        raise InvalidDataError(
+            f"X and {name} have the same index labels in another order, so their rows would be paired wrongly. "
+            f"Pass {name}.loc[X.index]."
+        )
+
+
+def _refuse_ambiguous_names(estimator: "BaseEstimator", X: Any, *, first: bool) -> None:
+    """Refuse two columns of one name, and columns without names where the model knows names."""
+    names = list(getattr(X, "column_names", getattr(X, "columns", [])))
+    twice = sorted(str(name) for name, count in Counter(names).items() if count > 1)
+    if twice:
+        raise FeatureMismatchError(
+            f"X has duplicate column names: {', '.join(map(repr, twice))}. Rename or drop them before learning."
+        )
+    known = None if first else getattr(estimator, "feature_names_in_", None)
+    if known is not None and not (names and all(isinstance(name, str) for name in names)):
+        raise FeatureMismatchError(
+            f"X has no column names, but this model learned the columns {_listed(known)}; the columns of an array "
+            "could be in any order. Pass a DataFrame with those columns."
+        )
+
+
+_REMEDIES = {
+    "contains NaN": "Drop or impute those rows before learning.",
+    "contains infinity": "Drop or clip those values before learning.",
+    "too large for dtype": "Drop or clip those values before learning.",
+    "Complex data": "Pass the real and imaginary parts as separate columns.",
+    "inconsistent numbers of samples": "Pass one target per row of X.",
+    "sample(s)": "Pass at least one row; where a task is empty, leave it out.",
+    "feature(s)": "Pass at least one column.",
+    "Reshape your data": "A task is a table of shape (n_samples, n_features).",
+    "features, but": "Start a new model, or select the columns that this one learned.",
+    "y to be passed": "Pass the targets as y.",
+    "feature names should match": "Pass X[model.feature_names_in_], or start a new model.",
+}
+
+
+@contextmanager
+def _typed_errors(estimator: "BaseEstimator | None") -> Iterator[None]:
+    """Turn scikit-learn's errors into ours, its sentence kept and the remedy added."""
+    try:
+        yield
+    except (OverflowError, TypeError, ValueError) as error:
+        sentence = str(error).strip()
+        remedy = next((text for key, text in _REMEDIES.items() if key in sentence), "Pass a table of real numbers.")
+        known = getattr(estimator, "feature_names_in_", None)
+        if known is not None and "features, but" in sentence:
+            remedy = f"Select its columns {_listed(known)}, or start a new model."
+        message = f"{sentence} {remedy}" if sentence.endswith((".", "!")) else f"{sentence}. {remedy}"
+        if isinstance(error, TypeError):
+            raise InvalidDataTypeError(message) from error
+        mismatch = "features, but" in sentence or "feature names should match" in sentence
+        raise (FeatureMismatchError if mismatch else InvalidDataError)(message) from error
+
+
+def _listed(names: NDArray[np.object_]) -> str:
+    shown = ", ".join(repr(str(name)) for name in names[:6])
+    return shown if len(names) <= 6 else f"{shown}, … ({len(names)} in all)"

@@ -1,0 +1,215 @@
+"""What the paper's experiments section says, and what the simulation says about it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway.research.simulation._results import Results
+
+__all__ = ["CLAIMS", "RULES", "Claim", "Evidence", "Finding", "Outcome", "rule_rows", "said"]
+
+Array = NDArray[np.float64]
+
+RULES = ("crr:0.01", "crr:0.1", "crr:1", "crr:10", "crr:t-1", "crr:best", "crr:trace", "crr:max", "crr:task-max")
+"""The choices of λ_t that are tried, for the paper does not give its own."""
+
+CONSTANT, WORSE = 1.5, 1.5
+"""How far apart the largest and smallest of "nearly constant" errors may be; what "worse" is at least."""
+CLEAR = 4.0
+"""Standard errors from which on a difference is one."""
+LOW, HIGH = 1.0, 5.0
+
+
+class Outcome(StrEnum):
+    """What became of a claim."""
+
+    REPRODUCED = "reproduced"
+    NOT_REPRODUCED = "not reproduced"
+    DEPENDS = "depends on the unstated λ_t"
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """The runs without and with the covariate shift, both at σ² = 1 and 5."""
+
+    plain: Results
+    shifted: Results
+
+    def all(self, method: str) -> list[tuple[str, Array]]:
+        """Return the errors of a method in each of the four settings, of shape (R, T), with words for the setting."""
+        return [
+            (f"{words}, σ² = {level:g}", results.of(method, level))
+            for words, results in (("no shift", self.plain), ("shift", self.shifted))
+            for level in (LOW, HIGH)
+        ]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The verdict on a claim, and the numbers that it rests on."""
+
+    outcome: Outcome
+    measured: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper, and the function that judges it."""
+
+    text: str
+    figure: str
+    judge: Callable[[Evidence], Finding]
+
+
+def mean_and_error(values: Array) -> tuple[float, float]:
+    """Return the mean over repetitions and its standard error."""
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
+
+
+def said(values: Array) -> str:
+    """Return a mean with its standard error in brackets."""
+    mean, error = mean_and_error(values)
+    return f"{mean:.3g} ({error:.1g})"
+
+
+def _clearly_above(one: Array, two: Array) -> bool:
+    """Say whether the first is larger in the mean, in the same repetitions, by more than chance."""
+    mean, error = mean_and_error(one - two)
+    return mean > CLEAR * error
+
+
+def _spread(errors: Array) -> float:
+    """Return the largest over the smallest mean error."""
+    means = errors.mean(axis=0)
+    return float(means.max() / means.min())
+
+
+def _falls(errors: Array) -> bool:
+    """Say whether the error at the end is less than half of that at the start, and clearly rises nowhere."""
+    steps = range(errors.shape[1] - 1)
+    rises = any(_clearly_above(errors[:, t + 1], errors[:, t]) for t in steps)
+    return bool(errors[:, -1].mean() < 0.5 * errors[:, 0].mean()) and not rises
+
+
+def _by_rule(shows: Callable[[str], bool]) -> Finding:
+    """Judge a claim about continual ridge for every rule for λ_t."""
+    yes = [rule for rule in RULES if shows(rule)]
+    no = [rule for rule in RULES if rule not in yes]
+    outcome = Outcome.DEPENDS if yes and no else Outcome.REPRODUCED if yes else Outcome.NOT_REPRODUCED
+    parts = [f"{label}: {', '.join(rules)}" for label, rules in (("shown by", yes), ("not shown by", no)) if rules]
+    return Finding(outcome, "; ".join(parts))
+
+
+def _decided(holds: bool, measured: str) -> Finding:
+    return Finding(Outcome.REPRODUCED if holds else Outcome.NOT_REPRODUCED, measured)
+
+
+def _minimum_norm_constant(evidence: Evidence) -> Finding:
+    errors = {level: evidence.plain.of("mn", level) for level in (LOW, HIGH)}
+    holds = all(_spread(found) <= CONSTANT for found in errors.values())
+    parts = [
+        f"σ² = {level:g}: {said(found[:, 0])} at t = 1, {said(found[:, 4])} at t = 5, {said(found[:, -1])} at the end; "
+        f"largest over smallest {_spread(found):.1f}, from t = 5 on {_spread(found[:, 4:]):.2f}"
+        for level, found in errors.items()
+    ]
+    return _decided(holds, ". ".join(parts))
+
+
+def _minimum_norm_noise(evidence: Evidence) -> Finding:
+    mn = evidence.plain.of("mn", HIGH)[:, -1]
+    others = (*RULES, "gr")
+    ends = {other: evidence.plain.of(other, HIGH)[:, -1] for other in others}
+    largest = max(others, key=lambda other: float(ends[other].mean()))
+    low = evidence.plain.of("mn", LOW)[:, -1].mean()
+    holds = all(_clearly_above(mn, end) for end in ends.values())
+    return _decided(
+        holds,
+        f"σ² = 5, at the end: mn {said(mn)}, {mn.mean() / low:.1f} times that at σ² = 1; gr {said(ends['gr'])}; "
+        f"next to it {largest}, {said(ends[largest])}",
+    )
+
+
+def _ends(results: Results, rule: str) -> Array:
+    return results.of(rule, LOW)[:, -1]
+
+
+def _ratio(evidence: Evidence, rule: str) -> float:
+    return float(_ends(evidence.shifted, rule).mean() / _ends(evidence.plain, rule).mean())
+
+
+def _is_worse(evidence: Evidence, rule: str) -> bool:
+    """Say whether the shift makes the error at the end larger; the runs have their own designs."""
+    (one, a), (two, b) = (mean_and_error(_ends(run, rule)) for run in (evidence.shifted, evidence.plain))
+    return one / two >= WORSE and one - two > CLEAR * np.hypot(a, b)
+
+
+def _ridge_worse(evidence: Evidence) -> Finding:
+    return _by_rule(lambda rule: _is_worse(evidence, rule))
+
+
+def _ridge_falls(evidence: Evidence) -> Finding:
+    return _by_rule(lambda rule: _falls(evidence.plain.of(rule, LOW)))
+
+
+def _ridge_inferior(evidence: Evidence) -> Finding:
+    best = _ends(evidence.plain, "gr")
+    return _by_rule(lambda rule: _clearly_above(_ends(evidence.plain, rule), best))
+
+
+def _ridge_constant(evidence: Evidence) -> Finding:
+    return _by_rule(lambda rule: _is_worse(evidence, rule) and _spread(evidence.shifted.of(rule, LOW)) <= CONSTANT)
+
+
+def rule_rows(evidence: Evidence) -> list[tuple[str, ...]]:
+    """Return, for each rule: its name, the errors without and with the shift, first and last, and with over without."""
+    rows = []
+    for rule in RULES:
+        runs = [run.of(rule, LOW) for run in (evidence.plain, evidence.shifted)]
+        ends = [said(errors[:, t]) for errors in runs for t in (0, -1)]
+        rows.append((rule, *ends, f"{_ratio(evidence, rule):.2f}"))
+    return rows
+
+
+def _generalized_falls(evidence: Evidence) -> Finding:
+    runs = evidence.all("gr")
+    means = [errors.mean(axis=0) for _, errors in runs]
+    holds = all((np.diff(mean) < 0.0).all() for mean in means)
+    parts = [f"{words}: {said(errors[:, 0])} to {said(errors[:, -1])}" for words, errors in runs]
+    return _decided(holds, "falls at every task. " + "; ".join(parts) if holds else "; ".join(parts))
+
+
+def largest_gap(evidence: Evidence, one: str, two: str) -> float:
+    """Return the largest relative difference of the errors of two methods over settings, repetitions and tasks."""
+    pairs = zip(evidence.all(one), evidence.all(two), strict=True)
+    return max(float((np.abs(a - b) / b).max()) for (_, a), (_, b) in pairs)
+
+
+def _generalized_oracle(evidence: Evidence) -> Finding:
+    gap = largest_gap(evidence, "gr", "oracle")
+    return _decided(
+        gap <= 1e-9,
+        f"more than that: equal at every task of every repetition, errors to {gap:.0e} relative",
+    )
+
+
+def _no_harm(evidence: Evidence) -> Finding:
+    pairs = zip(evidence.all("gr"), evidence.all("gr:optimal"), strict=True)
+    ratios = {words: float(a[:, -1].mean() / b[:, -1].mean()) for (words, a), (_, b) in pairs}
+    parts = [f"{words}: {ratio:.3f}" for words, ratio in ratios.items()]
+    return _decided(max(ratios.values()) <= 1.1, "error over that of the optimum, at the end: " + "; ".join(parts))
+
+
+CLAIMS: Sequence[Claim] = (
+    Claim("The error of MN remains nearly constant as t increases.", "1", _minimum_norm_constant),
+    Claim("A higher noise level makes MN perform worse than the other methods.", "1", _minimum_norm_noise),
+    Claim("A covariate shift makes CRR worse.", "2", _ridge_worse),
+    Claim("Without a shift CRR exhibits a decreasing loss.", "2", _ridge_falls),
+    Claim("Without a shift CRR is inferior to GR.", "2", _ridge_inferior),
+    Claim("With a shift CRR deteriorates significantly, and its error is about constant.", "2", _ridge_constant),
+    Claim("GR consistently has a decreasing error, in each case.", "1, 2", _generalized_falls),
+    Claim("The error of GR eventually converges to that of the oracle.", "1, 2", _generalized_oracle),
+    Claim("That empirical covariances do not commute does not harm GR.", "1, 2", _no_harm),
+)

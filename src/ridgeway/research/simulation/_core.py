@@ -1,0 +1,186 @@
+"""One repetition: its tasks in turn, all methods on each, one task's numbers in cache at a time."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway.research.simulation._draws import REPETITION, Draws
+from ridgeway.research.simulation._methods import Filter, Method, PooledMethod, Update
+from ridgeway.research.simulation._setting import Setting
+from ridgeway.research.simulation._task import Past, SharedTask
+
+__all__ = ["Outcome", "drawn_repetition", "exact_repetition", "updated_moment"]
+
+Array = NDArray[np.float64]
+Methods = Sequence[Method]
+M = TypeVar("M", Filter, Update, PooledMethod)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a repetition leaves: L noise levels, M methods, T tasks, p directions.
+
+    Attributes
+    ----------
+    errors : ndarray of shape (L, M, T)
+        ‖ŵ_t − w_*‖², or its expectation given the designs.
+    direction_errors : ndarray of shape (L, M, p)
+        The same after the last task, direction by direction.
+    information : ndarray of shape (p,)
+        Σ_t n_tΣ_t of the population in each direction.
+    """
+
+    errors: Array
+    direction_errors: Array
+    information: Array
+
+
+def drawn_repetition(
+    setting: Setting, methods: Methods, seed: int, repetition: int, best_penalties: Mapping[float, Sequence[float]]
+) -> Outcome:
+    """Draw the noise. Estimates are linear in w_* and ε: two columns serve every noise level."""
+    draws = Draws(setting, seed, repetition)
+    table = _Columns(methods, setting.noise_variance)
+    coefs = np.zeros((setting.n_features, table.width), order="F")
+    errors = np.empty((len(methods) * len(setting.noise_variance), setting.n_tasks))
+    true_coef = draws.true_coef[:, np.newaxis]
+    past = Past.empty(setting.n_features)
+    for t, design in enumerate(draws.designs()):
+        penalties = _at(best_penalties, t)
+        task = SharedTask(design, draws.targets(design), past, penalties, reduces_past=table.reduces_past)
+        table.learn(task, coefs)
+        squares = np.square(coefs @ table.estimates - true_coef)
+        errors[:, t] = squares.sum(axis=0)
+        past = task.pooled
+    information, vectors = draws.directions
+    if vectors is not None:
+        squares = np.square(vectors.T @ (coefs @ table.estimates - true_coef))
+    return Outcome(table.by_level(errors), table.by_level(squares.T), information)
+
+
+class _Columns:
+    """The estimates of all methods side by side, so that a product with the rows serves all of them.
+
+    A method has two columns, its estimates from X_tw_t and from ε_t/σ as targets, or one for each noise level where
+    it uses the noise. Filters come first, then the other updates, then those that need no update.
+
+    Attributes
+    ----------
+    targets : ndarray of shape (2, width)
+        From X_tw_t and ε_t/σ to the targets of each column.
+    estimates : ndarray of shape (width, M·L)
+        From the columns to the estimates, method by method and level by level.
+    """
+
+    def __init__(self, methods: Methods, levels: Sequence[float]) -> None:
+        self.shape = len(methods), len(levels)
+        mixes = np.array([np.ones(len(levels)), np.sqrt(levels)])
+        targets, estimates = [np.empty((2, 0))], np.zeros((2 * len(methods) * len(levels), len(methods) * len(levels)))
+        self.width = 0
+
+        def placed(kind: type[M]) -> Iterator[tuple[M, float, slice]]:
+            """Give the methods of a kind their columns: with each its noise level, where they use the noise."""
+            for i, method in enumerate(methods):
+                if isinstance(method, kind):
+                    first = self.width
+                    targets.append(mixes if method.uses_noise else np.eye(2))
+                    self.width += targets[-1].shape[1]
+                    own = slice(i * len(levels), (i + 1) * len(levels))
+                    estimates[first : self.width, own] = np.eye(len(levels)) if method.uses_noise else mixes
+                    if method.uses_noise:
+                        yield from ((method, level, slice(first + k, first + k + 1)) for k, level in enumerate(levels))
+                    else:
+                        yield method, np.nan, slice(first, self.width)
+
+        self.filters = list(placed(Filter))
+        self.n_filtered = self.width
+        self.reduces_past = any(method.reduces_past for method, _, _ in self.filters)
+        self.updates = list(placed(Update))
+        self.n_updated = self.width
+        self.pooled = list(placed(PooledMethod))
+        self.targets, self.estimates = np.hstack(targets), estimates[: self.width]
+
+    def learn(self, task: SharedTask, coefs: Array) -> None:
+        """Update the columns, in place."""
+        filtered, updated = self.n_filtered, self.n_updated
+        residuals = task.right_sides @ self.targets[:, :updated] - task.equations @ coefs[:, :updated]
+        if filtered:
+            inner = task.form.turn(residuals[:, :filtered])
+            for method, level, columns in self.filters:
+                inner[:, columns] = method.applied(task, level)(inner[:, columns])
+            coefs[:, :filtered] += task.lift(task.form.turn_back(inner))
+        if updated > filtered:
+            steps = np.asfortranarray(task.lift(residuals[:, filtered:]))
+            for update, level, columns in self.updates:
+                own = slice(columns.start - filtered, columns.stop - filtered)
+                steps[:, own] = update.applied(task, level)(steps[:, own])
+            coefs[:, filtered:updated] += steps
+        for pooled, _, columns in self.pooled:
+            coefs[:, columns] = pooled.estimate(task, self.targets[:, columns])
+
+    def by_level(self, values: Array) -> Array:
+        """Return values of shape (M·L, k) as (L, M, k)."""
+        return values.reshape(*self.shape, -1).transpose(1, 0, 2)
+
+
+def exact_repetition(
+    setting: Setting, methods: Methods, seed: int, repetition: int, best_penalties: Mapping[float, Sequence[float]]
+) -> Outcome:
+    """Compute the expectation given the designs: over the noise, over w_* and over the parameters of tasks."""
+    draws = Draws(setting, seed, repetition, REPETITION)
+    levels, p = setting.noise_variance, setting.n_features
+    drift = setting.distance**2 / p
+    moments = [[np.eye(p) for _ in levels] for _ in methods]
+    errors = np.empty((len(levels), len(methods), setting.n_tasks))
+    scatter = [np.zeros((p, p)) for _ in levels]
+    pools = any(isinstance(method, PooledMethod) for method in methods)
+    past = Past.empty(p)
+    for t, design in enumerate(draws.designs()):
+        task = SharedTask(design, np.zeros((len(design.rows), 2)), past, _at(best_penalties, t))
+        noise = [task.noise_moment(level, drift) for level in levels]
+        if pools:
+            scatter = [sum_ + task.scatter(level, drift) for sum_, level in zip(scatter, levels, strict=True)]
+        for i, method in enumerate(methods):
+            if isinstance(method, PooledMethod):
+                moments[i] = [_pooled_moment(method, task, entry) for entry in scatter]
+            else:
+                gains = [_gain(method, task, level) for level in (levels if method.uses_noise else levels[:1])]
+                each = zip(moments[i], gains if method.uses_noise else gains * len(levels), noise, strict=True)
+                moments[i] = [updated_moment(moment, task.equations, gain, entry) for moment, gain, entry in each]
+            errors[:, i, t] = [max(np.trace(moment), 0.0) for moment in moments[i]]  # rounding, where the error is 0
+        past = task.pooled
+    information, vectors = draws.directions
+    seen = np.empty((len(levels), len(methods), p))
+    for i, k in np.ndindex(len(methods), len(levels)):
+        moment = moments[i][k]
+        seen[k, i] = np.diagonal(moment) if vectors is None else (vectors * (moment @ vectors)).sum(axis=0)
+    return Outcome(errors, np.maximum(seen, 0.0), information)
+
+
+def _gain(method: Filter | Update, task: SharedTask, noise_variance: float) -> Array:
+    """Return K_t, of shape (p, m)."""
+    applied = method.applied(task, noise_variance)
+    if isinstance(method, Filter):
+        return applied(task.turned_rows).T @ task.basis.T
+    return applied(task.lifted_unit)
+
+
+def _pooled_moment(method: PooledMethod, task: SharedTask, scatter: Array) -> Array:
+    if method.second_moment is None:
+        raise TypeError(f"{method.name} has no exact error")
+    return method.second_moment(task, scatter)
+
+
+def updated_moment(moment: Array, equations: Array, gain: Array, noise: Array) -> Array:
+    """Return (I − KZ)·M·(I − KZ)ᵀ + K·R·Kᵀ, symmetric, in four products of shape (m, p). O(m·p²)."""
+    seen = equations @ moment
+    half = seen - 0.5 * ((seen @ equations.T + noise) @ gain.T)
+    change = gain @ half
+    return np.asarray(moment - change - change.T)
+
+
+def _at(best_penalties: Mapping[float, Sequence[float]], t: int) -> dict[float, float]:
+    return {level: penalties[t] for level, penalties in best_penalties.items()}

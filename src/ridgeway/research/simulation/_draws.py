@@ -1,0 +1,183 @@
+"""What one repetition draws: covariances, rows, parameters and noise, each from a stream of its own.
+
+The streams depend on the seed and the repetition's number alone, and each on its own part of the setting: another
+noise or parameter leaves the designs as they are.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway.linalg import random_rotation, semidefinite_root, symmetric_eigen
+from ridgeway.research.simulation._setting import Setting
+
+Array = NDArray[np.float64]
+Generator = np.random.Generator
+
+REPETITION, REHEARSAL = 0, 1
+"""What streams are for: the repetitions themselves, and the designs that a penalty is chosen on."""
+
+SPIKE, SPIKE_PROBABILITY = 100.0, 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """One task's rows.
+
+    Attributes
+    ----------
+    number : from 1
+    n_samples : n_t
+    rows : ndarray of shape (n_t, p), C order
+        X_t; or, where statistics are drawn, rows with the same law of XᵀX, Xᵀy and yᵀy, fewer of them.
+    noise_scales : ndarray of shape (n_t,), or None
+        The standard deviations of the noise over σ; None where all are 1.
+    chi_degrees : int
+        Where statistics are drawn, the noise of the last row is the norm of this many normals; else 0.
+    """
+
+    number: int
+    n_samples: int
+    rows: Array
+    noise_scales: Array | None
+    chi_degrees: int
+
+
+class Draws:
+    """Everything that one repetition draws.
+
+    Parameters
+    ----------
+    setting : Setting
+    seed : int
+    repetition : int
+    purpose : REPETITION or REHEARSAL
+    """
+
+    def __init__(self, setting: Setting, seed: int, repetition: int, purpose: int = REPETITION) -> None:
+        self.setting = setting
+        streams = np.random.SeedSequence(seed, spawn_key=(purpose, repetition)).spawn(5)
+        covariance, rows, coef, drift, noise = (np.random.default_rng(stream) for stream in streams)
+        self._roots = _covariance_roots(setting, covariance)
+        self._rows, self._drift, self._noise = rows, drift, noise
+        self.true_coef = _true_coef(setting, coef)
+        self.visits, self.n_samples = _visits(setting, self._roots)
+
+    def designs(self) -> Iterator[Design]:
+        """Yield the designs, task by task; once."""
+        for t, (visited, n_samples) in enumerate(zip(self.visits, self.n_samples, strict=True), start=1):
+            yield _design(self.setting, t, n_samples, self._roots[visited], self._rows)
+
+    def targets(self, design: Design) -> Array:
+        """Return X_t·w_t and ε_t/σ as two columns, for the designs in turn."""
+        coef = self.true_coef
+        if self.setting.distance:
+            direction = self._drift.standard_normal(len(coef))
+            coef = coef + direction * (self.setting.distance / np.sqrt(direction @ direction))
+        return np.column_stack([design.rows @ coef, self._unit_noise(design)])
+
+    def _unit_noise(self, design: Design) -> Array:
+        """Return noise of unit variance."""
+        law, size = self.setting.noise, len(design.rows)
+        if law == "laplace":
+            return self._noise.laplace(scale=np.sqrt(0.5), size=size)
+        if law.startswith("t:"):
+            freedom = float(law[2:])
+            return np.asarray(self._noise.standard_t(freedom, size=size) * np.sqrt((freedom - 2.0) / freedom))
+        noise = self._noise.standard_normal(size)
+        if design.noise_scales is not None:
+            return noise * design.noise_scales
+        if design.chi_degrees:
+            noise[-1] = np.sqrt(self._noise.chisquare(design.chi_degrees))
+        return noise
+
+    @cached_property
+    def directions(self) -> tuple[Array, Array | None]:
+        """The population's information in each direction, Σ_t n_tΣ_t diagonalised, and the directions as columns.
+
+        The directions are None where they are the coordinates.
+        """
+        visited = [(self._roots[visit], n) for visit, n in zip(self.visits, self.n_samples, strict=True)]
+        if all(root.ndim == 1 for root, _ in visited):
+            return np.sum([n * root**2 for root, n in visited], axis=0), None
+        total = np.zeros((self.setting.n_features,) * 2)
+        for root, n in visited:
+            total += n * (np.diag(root**2) if root.ndim == 1 else root.T @ root)
+        values, vectors = symmetric_eigen(total)
+        return values, vectors
+
+
+def _covariance_roots(setting: Setting, rng: Generator) -> list[Array]:
+    """Return F_k with F_kᵀF_k the covariance, for as many as there may be: a vector stands for a diagonal."""
+    p, roots = setting.n_features, []
+    given = None if setting.covariance is None else [_root(entry) for entry in setting.covariance]
+    for k in range(setting.n_tasks):
+        if given is not None:
+            root = given[k % len(given)]
+        elif setting.shift == "paper":
+            root = np.sqrt(np.where(rng.random(p) < SPIKE_PROBABILITY, SPIKE, 1.0))
+        else:
+            root = np.ones(p)
+        if setting.rotate:
+            turned = random_rotation(rng, p)
+            root = root[:, np.newaxis] * turned if root.ndim == 1 else root @ turned
+        roots.append(root)
+    return roots
+
+
+def _root(covariance: Array) -> Array:
+    if covariance.ndim == 1 or not covariance.any():
+        return np.sqrt(np.diagonal(covariance) if covariance.ndim == 2 else covariance)
+    return semidefinite_root(covariance)
+
+
+def _visits(setting: Setting, roots: list[Array]) -> tuple[list[int], list[int]]:
+    """Return which covariance each task has, and its number of rows."""
+    tasks, counts = range(setting.n_tasks), list(setting.n_samples)
+    if setting.order == "adversarial":
+        visits = sorted(tasks, key=lambda k: -counts[k] * float(np.square(roots[k]).sum()))
+        return visits, [counts[k] for k in visits]
+    if isinstance(setting.order, tuple):
+        return [number - 1 for number in setting.order], counts
+    distinct = int(setting.order.partition(":")[2] or setting.n_tasks)
+    return [t % min(distinct, setting.n_tasks) for t in tasks], counts
+
+
+def _true_coef(setting: Setting, rng: Generator) -> Array:
+    p = setting.n_features
+    if setting.signal == "dense":
+        return rng.standard_normal(p)
+    count = int(setting.signal.partition(":")[2])
+    coef = np.zeros(p)
+    coef[rng.choice(p, size=count, replace=False)] = rng.standard_normal(count) * np.sqrt(p / count)
+    return coef
+
+
+def _design(setting: Setting, number: int, n_samples: int, root: Array, rng: Generator) -> Design:
+    p = setting.n_features
+    reduced = setting.statistics and n_samples > p
+    white = _bartlett(n_samples, len(root), rng) if reduced else rng.standard_normal((n_samples, len(root)))
+    rows = white * root if root.ndim == 1 else white @ root
+    scales = np.abs(white[:, 0]) if setting.noise == "heteroscedastic" else None
+    return Design(number, n_samples, rows, scales, n_samples - len(root) if reduced else 0)
+
+
+def _bartlett(n_samples: int, width: int, rng: Generator) -> Array:
+    """Return width + 1 rows B, the last zero, with BᵀB ~ Wishart(I, n_samples), by Bartlett's decomposition.
+
+    X = QB with Q orthonormal and independent of B; Qᵀε is again standard normal, and what of ε is outside of the span
+    is the norm of n − width normals: it goes into the zero row, so that yᵀy too has its law.
+    """
+    upper = np.zeros((width + 1, width))
+    above = _above(width)
+    upper[above] = rng.standard_normal(len(above[0]))
+    upper[np.arange(width), np.arange(width)] = np.sqrt(rng.chisquare(n_samples - np.arange(width)))
+    return upper
+
+
+@lru_cache(maxsize=4)
+def _above(width: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    return np.triu_indices(width, k=1)

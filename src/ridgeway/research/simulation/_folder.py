@@ -1,0 +1,140 @@
+"""A run on disk: what was asked for, the batches that are done, and in the end the tables.
+
+::
+
+    run.json              setting, methods, repetitions, seed, averaging, version: written first
+    parts/000007.npz      batch 7, written when it is done, whole or not at all; gone when the tables are there
+    results.parquet, directions.parquet
+"""
+
+import json
+import shutil
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway._files import TEMPORARY, atomic_file
+from ridgeway.errors import RunFolderError
+from ridgeway.research.simulation._results import TABLE, Description, Results
+
+__all__ = ["Part", "RunFolder"]
+
+Array = NDArray[np.float64]
+
+DESCRIPTION, PARTS = "run.json", "parts"
+
+
+class Part(NamedTuple):
+    """The arrays of one batch: those of `Outcome`, stacked."""
+
+    errors: Array
+    direction_errors: Array
+    information: Array
+
+
+class RunFolder:
+    """The folder of one run; `open` makes it or finds it again."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def open(cls, path: str | Path, description: Description, *, resume: bool) -> "RunFolder":
+        """Return the folder for a run, new or to be continued, or raise and leave the disk as it was."""
+        folder = Path(path)
+        if not str(path):
+            raise RunFolderError("the name of the folder is empty. Name one.")
+        try:
+            entries = [entry.name for entry in folder.iterdir() if not entry.name.startswith(TEMPORARY)]
+        except FileNotFoundError:
+            entries = []
+        except OSError as error:
+            raise RunFolderError(f"{folder} cannot be used as a folder: {error.strerror}. Name another.") from None
+        if not entries:
+            return cls._made(folder, description)
+        if DESCRIPTION not in entries:
+            raise RunFolderError(f"{folder} holds something else ({sorted(entries)[0]}). Name a new or empty folder.")
+        if not resume:
+            raise RunFolderError(f"{folder} holds a run already. Continue it with --resume, or name another folder.")
+        _check_same(_described(folder), description, folder)
+        return cls(folder)
+
+    @classmethod
+    def _made(cls, folder: Path, description: Description) -> "RunFolder":
+        made = folder / PARTS  # what is taken away again should the first write fail
+        while not made.parent.exists():
+            made = made.parent
+        try:
+            (folder / PARTS).mkdir(parents=True)
+            with atomic_file(folder / DESCRIPTION) as file:
+                file.write(json.dumps(description.as_dict(), indent=1, sort_keys=True).encode())
+        except OSError as error:
+            shutil.rmtree(made, ignore_errors=True)
+            raise RunFolderError(f"cannot write to {folder}: {error.strerror}. Name another folder.") from None
+        return cls(folder)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the tables are there."""
+        return (self.path / TABLE).exists()
+
+    def part(self, index: int) -> Part | None:
+        """Return a batch that is done, or None; one that cannot be read counts as not done."""
+        try:
+            with np.load(self._part_path(index), allow_pickle=False) as arrays:
+                return Part(**{name: arrays[name] for name in Part._fields})
+        except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):
+            return None
+
+    def write_part(self, index: int, part: Part) -> None:
+        """Write a batch, whole or not at all."""
+        with self._explained(), atomic_file(self._part_path(index)) as file:
+            np.savez(file, **part._asdict())
+
+    def finish(self, results: Results) -> None:
+        """Write the tables, then remove the batches."""
+        with self._explained():
+            results.save(self.path)
+        self.tidy()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise RunFolderError(
+                f"cannot write to {self.path}: {error.strerror or error}. What is done is kept: continue with --resume."
+            ) from None
+
+    def tidy(self) -> None:
+        """Remove batches and whatever an interruption left, of a run that is finished."""
+        shutil.rmtree(self.path / PARTS, ignore_errors=True)
+        for left in self.path.glob(f"{TEMPORARY}*"):
+            left.unlink(missing_ok=True)
+
+    def _part_path(self, index: int) -> Path:
+        return self.path / PARTS / f"{index:06d}.npz"
+
+
+def _described(folder: Path) -> Description:
+    try:
+        return Description.from_dict(json.loads((folder / DESCRIPTION).read_bytes()))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RunFolderError(f"{folder / DESCRIPTION} cannot be read ({error}). Name another folder.") from None
+
+
+def _check_same(old: Description, new: Description, folder: Path) -> None:
+    """Raise if a run cannot be continued as another."""
+    one, two = old.as_dict(), new.as_dict()
+    one, two = one | one.pop("setting"), two | two.pop("setting")
+    differing = sorted(name for name in one if one[name] != two[name])
+    if differing:
+        said = ", ".join(
+            name if name == "covariance" else f"{name} was {one[name]!r} and is now {two[name]!r}" for name in differing
+        )
+        raise RunFolderError(f"the run in {folder} is another one: {said}. Set it back, or name another folder.")

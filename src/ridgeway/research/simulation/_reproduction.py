@@ -1,0 +1,175 @@
+"""The paper's two figures, run again, with a verdict on each of its claims."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from ridgeway._files import TEMPORARY, atomic_file
+from ridgeway._optional import require
+from ridgeway.errors import RunFolderError
+from ridgeway.research.simulation import _checks as checks
+from ridgeway.research.simulation._claims import (
+    CLAIMS,
+    CLEAR,
+    CONSTANT,
+    RULES,
+    WORSE,
+    Claim,
+    Evidence,
+    Finding,
+    rule_rows,
+    said,
+)
+from ridgeway.research.simulation._results import Results
+from ridgeway.research.simulation._runner import EXPECTED_DESIGNS, expectation, run
+from ridgeway.research.simulation._setting import Setting
+
+__all__ = ["reproduce"]
+
+METHODS = ("mn", *RULES, "gr", "gr:optimal", "gr:diagonal", "es", "oracle")
+SHOWN = ("mn", "crr:1", "crr:best", "crr:max", "gr", "oracle")
+"""What the figures show."""
+RUNS = {"no-shift": "none", "paper-shift": "paper"}
+PAGE = "reproduction.md"
+FIGURES = ("figure-1", "figure-2")
+OWN = {*RUNS, PAGE, *(f"{name}.{kind}" for name in FIGURES for kind in ("png", "svg"))}
+COLUMNS = (1, 2, 3, 5, 10, 20)
+
+
+def reproduce(
+    out: str | Path,
+    repetitions: int = 100,
+    seed: int = 0,
+    n_jobs: int | None = 1,
+    *,
+    resume: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> list[tuple[Claim, Finding]]:
+    """Run the paper's four settings with drawn noise, draw its two figures, and judge its claims.
+
+    Parameters
+    ----------
+    out : path
+        A new or empty folder. It gets the runs, figure-1 and figure-2 as PNG and SVG, and reproduction.md.
+    repetitions, seed : int
+        At least 2 repetitions; the paper has 100.
+    n_jobs, resume, progress
+        As for `run`.
+
+    Returns
+    -------
+    list of (Claim, Finding)
+    """
+    require("pyarrow", "matplotlib", extra="simulation")
+    from ridgeway.research.simulation import figures
+
+    checks.whole(repetitions, "repetitions", least=2)
+    checks.whole(seed, "seed", least=0)
+    folder = Path(out)
+    _check_folder(folder, resume=resume)
+    found, expected = {}, {}
+    for k, (name, shift) in enumerate(RUNS.items()):
+        found[name] = run(
+            Setting(noise_variance=(1.0, 5.0), shift=shift),
+            METHODS,
+            repetitions,
+            seed,
+            n_jobs,
+            averaging="drawn",
+            out=folder / name,
+            resume=True,
+            progress=_share(progress, k),
+        )
+        expected[name] = expectation(found[name], n_jobs, methods=[name for name in SHOWN if name != "oracle"])
+    plain, shifted = found.values()
+    first = [figures.Panel(f"σ² = {level:g}", plain, level, expected["no-shift"]) for level in (1.0, 5.0)]
+    second = [
+        figures.Panel("without covariate shift", plain, 1.0, expected["no-shift"]),
+        figures.Panel("with covariate shift", shifted, 1.0, expected["paper-shift"]),
+    ]
+    for name, panels in zip(FIGURES, (first, second), strict=True):
+        figures.save(figures.draw_panels(panels, SHOWN), folder, name)
+    evidence = Evidence(plain, shifted)
+    judged = [(claim, claim.judge(evidence)) for claim in CLAIMS]
+    with atomic_file(folder / PAGE) as file:
+        file.write("\n".join(_page(evidence, judged)).encode())
+    return judged
+
+
+def _share(progress: Callable[[int, int], object] | None, number: int) -> Callable[[int, int], object] | None:
+    """Return the progress of one of the runs as that of all."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(number * total + done, len(RUNS) * total)
+
+
+def _check_folder(folder: Path, *, resume: bool) -> None:
+    try:
+        entries = sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith(TEMPORARY))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise RunFolderError(f"{folder} cannot be used as a folder: {error.strerror}. Name another.") from None
+    foreign = [name for name in entries if name not in OWN]
+    if foreign:
+        raise RunFolderError(f"{folder} holds something else ({foreign[0]}). Name a new or empty folder.")
+    if entries and not resume:
+        raise RunFolderError(f"{folder} holds a reproduction already. Continue it with --resume, or name another.")
+
+
+def _page(evidence: Evidence, judged: list[tuple[Claim, Finding]]) -> Iterator[str]:
+    """Yield the lines of reproduction.md."""
+    description = evidence.plain.description
+    yield "# The paper's experiments, run again"
+    yield ""
+    yield (
+        f"T = 20 tasks, n = 150 rows each, p = 200 features, {description.repetitions} repetitions, noise drawn, seed "
+        f"{description.seed}, Ridgeway {description.version}. Made by `ridgeway reproduce`; errors are ‖ŵ_t − w_*‖², "
+        "in brackets the standard error of the mean. The shift is the paper's: each task's variances are 100 with "
+        "probability 0.01 and otherwise 1."
+    )
+    yield ""
+    yield "## Claims"
+    yield ""
+    yield "| figure | the paper says | verdict | measured |"
+    yield "|---|---|---|---|"
+    for claim, finding in judged:
+        yield f"| {claim.figure} | {claim.text} | **{finding.outcome}** | {finding.measured} |"
+    yield ""
+    yield (
+        "The paper does not say which λ_t its continual ridge used, so its claims are tried with several: constant "
+        "(`crr:0.01` to `crr:10`), t − 1, of least expected error at each step (`crr:best`), tr(H̃_t)/p (`crr:trace`), "
+        "the largest eigenvalue of H̃_t (`crr:max`) and of Σ_t (`crr:task-max`). A rule shows that the shift makes CRR "
+        f"worse if the error at the end is at least {WORSE:g} times as large, beyond {CLEAR:g} standard errors; an "
+        f"error is about constant if its largest mean is at most {CONSTANT:g} times its smallest. At σ² = 1:"
+    )
+    yield ""
+    yield "| rule | no shift, t = 1 | t = 20 | shift, t = 1 | t = 20 | with over without |"
+    yield "|---|---|---|---|---|---|"
+    for row in rule_rows(evidence):
+        yield f"| {' | '.join(row)} |"
+    for number, caption in (
+        (1, "two noise levels, no covariate shift"),
+        (2, "without and with covariate shift, σ² = 1"),
+    ):
+        yield ""
+        yield f"![Error after each task: {caption}](figure-{number}.png)"
+        yield ""
+        yield (
+            f"Figure {number}: {caption}. Bands: two standard errors on either side. Dashed: the expected error, "
+            f"exact given the designs, mean over {EXPECTED_DESIGNS} of them."
+        )
+    for words, results in (("without a shift", evidence.plain), ("with the paper's shift", evidence.shifted)):
+        yield ""
+        yield f"## Errors {words}"
+        yield ""
+        yield from _table(results)
+    yield ""
+
+
+def _table(results: Results) -> Iterator[str]:
+    yield f"| σ² | method | {' | '.join(f't = {t}' for t in COLUMNS)} |"
+    yield "|---|---|" + "---|" * len(COLUMNS)
+    for level in results.description.setting.noise_variance:
+        for method in results.description.methods:
+            errors = results.of(method, level)
+            yield f"| {level:g} | `{method}` | {' | '.join(said(errors[:, t - 1]) for t in COLUMNS)} |"

@@ -1,0 +1,188 @@
+"""What a simulation found, as arrays, as tidy tables, and as Parquet files."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway._files import atomic_file
+from ridgeway._optional import require
+from ridgeway.errors import InvalidDataError
+from ridgeway.research.simulation._setting import Setting
+
+__all__ = ["Description", "Results"]
+
+Array = NDArray[np.float64]
+
+TABLE, DIRECTIONS = "results.parquet", "directions.parquet"
+KEY = b"ridgeway"
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Description:
+    """What was asked for: all that the numbers depend on.
+
+    Attributes
+    ----------
+    setting : Setting
+    methods : tuple of str
+    repetitions, seed : int
+    averaging : "exact" or "drawn"
+    version : of Ridgeway
+    """
+
+    setting: Setting
+    methods: tuple[str, ...]
+    repetitions: int
+    seed: int
+    averaging: str
+    version: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        return {"format": FORMAT, **vars(self), "methods": list(self.methods), "setting": self.setting.as_dict()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Description":
+        """Return what `as_dict` described, or raise."""
+        if values.get("format") != FORMAT:
+            raise InvalidDataError(
+                f"this run has format {values.get('format')!r}; this version of Ridgeway reads {FORMAT}. Update it."
+            )
+        given = {name: value for name, value in values.items() if name != "format"}
+        given |= {"setting": Setting.from_dict(given["setting"]), "methods": tuple(given["methods"])}
+        return cls(**given)
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The errors of R repetitions, L noise levels, M methods, T tasks and p directions.
+
+    Attributes
+    ----------
+    description : Description
+        Setting, methods, repetitions, seed, averaging and version.
+    errors : ndarray of shape (R, L, M, T)
+        ‖ŵ_t − w_*‖² after each task, or its expectation given the designs.
+    direction_errors : ndarray of shape (R, L, M, p)
+        The same after the last task, in each direction of the population.
+    information : ndarray of shape (R, p)
+        Σ_t n_tΣ_t of the population in each direction.
+
+    Examples
+    --------
+    >>> from ridgeway.research import simulation
+    >>> setting = simulation.Setting(n_tasks=3, n_samples=5, n_features=8)
+    >>> found = simulation.run(setting, ["gr", "oracle"], repetitions=2, seed=1)
+    >>> found.to_pandas().columns.tolist()
+    ['repetition', 'noise_variance', 'method', 'task', 'error']
+    >>> len(found.to_pandas())
+    12
+    """
+
+    description: Description
+    errors: Array
+    direction_errors: Array
+    information: Array
+
+    def of(self, method: str, noise_variance: float | None = None) -> Array:
+        """Return the errors of one method, of shape (R, T), at one noise level (the first if not given)."""
+        levels = self.description.setting.noise_variance
+        level = 0 if noise_variance is None else levels.index(noise_variance)
+        return np.asarray(self.errors[:, level, self.description.methods.index(method)])
+
+    def forgetting(self) -> Array:
+        """Return F_t = 𝓛_t − (𝓛_1 + … + 𝓛_{t−1})/(t − 1), of the shape of `errors`; NaN for the first task."""
+        before = np.arange(self.errors.shape[-1], dtype=np.float64)
+        before[:1] = np.nan
+        return self.errors - (np.cumsum(self.errors, axis=-1) - self.errors) / before
+
+    def to_arrow(self) -> Any:
+        """Return a pyarrow table: one row per repetition, noise level, method and task."""
+        return self._tidy({"task": np.arange(1, self.errors.shape[-1] + 1)}, {"error": self.errors})
+
+    def directions_to_arrow(self) -> Any:
+        """Return a pyarrow table: one row per repetition, noise level, method and direction, after the last task."""
+        shape = self.direction_errors.shape
+        information = np.broadcast_to(self.information[:, np.newaxis, np.newaxis], shape)
+        return self._tidy(
+            {"direction": np.arange(1, shape[-1] + 1)}, {"information": information, "error": self.direction_errors}
+        )
+
+    def to_pandas(self) -> Any:
+        """Return `to_arrow` as a pandas DataFrame."""
+        require("pandas", extra="frame")
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """Return `to_arrow` as a polars DataFrame; polars is a package of its own to install."""
+        require("polars", extra="frame")
+        import polars
+
+        return polars.from_arrow(self.to_arrow())
+
+    def save(self, folder: str | Path) -> None:
+        """Write results.parquet and directions.parquet into a folder that exists, each whole or not at all."""
+        require("pyarrow", extra="simulation")
+        from pyarrow import parquet
+
+        for name, table in ((DIRECTIONS, self.directions_to_arrow()), (TABLE, self.to_arrow())):
+            with atomic_file(Path(folder) / name) as file:
+                parquet.write_table(table, file)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> "Results":
+        """Read what `save` wrote, or raise."""
+        require("pyarrow", extra="simulation")
+        import pyarrow
+        from pyarrow import parquet
+
+        try:
+            tables = [parquet.read_table(Path(folder) / name) for name in (TABLE, DIRECTIONS)]
+        except FileNotFoundError:
+            raise InvalidDataError(
+                f"{folder} holds no finished run ({TABLE} and {DIRECTIONS}). Finish it with --resume, or name another."
+            ) from None
+        except (OSError, pyarrow.ArrowException) as error:
+            raise InvalidDataError(f"the run in {folder} cannot be read: {_first_line(error)}") from None
+        texts = [(table.schema.metadata or {}).get(KEY) for table in tables]
+        if texts[0] is None or texts[0] != texts[1]:
+            raise InvalidDataError(f"the tables in {folder} are not those of one run of Ridgeway.")
+        description = Description.from_dict(json.loads(texts[0]))
+        setting = description.setting
+        shape = (description.repetitions, len(setting.noise_variance), len(description.methods), -1)
+        errors, direction_errors, information = (
+            table.column(name).to_numpy().reshape(shape)
+            for table, name in ((tables[0], "error"), (tables[1], "error"), (tables[1], "information"))
+        )
+        return cls(description, errors, direction_errors, information[:, 0, 0])
+
+    def _tidy(self, last: dict[str, NDArray[np.int64]], values: dict[str, Array]) -> Any:
+        require("pyarrow", extra="simulation")
+        import pyarrow
+
+        description = self.description
+        (name, numbers), shape = next(iter(last.items())), next(iter(values.values())).shape
+
+        def column(axis: int, entries: Any) -> Any:
+            return np.broadcast_to(np.expand_dims(entries, [i for i in range(4) if i != axis]), shape).ravel()
+
+        codes = column(2, np.arange(shape[2], dtype=np.int32))
+        columns = {
+            "repetition": column(0, np.arange(shape[0], dtype=np.int32)),
+            "noise_variance": column(1, np.array(description.setting.noise_variance)),
+            "method": pyarrow.DictionaryArray.from_arrays(codes, list(description.methods)),
+            name: column(3, numbers.astype(np.int32)),
+            **{key: np.ascontiguousarray(value).ravel() for key, value in values.items()},
+        }
+        metadata = {KEY: json.dumps(description.as_dict(), sort_keys=True).encode()}
+        return pyarrow.table(columns).replace_schema_metadata(metadata)
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,248 @@
+"""Run repetitions on one core or many, in memory or on disk: the same numbers in every case."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache, lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from ridgeway._optional import require
+from ridgeway.errors import InvalidParameterError
+from ridgeway.linalg import one_thread
+from ridgeway.research.simulation import _checks as checks
+from ridgeway.research.simulation._core import drawn_repetition, exact_repetition
+from ridgeway.research.simulation._folder import Part, RunFolder
+from ridgeway.research.simulation._methods import Method, PooledMethod, find_methods
+from ridgeway.research.simulation._rehearsal import best_penalties
+from ridgeway.research.simulation._results import Description, Results
+from ridgeway.research.simulation._setting import Setting
+
+__all__ = ["EXPECTED_DESIGNS", "expectation", "run"]
+
+BATCH = 2
+"""Repetitions that one worker does in one go. Batch k has those from 2k on, whoever does it and whenever."""
+
+EXPECTED_DESIGNS = 4
+"""Designs over which expectations are averaged that are laid over drawn errors."""
+
+PATIENCE = 1.0
+"""Seconds between two looks of a worker at whether its parent is still there."""
+
+AVERAGING = {"exact": exact_repetition, "drawn": drawn_repetition}
+
+
+def run(
+    setting: Setting,
+    methods: str | Sequence[str],
+    repetitions: int = 100,
+    seed: int = 0,
+    n_jobs: int | None = 1,
+    *,
+    averaging: str = "exact",
+    out: str | Path | None = None,
+    resume: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> Results:
+    """Simulate, and return one error per repetition, noise level, method and task.
+
+    Every repetition has random streams of its own, from the seed and its number, and is computed with one BLAS thread:
+    the result is bitwise the same for any `n_jobs`, in any order, and after any interruption.
+
+    Parameters
+    ----------
+    setting : Setting
+    methods : sequence of str, or one str with commas
+        `simulation.METHODS` lists them.
+    repetitions, seed : int
+    n_jobs : int or None
+        joblib's: workers, -1 for all cores, None for what `joblib.parallel_config` says. The backend is joblib's
+        current one.
+    averaging : {"exact", "drawn"}
+        "exact" computes the expected error given the designs, over noise and parameters; "drawn" draws them.
+    out : path, optional
+        A new or empty folder. Batches of repetitions are written there as they finish, in the end the tables.
+    resume : bool
+        Continue the run that `out` holds.
+    progress : callable of (done, total), optional
+        Called with the number of repetitions done, at the start and after each batch.
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    InvalidParameterError
+        For a setting or method that cannot be; nothing has been written then.
+    RunFolderError
+        For a folder that cannot be written to, or that holds something else or another run.
+
+    Examples
+    --------
+    >>> from ridgeway.research import simulation
+    >>> setting = simulation.Setting(n_tasks=3, n_samples=5, n_features=8)
+    >>> found = simulation.run(setting, "mn,gr,oracle", repetitions=2, seed=1)
+    >>> found.errors.shape
+    (2, 1, 3, 3)
+    >>> bool(abs(found.of("gr") - found.of("oracle")).max() < 1e-12)
+    True
+    """
+    description = _described(setting, methods, repetitions, seed, averaging)
+    if n_jobs is not None and n_jobs >= 0:
+        checks.whole(n_jobs, "n_jobs")
+    if out is None:
+        return _gathered(description, dict(_parts(description, range(_n_batches(repetitions)), n_jobs, progress, 0)))
+    require("pyarrow", extra="simulation")
+    folder = RunFolder.open(out, description, resume=resume)
+    if folder.is_finished:
+        folder.tidy()
+        return Results.load(folder.path)
+    done = {index: part for index in range(_n_batches(repetitions)) if (part := folder.part(index)) is not None}
+    missing = [index for index in range(_n_batches(repetitions)) if index not in done]
+    finished = sum(len(part.errors) for part in done.values())
+    for index, part in _parts(description, missing, n_jobs, progress, finished):
+        folder.write_part(index, part)
+        done[index] = part
+    results = _gathered(description, done)
+    folder.finish(results)
+    return results
+
+
+def expectation(results: Results, n_jobs: int | None = 1, *, methods: Sequence[str] | None = None) -> Results | None:
+    """Compute the expected errors of a few of the designs of a run with drawn noise; None for one that was exact.
+
+    Parameters
+    ----------
+    results : Results
+    n_jobs : int or None
+        As for `run`.
+    methods : sequence of str, optional
+        Those wanted; all that have an expectation if not given.
+
+    Returns
+    -------
+    Results or None
+    """
+    description = results.description
+    if description.averaging == "exact":
+        return None
+    found = find_methods(description.methods if methods is None else methods, description.setting)
+    names = [method.name for method in found if not _is_nonlinear(method)]
+    repetitions = min(EXPECTED_DESIGNS, description.repetitions)
+    return run(description.setting, names, repetitions, description.seed, n_jobs) if names else None
+
+
+def _is_nonlinear(method: Method) -> bool:
+    return isinstance(method, PooledMethod) and method.second_moment is None
+
+
+def _described(
+    setting: Setting, methods: str | Sequence[str], repetitions: int, seed: int, averaging: str
+) -> Description:
+    if not isinstance(setting, Setting):
+        raise InvalidParameterError(f"setting must be a simulation.Setting; got {setting!r}.")
+    found = find_methods(methods, setting)
+    checks.one_of(averaging, tuple(AVERAGING), "averaging")
+    nonlinear = [method.name for method in found if _is_nonlinear(method)]
+    if nonlinear and averaging == "exact":
+        raise InvalidParameterError(
+            f"{', '.join(nonlinear)}: not linear in the targets, so that its expected error cannot be computed. "
+            "Draw the noise: averaging='drawn'."
+        )
+    return Description(
+        setting=setting,
+        methods=tuple(method.name for method in found),
+        repetitions=checks.whole(repetitions, "repetitions"),
+        seed=checks.whole(seed, "seed", least=0),
+        averaging=averaging,
+        version=version("ridgeway"),
+    )
+
+
+def _n_batches(repetitions: int) -> int:
+    return -(-repetitions // BATCH)
+
+
+def _parts(
+    description: Description,
+    indices: Sequence[int],
+    n_jobs: int | None,
+    progress: Callable[[int, int], object] | None,
+    done: int,
+) -> Iterator[tuple[int, Part]]:
+    """Yield batches as they finish, in any order."""
+    report = progress or (lambda done, total: None)
+    report(done, description.repetitions)
+    if not indices:
+        return
+    wanted = "crr:best" in description.methods
+    schedules = _schedules(description.setting, description.seed, n_jobs) if wanted else {}
+    try:
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
+    except ValueError as error:  # results could not be written as they finish
+        raise InvalidParameterError(f"joblib: {error}. Take another backend, as loky.") from None
+    for index, part in parallel(
+        delayed(_worked)(os.getpid(), _batch, description, schedules, index) for index in indices
+    ):
+        yield index, part
+        done += len(part.errors)
+        report(done, description.repetitions)
+
+
+@lru_cache(maxsize=8)
+def _schedules(setting: Setting, seed: int, n_jobs: int | None) -> dict[float, list[float]]:
+    """Return the penalties of `crr:best` for each noise level."""
+    levels = setting.noise_variance
+    found = Parallel(n_jobs=n_jobs, batch_size=1)(
+        delayed(_worked)(os.getpid(), best_penalties, setting, seed, level) for level in levels
+    )
+    return dict(zip(levels, found, strict=True))
+
+
+def _worked(parent: int, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function; in a worker process, see to it first that the worker ends with its parent and not before."""
+    if os.getpid() != parent:
+        _attach(parent)
+    return function(*arguments)
+
+
+@cache
+def _attach(parent: int) -> None:
+    """Leave Ctrl-C to the parent, which ends its workers itself; end when the parent is gone, killed or not."""
+    with suppress(ValueError):  # not the main thread, as on a cluster: Ctrl-C does not come there
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if os.getppid() == parent:  # else another machine, or a worker of a worker
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(PATIENCE)
+    os._exit(1)
+
+
+def _batch(description: Description, schedules: Mapping[float, Sequence[float]], index: int) -> tuple[int, Part]:
+    """Do one batch; this is what a worker runs."""
+    methods = find_methods(description.methods, description.setting)
+    simulate = AVERAGING[description.averaging]
+    numbers = range(index * BATCH, min((index + 1) * BATCH, description.repetitions))
+    with one_thread():
+        outcomes = [simulate(description.setting, methods, description.seed, number, schedules) for number in numbers]
+    return index, Part(
+        np.stack([outcome.errors for outcome in outcomes]),
+        np.stack([outcome.direction_errors for outcome in outcomes]),
+        np.stack([outcome.information for outcome in outcomes]),
+    )
+
+
+def _gathered(description: Description, parts: Mapping[int, Part]) -> Results:
+    ordered = [parts[index] for index in sorted(parts)]
+    return Results(description, *(np.concatenate(arrays) for arrays in zip(*ordered, strict=True)))

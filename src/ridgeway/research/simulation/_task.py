@@ -1,0 +1,163 @@
+"""One task of one repetition, with what its methods share: products and factors, each computed once.
+
+Every method is an update ŵ_t = ŵ_{t−1} + K_t(z_t − Z_tŵ_{t−1}). With fewer rows than features Z_t = X_t and z_t = y_t;
+otherwise the equations are multiplied by X_tᵀ, Z_t = X_tᵀX_t and z_t = X_tᵀy_t, and no row is touched again.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway.linalg import Factor, TridiagonalForm, column_products, mirrored, row_products, symmetric_eigen
+from ridgeway.research.simulation._draws import Design
+
+__all__ = ["Past", "SharedTask"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Past:
+    """Sums over the tasks so far. Matrices are upper triangles.
+
+    Attributes
+    ----------
+    n_samples : Σ n_τ
+    information : Σ X_τᵀX_τ, shape (p, p)
+    moment : Σ X_τᵀY_τ, shape (p, 2), Y the columns X_τw_τ and ε_τ/σ
+    squares : Σ Y_τᵀY_τ, shape (2, 2)
+    """
+
+    n_samples: int
+    information: Array
+    moment: Array
+    squares: Array
+
+    @classmethod
+    def empty(cls, n_features: int) -> "Past":
+        """Return the past before the first task."""
+        information = np.zeros((n_features, n_features), order="F")
+        return cls(0, information, np.zeros((n_features, 2)), np.zeros((2, 2)))
+
+    @cached_property
+    def form(self) -> TridiagonalForm:
+        """`information` as Q·T·Qᵀ."""
+        return TridiagonalForm(self.information)
+
+
+class SharedTask:
+    """A task and the past before it.
+
+    Parameters
+    ----------
+    design : Design
+    targets : ndarray of shape (rows, 2)
+        X_tw_t and ε_t/σ; the targets are their sum with weights 1 and σ. Zeros where only expectations are wanted.
+    past : Past
+    best_penalties : mapping of noise variance to λ_t
+        For `crr:best`.
+    reduces_past : bool
+        Whether the next task will ask for the tridiagonal form of the sums with this one: then it also solves here.
+
+    Attributes
+    ----------
+    equations : Z_t, of shape (m, p)
+    right_sides : z_t, of shape (m, 2)
+    products : X_tᵀX_t, of shape (p, p), upper triangle
+    square : X_tX_tᵀ or X_tᵀX_t, whichever is of shape (m, m), upper triangle
+    pooled : Past
+        The sums with this task.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        targets: Array,
+        past: Past,
+        best_penalties: Mapping[float, float] | None = None,
+        *,
+        reduces_past: bool = False,
+    ) -> None:
+        self.design, self.past, self.reduces_past = design, past, reduces_past
+        self.number, self.n_samples = design.number, design.n_samples
+        self.rows = design.rows
+        self.n_features = design.rows.shape[1]
+        self.is_dual = len(design.rows) < self.n_features
+        self.best_penalties = best_penalties or {}
+        self.products = column_products(design.rows)
+        moment = design.rows.T @ targets
+        self.pooled = Past(
+            past.n_samples + design.n_samples,
+            past.information + self.products,
+            past.moment + moment,
+            past.squares + targets.T @ targets,
+        )
+        self.square = row_products(design.rows) if self.is_dual else self.products
+        self.equations = design.rows if self.is_dual else mirrored(self.products)
+        self.right_sides = targets if self.is_dual else moment
+
+    def lift(self, values: Array) -> Array:
+        """Return X_tᵀ·values, or the values themselves where the equations are multiplied by X_tᵀ already."""
+        return self.rows.T @ values if self.is_dual else values
+
+    @cached_property
+    def form(self) -> TridiagonalForm:
+        """`square` as Q·T·Qᵀ, ready for any penalty."""
+        return TridiagonalForm(self.square)
+
+    @property
+    def top(self) -> float:
+        """The largest eigenvalue of X_tᵀX_t."""
+        return self.form.top
+
+    @cached_property
+    def pooled_factor(self) -> Factor:
+        """The factor of Σ_{τ≤t} X_τᵀX_τ."""
+        return Factor(self.pooled.information)
+
+    def pooled_solve(self, prior: float, right: Array) -> Array:
+        """Return (Σ_{τ≤t} X_τᵀX_τ + prior·I)⁺·right."""
+        if self.reduces_past:
+            form = self.pooled.form
+            return form.turn_back(form.solve(prior, form.turn(right)))
+        factor = Factor(self.pooled.information, prior) if prior else self.pooled_factor
+        return factor.solve(right)
+
+    @cached_property
+    def eigen(self) -> tuple[Array, Array]:
+        """Eigenvalues, clipped at 0, and eigenvectors of `square`."""
+        values, vectors = symmetric_eigen(self.square)
+        return np.maximum(values, 0.0), vectors
+
+    @cached_property
+    def basis(self) -> Array:
+        """Q of `form`."""
+        return self.form.turn_back(np.eye(len(self.square)))
+
+    @cached_property
+    def turned_rows(self) -> Array:
+        """QᵀX_t; or Qᵀ where the equations are multiplied by X_tᵀ already."""
+        return np.asfortranarray(self.lift(self.basis).T)
+
+    @cached_property
+    def lifted_unit(self) -> Array:
+        """X_tᵀ; or I where the equations are multiplied by X_tᵀ already."""
+        return self.rows.T if self.is_dual else np.eye(self.n_features)
+
+    def noise_moment(self, noise_variance: float, drift: float) -> Array:
+        """Return the covariance of z_t given the rows: of σ·noise, and of X_tδ with δ of covariance drift·I."""
+        scales = self.design.noise_scales
+        if self.is_dual:
+            spread = np.eye(len(self.rows)) if scales is None else np.diag(scales**2)
+            return noise_variance * spread + (drift * mirrored(self.square) if drift else 0.0)
+        return self.scatter(noise_variance, drift)
+
+    def scatter(self, noise_variance: float, drift: float) -> Array:
+        """Return the covariance of X_tᵀy_t given the rows, of shape (p, p)."""
+        scales = self.design.noise_scales
+        products = mirrored(self.products)
+        spread = products if scales is None else mirrored(column_products(self.rows * scales[:, np.newaxis]))
+        return noise_variance * spread + (drift * (products @ products) if drift else 0.0)

@@ -1,0 +1,225 @@
+"""Pictures of results: error, forgetting and error by direction; bands over repetitions; theory dashed.
+
+Colours are those of Okabe and Ito, which the colour-blind can tell apart; markers and dashes tell them apart in print.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway._files import atomic_file
+from ridgeway._optional import require
+from ridgeway.errors import InvalidDataError
+from ridgeway.research.simulation._population import expected_oracle_error
+from ridgeway.research.simulation._results import Results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["Panel", "draw_directions", "draw_errors", "draw_forgetting", "draw_panels", "save"]
+
+Array = NDArray[np.float64]
+
+BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE = (
+    "#000000", "#E69F00", "#56B4E9", "#009E73", "#B8A800", "#0072B2", "#D55E00", "#CC79A7",
+)  # fmt: skip
+COLOURS = {"mn": RED, "gr": GREEN, "es": PURPLE}
+RIDGES = (BLUE, SKY, ORANGE, YELLOW)
+MARKERS = "osv^DPX*<>hd"
+BAND = 2.0
+"""Standard errors on either side of a mean."""
+MOST_GROUPS = 20
+"""Groups of directions of similar information."""
+WIDTH, HEIGHT = 4.6, 4.0
+LABELS = {
+    "mn": "MN", "crr:best": "CRR, best λ at each step", "crr:trace": "CRR, λ = tr(H̃)/p",
+    "crr:max": "CRR, λ = λmax(H̃)", "crr:task-max": "CRR, λ = γmax(Σ)", "crr:t-1": "CRR, λ = t − 1", "gr": "GR, H̃",
+    "gr:optimal": "GR, optimal", "gr:diagonal": "GR, diagonal H̃", "es": "ES, 100 steps", "es:gr": "ES matched to GR",
+    "gr:evidence": "GR, learned prior", "oracle": "oracle",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One panel of a figure of errors.
+
+    Attributes
+    ----------
+    title : str
+    results : Results
+    noise_variance : float
+    expected : Results or None
+        Expectations to lay over it, dashed.
+    """
+
+    title: str
+    results: Results
+    noise_variance: float
+    expected: Results | None = None
+
+
+def draw_panels(panels: Sequence[Panel], methods: Sequence[str]) -> "Figure":
+    """Draw the mean error of methods against the task, a panel beside the other, on one logarithmic scale."""
+    figure, axes = _figure(len(panels))
+    styles = _styles(methods)
+    for axis, panel in zip(axes, panels, strict=True):
+        setting = panel.results.description.setting
+        tasks = np.arange(1, setting.n_tasks + 1)
+        for method in methods:
+            _draw_band(axis, tasks, panel.results.of(method, panel.noise_variance), method, styles[method])
+            if panel.expected is not None and method in panel.expected.description.methods:
+                mean = panel.expected.of(method, panel.noise_variance).mean(axis=0)
+                axis.plot(tasks, mean, color=BLACK, linewidth=0.9, linestyle=(0, (4, 2)), zorder=5)
+        if panel.expected is None:
+            known = expected_oracle_error(setting, panel.noise_variance)
+            axis.plot(tasks, known, color=BLACK, linewidth=0.9, linestyle=(0, (4, 2)), zorder=5)
+        axis.set(title=panel.title, xlabel="task t", yscale="log")
+        _mark_tasks(axis, setting.n_tasks)
+    axes[0].set_ylabel("error ‖ŵ − w*‖²")
+    note = "expected error" if panels[0].expected is not None else "oracle, in theory"
+    _add_legend(figure, axes[0], note)
+    return figure
+
+
+def draw_errors(results: Results, expected: Results | None = None) -> "Figure":
+    """Draw the error against the task, a panel for each noise level."""
+    levels = results.description.setting.noise_variance
+    panels = [Panel(f"σ² = {level:g}", results, level, expected) for level in levels]
+    return draw_panels(panels, results.description.methods)
+
+
+def draw_forgetting(results: Results) -> "Figure":
+    """Draw F_t against the task: above zero, something was forgotten."""
+    setting, methods = results.description.setting, results.description.methods
+    if setting.n_tasks < 2:
+        raise InvalidDataError("forgetting needs at least two tasks; this run has one.")
+    figure, axes = _figure(len(setting.noise_variance))
+    styles, forgetting = _styles(methods), results.forgetting()
+    tasks = np.arange(2, setting.n_tasks + 1)
+    for k, (axis, level) in enumerate(zip(axes, setting.noise_variance, strict=True)):
+        axis.axhline(0.0, color=BLACK, linewidth=0.8)
+        for i, method in enumerate(methods):
+            _draw_band(axis, tasks, forgetting[:, k, i, 1:], method, styles[method])
+        axis.set_yscale("symlog", linthresh=0.1)
+        axis.set(title=f"σ² = {level:g}", xlabel="task t")
+        _mark_tasks(axis, setting.n_tasks)
+    axes[0].set_ylabel("forgetting F (> 0: forgotten)")
+    _add_legend(figure, axes[0])
+    return figure
+
+
+def draw_directions(results: Results) -> "Figure":
+    """Draw the error after the last task in each direction, against what the population says about that direction."""
+    setting, methods = results.description.setting, results.description.methods
+    figure, axes = _figure(len(setting.noise_variance))
+    styles = _styles(methods)
+    groups = _groups(results.information)
+    for k, (axis, level) in enumerate(zip(axes, setting.noise_variance, strict=True)):
+        for i, method in enumerate(methods):
+            errors = results.direction_errors[:, k, i]
+            means = np.array([errors[group].mean() for _, group in groups])
+            axis.plot([x for x, _ in groups], means, label=_label(method), **styles[method])
+        grid = np.geomspace(groups[0][0], groups[-1][0], 50)
+        if level > 0.0:
+            axis.plot(grid, level / (level + grid), color=BLACK, linestyle=(0, (4, 2)), linewidth=0.9)
+        axis.set(title=f"σ² = {level:g}", xlabel="information Σ n γ of the direction", xscale="log", yscale="log")
+        axis.xaxis.set_minor_formatter("")  # over less than a decade their labels overlap
+    axes[0].set_ylabel("squared error in one direction, at the end")
+    _add_legend(figure, axes[0], "optimum σ²/(σ² + Σ n γ)")
+    return figure
+
+
+def save(figure: "Figure", folder: Path, name: str) -> list[Path]:
+    """Write a figure as PNG and SVG, each whole or not at all."""
+    paths = [folder / f"{name}.png", folder / f"{name}.svg"]
+    for path in paths:
+        metadata = {"Software": None} if path.suffix == ".png" else {"Date": None}
+        with atomic_file(path) as file:
+            figure.savefig(file, format=path.suffix[1:], dpi=130, metadata=metadata)
+        figure.set_layout_engine("none")  # what was laid out stays so
+    return paths
+
+
+def _figure(n_panels: int) -> tuple["Figure", list["Axes"]]:
+    require("matplotlib", extra="simulation")
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    matplotlib.rcParams["svg.hashsalt"] = "ridgeway"  # the same figure, the same bytes
+    figure = Figure(figsize=(WIDTH * n_panels, HEIGHT), layout="constrained")
+    axes = figure.subplots(1, n_panels, sharey=True, squeeze=False)
+    for axis in axes[0]:
+        axis.grid(alpha=0.25, linewidth=0.5)
+    return figure, list(axes[0])
+
+
+def _styles(methods: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return colour, marker and dashes of each method: a colour per kind, continual ridge one per rule."""
+    styles: dict[str, dict[str, Any]] = {}
+    ridges = iter(np.resize(np.array(RIDGES), len(methods)))
+    for i, method in enumerate(methods):
+        kind = method.partition(":")[0]
+        if method == "oracle":
+            # GR with H̃ is the oracle: rings around its marks show both.
+            styles[method] = {
+                "color": BLACK,
+                "marker": "o",
+                "linestyle": "none",
+                "fillstyle": "none",
+                "markersize": 7.5,
+            }
+            continue
+        colour = str(next(ridges)) if kind == "crr" else COLOURS[kind]
+        line = "-" if method in ("mn", "gr", "es") or kind == "crr" else (0, (1, 1))
+        styles[method] = {"color": colour, "marker": MARKERS[i % len(MARKERS)], "linestyle": line, "markersize": 3.5}
+    return styles
+
+
+def _draw_band(axis: "Axes", tasks: NDArray[np.int64], values: Array, method: str, style: dict[str, Any]) -> None:
+    """Draw the mean over repetitions, and the band of its standard errors."""
+    mean = values.mean(axis=0)
+    axis.plot(tasks, mean, label=_label(method), linewidth=1.3, **style)
+    if len(values) > 1 and method != "oracle":
+        spread = BAND * values.std(axis=0, ddof=1) / np.sqrt(len(values))
+        axis.fill_between(tasks, mean - spread, mean + spread, color=style["color"], alpha=0.25, linewidth=0)
+
+
+def _groups(information: Array) -> list[tuple[float, NDArray[np.bool_]]]:
+    """Return groups of directions of similar information, over all repetitions: its mean, and who is in it."""
+    seen = information[information > 0.0]
+    values = np.unique(seen.round(9))
+    if len(values) > MOST_GROUPS:
+        values = np.quantile(seen, np.linspace(0.0, 1.0, MOST_GROUPS + 1)[:-1])
+    # The tolerance keeps what is equal up to rounding together.
+    places = np.searchsorted(values * (1.0 - 1e-9), information, side="right") - 1
+    places[information <= 0.0] = -1
+    return [(float(information[places == k].mean()), places == k) for k in np.unique(places[places >= 0])]
+
+
+def _mark_tasks(axis: "Axes", n_tasks: int) -> None:
+    axis.set_xlim(0.5, n_tasks + 0.5)
+    axis.locator_params(axis="x", integer=True)
+
+
+def _label(method: str) -> str:
+    kind, _, argument = method.partition(":")
+    if method in LABELS:
+        return LABELS[method]
+    if kind == "es":
+        return f"ES, {argument} steps"
+    return f"CRR, λ = {argument}" if "/" not in argument else "CRR, λ by schedule"
+
+
+def _add_legend(figure: "Figure", axis: "Axes", dashed: str | None = None) -> None:
+    handles, labels = axis.get_legend_handles_labels()
+    if dashed is not None:
+        from matplotlib.lines import Line2D
+
+        handles.append(Line2D([], [], color=BLACK, linewidth=0.9, linestyle=(0, (4, 2))))
+        labels.append(dashed)
+    figure.legend(handles, labels, loc="outside right center", frameon=False, fontsize=8)

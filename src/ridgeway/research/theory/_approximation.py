@@ -1,0 +1,50 @@
+"""What near-optimal penalties can cost: the smallest constant of Thm (approx)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ridgeway.research.theory._checks import Array
+
+__all__ = ["ApproximationConstant", "smallest_constants"]
+
+
+@dataclass(frozen=True, eq=False)
+class ApproximationConstant:
+    """What near-optimal penalties can cost, by Thm (approx).
+
+    Attributes
+    ----------
+    constant : ndarray of shape (T,)
+        The smallest C ≥ 1 for which the condition holds in every direction of the tasks up to t; ∞ where no C
+        does. It bounds the error: 𝓛(ŵ_t) ≤ C · (the optimal error at t).
+    """
+
+    constant: Array
+
+    @property
+    def holds(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Whether the condition holds for some C, up to each task; shape (T,)."""
+        return np.isfinite(self.constant)
+
+
+def smallest_constants(eigenvalues: Array, penalties: Array, best: Array, ratios: Array) -> Array:
+    """Return the smallest C ≥ 1 with (g − g*)² ≤ C(C−1)ρ²/((1+ρ)(1+Cρ)²) in each direction of a task, or ∞.
+
+    g = γ/(λ + γ), g* is the same at the one-step optimum `best`, and ρ are the `ratios`. The right side grows
+    with C to 1/(1+ρ): there is a C if and only if (g − g*)²(1+ρ) < 1, and the smallest is a quadratic's root.
+    """
+    with np.errstate(all="ignore"):
+        gain, best_gain = eigenvalues / (penalties + eigenvalues), eigenvalues / (best + eigenvalues)
+        # g − g* without cancellation, and its limits where either penalty is infinite.
+        difference = np.where(
+            np.isinf(penalties),
+            -best_gain,
+            np.where(np.isinf(best), gain, best_gain * ((best - penalties) / (penalties + eigenvalues))),
+        )
+        # Thm (approx), eq. (sensitivity): C(C−1) ≥ a(1 + Cρ)²; corrections rows 5 and 6.
+        a = (difference / ratios) ** 2 * (1 + ratios)
+        room = 1 - difference**2 * (1 + ratios)
+        constant = (1 + 2 * a * ratios + np.sqrt(1 + 4 * a * (1 + ratios))) / (2 * room)
+    constant = np.where((room > 0) & (ratios > 0), constant, np.inf)
+    return np.where((eigenvalues == 0) | (difference == 0), 1.0, constant)

@@ -1,0 +1,223 @@
+"""Thm (approx): what penalties near the optimum may cost; corrections rows 5, 6, 7 and 16."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway.research.verify._findings import Record, Trial, Verdict
+from ridgeway.research.verify._statement import Claim, Search, Statement
+
+__all__ = ["CORRECTED", "PRINTED", "STATEMENTS", "at_the_edge", "room"]
+
+Array = NDArray[np.float64]
+
+ROUNDING = 1 + 1e-9
+
+
+@dataclass(frozen=True)
+class Approximation:
+    """The parts of the theorem that are read in two ways.
+
+    Attributes
+    ----------
+    denominator : callable of (σ², e⁽⁰⁾, information) → D
+    ratio : callable of (γ, n_t, D before, D after) → ρ
+    reference : callable of (D of eq. (lambda), σ², error before) → n_tλ, what Δ is measured against
+    bound : callable of (C, σ², D) → what the error may be
+    least_constant : float
+        The least C.
+    room : float
+        A factor on the right side of eq. (sensitivity).
+    """
+
+    denominator: Callable[[Array, Array, Array], Array]
+    ratio: Callable[[Array, Array, Array, Array], Array]
+    reference: Callable[[Array, Array, Array], Array]
+    bound: Callable[[Array, Array, Array], Array]
+    least_constant: float
+    room: float = 1.0
+
+
+CORRECTED = Approximation(
+    denominator=lambda noise, initial, information: noise / initial + information,
+    ratio=lambda gamma, n, before, after: n * gamma / before,
+    reference=lambda optimal, noise, error: noise / error,
+    bound=lambda constant, noise, denominator: constant * noise / denominator,
+    least_constant=1.0,
+)
+PRINTED = Approximation(
+    denominator=lambda noise, initial, information: initial + information,
+    ratio=lambda gamma, n, before, after: gamma / before,
+    reference=lambda optimal, noise, error: optimal,
+    bound=lambda constant, noise, denominator: constant / denominator,
+    least_constant=0.0,
+)
+
+
+def room(constant: Array | float, ratio: Array) -> Array:
+    """Return the right side of eq. (sensitivity), C(C−1)ρ²/((1+ρ)(1+Cρ)²)."""
+    return np.asarray(constant * (constant - 1) * ratio**2 / ((1 + ratio) * (1 + constant * ratio) ** 2))
+
+
+@dataclass(frozen=True, eq=False)
+class Edge:
+    """Many problems of one direction, run with penalties at the edge of the condition, and error over bound, (T, N)."""
+
+    noise: Array
+    initial: Array
+    constant: Array
+    information: Array
+    ratios: Array
+
+    def describe(self, i: int, last: int) -> str:
+        """Return problem i in words, up to a task."""
+        tasks = ", ".join(f"{x:.3g}" for x in self.information[: last + 1, i])
+        return (
+            f"σ²={self.noise[i]:.3g}, e⁽⁰⁾={self.initial[i]:.3g}, C={self.constant[i]:.3g}, nγ=({tasks}): "
+            f"error {self.ratios[last, i]:.3g} times the bound"
+        )
+
+
+def at_the_edge(rng: np.random.Generator, n_problems: int, n_tasks: int, form: Approximation) -> Edge:
+    """Run problems of one direction with penalties as far off as the condition allows; the first one learns nothing."""
+    noise, initial = np.exp(rng.normal(0, 1, (2, n_problems)))
+    constant = 1 + np.exp(rng.normal(-1, 1, n_problems))
+    sizes = rng.integers(1, 50, size=(n_tasks, n_problems)).astype(np.float64)
+    gamma = np.exp(rng.normal(0, 2, (n_tasks, n_problems))) / sizes
+    noise[0], initial[0], constant[0], gamma[:, 0] = 1.0, 1.0, max(0.5, form.least_constant), 0.0
+    signs = rng.choice([-1.0, 1.0], size=(n_tasks, n_problems))
+    error, information = initial, np.zeros(n_problems)
+    ratios = np.empty((n_tasks, n_problems))
+    for t in range(n_tasks):
+        new = sizes[t] * gamma[t]
+        before = form.denominator(noise, initial, information)
+        after = form.denominator(noise, initial, information + new)
+        rho = form.ratio(gamma[t], sizes[t], before, after)
+        reference = form.reference(noise / initial + information, noise, error)
+        best = new / (reference + new)
+        step = signs[t] * np.sqrt(np.maximum(form.room * room(constant, rho), 0.0))
+        # A share outside of [0, 1] has no penalty; 0 or 1 is closer to the reference, so that the condition holds.
+        share = np.clip(best + step, 0.0, 1.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            moved = (1 - share) ** 2 * error + share**2 * noise / new
+        error = np.where(new > 0, moved, error)
+        information = information + new
+        ratios[t] = error / form.bound(constant, noise, after)
+    return Edge(noise, initial, constant, sizes * gamma, ratios)
+
+
+def _try_bound(search: Search, form: Approximation) -> Trial:
+    record = Record("largest error over its bound", ROUNDING)
+    rng = search.generator()
+    for _ in range(search.count(1, 50)):
+        edge = at_the_edge(rng, 20_000, 30, form)
+        first = np.argmax(edge.ratios > ROUNDING, axis=0)
+        for i, worst in enumerate(edge.ratios.max(axis=0).tolist()):
+            simple = abs(np.log(edge.noise[i])) + abs(np.log(edge.initial[i]))
+            record.add(worst, 100 * first[i] + simple, edge.describe(i, first[i]) if worst > ROUNDING else "")
+    return record.trial()
+
+
+def _try_remark(search: Search, turning: Callable[[float], float]) -> Trial:
+    """Follow the right side of eq. (sensitivity) along ρ: up to the turning point it rises, beyond it falls."""
+    record = Record("largest relative step in the wrong direction", 1e-12)
+    for constant in np.linspace(1.01, 20, search.count(100, 5000)).tolist():
+        turn = turning(constant)
+        rising = np.geomspace(1e-3, min(turn, 1e3), 400)
+        falling = np.geomspace(turn, 1e3 * turn, 400) if np.isfinite(turn) else np.ones(1)
+        up, down = room(constant, rising), room(constant, falling)
+        drops, rises = 1 - up[1:] / up[:-1], down[1:] / down[:-1] - 1
+        first = rising[1 + int(np.argmax(drops > 1e-12))]
+        where = f"C={constant:.3g}: ρ={first:.3g} asks for more accuracy than a smaller ρ"
+        record.add(float(max(drops.max(), rises.max(initial=-1.0))), constant, where)
+    return record.trial()
+
+
+def _turning_point(constant: float) -> float:
+    return float((1 + np.sqrt(1 + 8 * constant)) / (2 * constant))
+
+
+MUTATIONS: dict[str, dict[Literal["printed", "corrected"], Approximation]] = {
+    "room × 1.1": {"corrected": replace(CORRECTED, room=1.1)},
+    "dropped σ²": {"corrected": replace(CORRECTED, bound=PRINTED.bound)},
+    "corrected in print": {"printed": CORRECTED},
+}
+
+STATEMENTS = (
+    Statement(
+        name="approx",
+        where="Thm (approx)",
+        row="5–7",
+        claim="penalties that meet eq. (sensitivity) cost at most a factor C",
+        correction="with D_j, ρ_j and Δ_j as in rows 5 to 7: 𝓛 ≤ C·Σ_j σ²/D_j(t)",
+        recorded=Verdict.CORRECTED,
+        printed=Claim(PRINTED, _try_bound),
+        corrected=Claim(CORRECTED, _try_bound),
+        mutations=MUTATIONS,
+    ),
+    Statement(
+        name="approx-bound",
+        where="Thm (approx)",
+        row="5",
+        claim="the bound is C/(e_j⁽⁰⁾ + Σγn), for some C > 0",
+        correction="Σ_j C·σ²/D_j(t) with D_j(t) = σ²/e_j⁽⁰⁾ + Σγn, and C ≥ 1",
+        recorded=Verdict.CORRECTED,
+        printed=Claim(
+            replace(CORRECTED, denominator=PRINTED.denominator, bound=PRINTED.bound, least_constant=0.0), _try_bound
+        ),
+        corrected=Claim(CORRECTED, _try_bound),
+        mutations={"C > 0": {"corrected": replace(CORRECTED, least_constant=0.0)}, **MUTATIONS},
+    ),
+    Statement(
+        name="approx-ratio",
+        where="Thm (approx)",
+        row="6",
+        claim="ρ_j⁽ᵗ⁾ = γ_j⁽ᵗ⁾/D_j(t−1), without n_t",
+        correction="ρ_j⁽ᵗ⁾ = n_tγ_j⁽ᵗ⁾/D_j(t−1)",
+        recorded=Verdict.CORRECTED,
+        printed=Claim(replace(CORRECTED, ratio=PRINTED.ratio), _try_bound),
+        corrected=Claim(CORRECTED, _try_bound),
+        mutations=MUTATIONS,
+    ),
+    Statement(
+        name="approx-ratio-proof",
+        where="Thm (approx), proof",
+        row="6",
+        claim="ρ_j⁽ᵗ⁾ = n_tγ_j⁽ᵗ⁾/D_j(t), over the sum up to t",
+        correction="over the sum up to t−1",
+        recorded=Verdict.CORRECTED,
+        printed=Claim(replace(CORRECTED, ratio=lambda gamma, n, before, after: n * gamma / after), _try_bound),
+        corrected=Claim(CORRECTED, _try_bound),
+        mutations=MUTATIONS,
+    ),
+    Statement(
+        name="approx-reference",
+        where="Thm (approx)",
+        row="7",
+        claim="Δ is measured against the penalties of eq. (lambda)",
+        correction="against the one-step optimum σ²/(n_t·E[e_j⁽ᵗ⁻¹⁾]) for the error that the run really has",
+        recorded=Verdict.CORRECTED,
+        printed=Claim(replace(CORRECTED, reference=PRINTED.reference), _try_bound),
+        corrected=Claim(CORRECTED, _try_bound),
+        mutations=MUTATIONS,
+    ),
+    Statement(
+        name="approx-remark",
+        where="Thm (approx), remark",
+        row="16",
+        claim="a larger ρ loosens the requirement on the penalties",
+        correction="only up to ρ = (1 + √(1 + 8C))/(2C); beyond that it tightens again",
+        recorded=Verdict.FAILS,
+        new_claim=True,
+        printed=Claim(lambda constant: float("inf"), _try_remark),
+        corrected=Claim(_turning_point, _try_remark),
+        mutations={
+            "turning point × 1.1": {"corrected": lambda constant: 1.1 * _turning_point(constant)},
+            "turning point ÷ 1.1": {"corrected": lambda constant: _turning_point(constant) / 1.1},
+            "corrected in print": {"printed": _turning_point},
+        },
+    ),
+)

@@ -1,0 +1,125 @@
+"""Thm (extension): without commuting covariances the error can still be kept from rising; corrections row 15."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from ridgeway.research.verify._cases import reflection
+from ridgeway.research.verify._exact import Matrix, diagonal, exact, identity, next_moment
+from ridgeway.research.verify._findings import Record, Trial, Verdict
+from ridgeway.research.verify._statement import Claim, Search, Statement
+
+__all__ = ["STATEMENTS"]
+
+Penalty = Callable[[Fraction, int, Fraction], Fraction]
+"""(σ², n_t, the error before in the direction) → λ."""
+Strict = Callable[[Matrix, Matrix], bool]
+"""(γ of the task, the errors before in its directions) → whether the error is said to fall."""
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One task of a sequence: its eigenvalues, the errors before along its eigenvectors, and 𝓛 before and after."""
+
+    eigenvalues: Matrix
+    errors: Matrix
+    before: Fraction
+    after: Fraction
+    words: str
+
+    @property
+    def size(self) -> float:
+        """How much there is to write down."""
+        return len(self.words)
+
+
+def _steps(search: Search, penalty: Penalty, quick: int, full: int) -> Iterator[Step]:
+    """Yield the steps of sequences whose tasks have eigenvectors of their own, with the proof's penalties."""
+    rng = search.generator()
+    yield _step(exact([1, 0]), identity(2), 2, np.outer(exact([0, 1]), exact([0, 1])), Fraction(1), penalty)[0]
+    for _ in range(search.count(quick, full)):
+        p, n_tasks = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+        start = exact(rng.integers(-2, 3, size=p))
+        start[0] = start[0] or Fraction(1)
+        moment = np.outer(start, start)
+        variance = Fraction(*rng.integers(1, 5, size=2).tolist())
+        for _ in range(n_tasks):
+            loads, n = exact(rng.integers(0, 4, size=p)), p + int(rng.integers(0, 3))
+            step, moment = _step(loads, reflection(rng, p), n, moment, variance, penalty)
+            yield step
+
+
+def _step(
+    loads: Matrix, basis: Matrix, n: int, moment: Matrix, variance: Fraction, penalty: Penalty
+) -> tuple[Step, Matrix]:
+    """Return a step and the second moment after it. A direction without error is held for good: λ = ∞."""
+    gamma = loads**2 / Fraction(n)
+    errors = np.diagonal(basis.T @ moment @ basis)
+    seen = exact([load if error > 0 else 0 for load, error in zip(loads, errors, strict=True)])
+    penalties = [penalty(variance, n, error) if error > 0 else Fraction(1) for error in errors]
+    design = np.vstack([(basis * seen).T, exact(np.zeros((n - len(loads), len(loads)), dtype=int))])
+    weight = basis @ diagonal(penalties) @ basis.T
+    after = next_moment(moment, design, weight, variance)
+    words = f"σ²={variance}, n={n}, γ=({', '.join(map(str, gamma))}), errors before=({', '.join(map(str, errors))})"
+    return Step(gamma, errors, np.trace(moment), np.trace(after), words), after
+
+
+def _try_no_rise(search: Search, form: Penalty) -> Trial:
+    record = Record("largest relative rise of the error in a task", 0.0)
+    for step in _steps(search, form, 150, 4000):
+        change = (step.after - step.before) / step.before
+        record.add(float(change), step.size, f"{step.words}: {step.before} → {step.after}")
+    return record.trial()
+
+
+def _try_strict(search: Search, form: Strict) -> Trial:
+    record = Record("1 where a fall is claimed and there is none", 0.0)
+    for step in _steps(search, _penalty, 150, 4000):
+        if form(step.eigenvalues, step.errors):
+            fell = step.after < step.before
+            record.add(0.0 if fell else 1.0, step.size, f"{step.words}: {step.before} → {step.after}")
+    return record.trial()
+
+
+def _penalty(noise_variance: Fraction, n: int, error: Fraction) -> Fraction:
+    return noise_variance / (n * error)
+
+
+def _any_information(eigenvalues: Matrix, errors: Matrix) -> bool:
+    return any(gamma > 0 for gamma in eigenvalues)
+
+
+def _information_where_needed(eigenvalues: Matrix, errors: Matrix) -> bool:
+    return any(gamma > 0 and error > 0 for gamma, error in zip(eigenvalues, errors, strict=True))
+
+
+STATEMENTS = (
+    Statement(
+        name="extension",
+        where="Thm (extension)",
+        claim="without commuting covariances some penalties keep the error from rising in any task",
+        recorded=Verdict.HOLDS,
+        printed=Claim(_penalty, _try_no_rise),
+        mutations={
+            "penalties ÷ 10": {"printed": lambda noise, n, error: _penalty(noise, n, error) / 10},
+            "swapped σ² and error": {"printed": lambda noise, n, error: error / (n * noise)},
+        },
+    ),
+    Statement(
+        name="extension-strict",
+        row="15",
+        where="Thm (extension)",
+        claim="the error falls in every task with Σ_j γ_j > 0",
+        correction="it falls in every task that speaks of a direction with error left: Σ_j γ_j·E[e_j,t] > 0",
+        recorded=Verdict.FAILS,
+        new_claim=True,
+        printed=Claim(_any_information, _try_strict),
+        corrected=Claim(_information_where_needed, _try_strict),
+        mutations={
+            "error anywhere": {"corrected": lambda gammas, errors: any(error > 0 for error in errors)},
+            "corrected in print": {"printed": _information_where_needed},
+        },
+    ),
+)

@@ -1,0 +1,93 @@
+"""Thm (min-norm): the minimum-norm estimator has an error that never falls below a bound; corrections row 10b."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway.linalg import EPS, squared_singular_values
+from ridgeway.research.theory import FixedDesignProblem
+from ridgeway.research.verify._cases import gaussian_designs
+from ridgeway.research.verify._findings import Record, Trial, Verdict
+from ridgeway.research.verify._statement import Claim, Search, Statement
+from ridgeway.weights import Zero
+
+__all__ = ["STATEMENTS"]
+
+Array = NDArray[np.float64]
+Bound = Callable[[float, int, Array], float]
+"""(σ², n_t, the positive eigenvalues of Σ_t) → the least error after task t."""
+
+ROUNDING = 1 + 1e-9
+
+
+def _problems(search: Search, *, overparameterized: bool) -> Iterator[FixedDesignProblem]:
+    """Yield designs of random shapes; the first ones attain the bound."""
+    for n in range(1, 4):
+        rows = np.eye(n, n + 1) if overparameterized else np.ones((n, 1))
+        yield FixedDesignProblem([rows], signal=np.zeros(rows.shape[1]))
+    rng = search.generator()
+    for _ in range(search.count(150, 5000)):
+        p, n_tasks = int(rng.integers(2, 9)), int(rng.integers(1, 5))
+        n = int(rng.integers(1, p if overparameterized else 2 * p + 1))
+        noise = float(np.exp(rng.normal()))
+        yield FixedDesignProblem(gaussian_designs(rng, n_tasks, n, p), noise_variance=noise, signal=rng.normal(size=p))
+
+
+def _try(problems: Iterator[FixedDesignProblem], bound: Bound) -> Trial:
+    record = Record("largest bound over error", ROUNDING)
+    for problem in problems:
+        errors = problem.expected_error(Zero()).total
+        for t, (design, error) in enumerate(zip(problem.designs, errors, strict=True)):
+            n, p = design.shape
+            values = squared_singular_values(design)[0] / n
+            lowest = bound(problem.noise_variance, n, values[values > p * EPS * values.max()])
+            case = f"n={n}, p={p}, γ_max={values.max():.3g}, σ²={problem.noise_variance:.3g}, t={t + 1}"
+            record.add(lowest / error, n * p + t, f"{case}: error {error:.3g}, bound {lowest:.3g}")
+    return record.trial()
+
+
+def _try_under_condition(search: Search, bound: Bound) -> Trial:
+    return _try(_problems(search, overparameterized=True), bound)
+
+
+def _try_always(search: Search, bound: Bound) -> Trial:
+    return _try(_problems(search, overparameterized=False), bound)
+
+
+def _printed(noise_variance: float, n: int, eigenvalues: Array) -> float:
+    return float(noise_variance / eigenvalues.max())
+
+
+def _with_rank(noise_variance: float, n: int, eigenvalues: Array) -> float:
+    return float(noise_variance * len(eigenvalues) / (n * eigenvalues.max()))
+
+
+STATEMENTS = (
+    Statement(
+        name="min-norm",
+        where="Thm (min-norm)",
+        claim="with rank n_t < p the error of the minimum-norm estimator is at least σ²/γ_max",
+        recorded=Verdict.HOLDS,
+        printed=Claim(_printed, _try_under_condition),
+        mutations={
+            "bound × 1.1": {"printed": lambda noise, n, values: 1.1 * _printed(noise, n, values)},
+            "γ_min for γ_max": {"printed": lambda noise, n, values: noise / values.min()},
+        },
+    ),
+    Statement(
+        name="min-norm-rank",
+        row="10b",
+        where="Thm (min-norm)",
+        claim="the bound σ²/γ_max, used for n_t ≥ p as well",
+        correction="σ²·rank_t/(n_t·γ_max) holds always, and is the printed one for rank_t = n_t",
+        recorded=Verdict.CORRECTED,
+        printed=Claim(_printed, _try_always),
+        corrected=Claim(_with_rank, _try_always),
+        mutations={
+            "dropped n_t": {"corrected": lambda noise, n, values: n * _with_rank(noise, n, values)},
+            "bound × 1.1": {"corrected": lambda noise, n, values: 1.1 * _with_rank(noise, n, values)},
+            "corrected in print": {"printed": _with_rank},
+        },
+    ),
+)

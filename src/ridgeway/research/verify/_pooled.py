@@ -1,0 +1,230 @@
+"""Lemma (oracle), H̃_t and its equality with the pooled answer, online EWC; corrections rows 2, 3 and 11."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from ridgeway.estimators import GeneralizedRidge, Oracle
+from ridgeway.research.verify._adaptive import Optimum, closed_form, optimal_penalties, try_closed_form
+from ridgeway.research.verify._cases import Case, cases, gaussian_designs
+from ridgeway.research.verify._exact import Matrix, exact, identity, relative, solve
+from ridgeway.research.verify._findings import Record, Trial, Verdict
+from ridgeway.research.verify._statement import Claim, Search, Statement
+from ridgeway.weights import Accumulated, WeightPolicy
+
+__all__ = ["STATEMENTS"]
+
+Weights = Callable[[Sequence[Matrix], int], Matrix]
+"""(designs, task from 0) → H_t."""
+Rows = list[tuple[Matrix, Matrix]]
+"""X_t and y_t of each task."""
+
+
+@dataclass(frozen=True)
+class Consolidation:
+    """Online EWC: how much of the past is kept, and whether the tasks are of one size."""
+
+    decay: Fraction
+    equal_sizes: bool
+
+
+def _oracle_error(case: Case) -> Fraction:
+    """Return Σ_j σ²/(n_1γ_j⁽¹⁾ + … + n_Tγ_j⁽ᵀ⁾)."""
+    return Fraction(sum(case.noise_variance / (case.loadings**2).sum(axis=0)))
+
+
+def _try_oracle(search: Search, form: Callable[[Case], Fraction]) -> Trial:
+    record = Record("largest relative difference from the exact error", 0.0)
+    for case in cases(search, 150, 4000):
+        rows = np.vstack(case.designs)
+        gain = solve(rows.T @ rows, rows.T)
+        record.add(relative(case.noise_variance * (gain**2).sum(), form(case)), case.size, case)
+    return record.trial()
+
+
+def _sequences(search: Search, quick: int, full: int, *, equal_sizes: bool) -> Iterator[Rows]:
+    """Yield tasks of whole numbers, the first of full rank, with covariances that do not commute."""
+    rng = search.generator()
+    for _ in range(search.count(quick, full)):
+        n_tasks, p = int(rng.integers(2, 5)), int(rng.integers(1, 4))
+        sizes = [p + 1 if equal_sizes else int(rng.integers(1, p + 3)) for _ in range(n_tasks)]
+        designs = [exact(rng.integers(-3, 4, size=(n, p))) for n in sizes]
+        designs[0] = np.vstack([identity(p), exact(rng.integers(-3, 4, size=(1, p)))])
+        yield [(design, exact(rng.integers(-5, 6, size=len(design)))) for design in designs]
+
+
+def _learn(rows: Rows, weights: Sequence[Matrix]) -> list[Matrix]:
+    """Return ŵ_1, …, ŵ_T, each from the normal equations of its update."""
+    coef = exact(np.zeros(rows[0][0].shape[1], dtype=int))
+    coefs = []
+    for (design, y), weight in zip(rows, weights, strict=True):
+        held = len(design) * weight
+        coef = solve(design.T @ design + held, design.T @ y + held @ coef)
+        coefs.append(coef)
+    return coefs
+
+
+def _try_pooled(search: Search, form: Weights) -> Trial:
+    record = Record("largest relative difference from the pooled answer", 0.0)
+    for rows in _sequences(search, 60, 1500, equal_sizes=False):
+        designs = [design for design, _ in rows]
+        coefs = _learn(rows, [form(designs, t) for t in range(len(rows))])
+        pooled = []
+        for t in range(len(rows)):
+            X, y = np.vstack(designs[: t + 1]), np.concatenate([y for _, y in rows[: t + 1]])
+            pooled.append(solve(X.T @ X, X.T @ y))
+        record.add(_difference(coefs, pooled), len(np.vstack(designs)), _plain(rows))
+    return record.trial()
+
+
+def _try_consolidation(search: Search, form: Consolidation) -> Trial:
+    """Compare with online EWC: the Fisher information of each task is a mean over its rows."""
+    record = Record("largest relative difference from online EWC", 0.0)
+    for rows in _sequences(search, 60, 1500, equal_sizes=form.equal_sizes):
+        designs = [design for design, _ in rows]
+        coefs = _learn(rows, [_accumulated(designs, t) for t in range(len(rows))])
+        fisher = 0 * identity(designs[0].shape[1])
+        weights = []
+        for design in designs:
+            weights.append(form.decay * fisher)
+            fisher = form.decay * fisher + design.T @ design / len(design)
+        record.add(_difference(coefs, _learn(rows, weights)), len(np.vstack(designs)), _plain(rows))
+    return record.trial()
+
+
+def _difference(ones: Sequence[Matrix], twos: Sequence[Matrix]) -> float:
+    return max(relative(a, b) for one, two in zip(ones, twos, strict=True) for a, b in zip(one, two, strict=True))
+
+
+def _plain(rows: Rows) -> str:
+    return "; ".join(f"X={design.astype(int).tolist()}, y={y.astype(int).tolist()}" for design, y in rows)
+
+
+def _accumulated(designs: Sequence[Matrix], task: int) -> Matrix:
+    """Return H̃_t of Sec. "A Practical Algorithm": (1/n_t)·Σ_{τ<t} X_τᵀX_τ."""
+    p = designs[0].shape[1]
+    return np.asarray(sum((X.T @ X for X in designs[:task]), 0 * identity(p)) / Fraction(len(designs[task])))
+
+
+def _gaps(search: Search, policy: WeightPolicy) -> list[float]:
+    """Return the largest distance from the oracle over all t, in tasks with fewer rows than features."""
+    rng = search.generator()
+    gaps = []
+    for _ in range(search.count(25, 400)):
+        n, p = int(rng.integers(2, 8)), int(rng.integers(8, 16))
+        true_coef = rng.normal(size=p)
+        model, oracle = GeneralizedRidge(policy, fit_intercept=False), Oracle(fit_intercept=False)
+        worst = 0.0
+        for X in gaussian_designs(rng, 8, n, p):
+            y = X @ true_coef + rng.normal(size=n)
+            pooled = oracle.partial_fit(X, y).coef_
+            worst = max(worst, float(np.linalg.norm(model.partial_fit(X, y).coef_ - pooled) / np.linalg.norm(pooled)))
+        gaps.append(worst)
+    return gaps
+
+
+def _try_convergence(search: Search, policy: WeightPolicy) -> Trial:
+    gaps = _gaps(search, policy)
+    found = f"H̃_t, 8 tasks with n < p: never further than {max(gaps):.1e} from the oracle"
+    return Trial("largest relative distance from the oracle at any t", max(gaps), 1e-6, len(gaps), found, at_least=True)
+
+
+def _try_equality(search: Search, policy: WeightPolicy) -> Trial:
+    record = Record("largest relative distance from the oracle at any t", 1e-9)
+    for number, gap in enumerate(_gaps(search, policy)):
+        record.add(gap, number, f"sequence {number}")
+    return record.trial()
+
+
+def _prior_printed(case: Case, task: int, errors: Matrix) -> Matrix:
+    seen = (case.loadings[:task] ** 2).sum(axis=0)
+    return np.asarray((seen + case.noise_variance * case.initial_errors) / case.n_samples[task])
+
+
+STATEMENTS = (
+    Statement(
+        name="oracle",
+        where="Lemma (oracle)",
+        claim="the error of pooled least squares is Σ_j σ²/Σ_t n_tγ_j⁽ᵗ⁾",
+        recorded=Verdict.HOLDS,
+        printed=Claim(_oracle_error, _try_oracle),
+        mutations={
+            "dropped n_t": {"printed": lambda case: sum(case.noise_variance / case.eigenvalues.sum(axis=0))},
+            "1/σ² for σ²": {"printed": lambda case: _oracle_error(case) / case.noise_variance**2},
+        },
+    ),
+    Statement(
+        name="oracle-proof",
+        row="3",
+        where="Lemma (oracle), proof",
+        claim="the error is tr{(Σ_t X_tᵀX_t)⁻¹}",
+        correction="σ²·tr{(Σ_t X_tᵀX_t)⁻¹}",
+        recorded=Verdict.CORRECTED,
+        printed=Claim(lambda case: _oracle_error(case) / case.noise_variance, _try_oracle),
+        corrected=Claim(_oracle_error, _try_oracle),
+        mutations={
+            "σ⁴ for σ²": {"corrected": lambda case: _oracle_error(case) * case.noise_variance},
+            "corrected in print": {"printed": _oracle_error},
+        },
+    ),
+    Statement(
+        name="practical-prior",
+        row="2",
+        where='Sec. "A Practical Algorithm"',
+        claim="the optimal H_t has the term σ²·U·E_0·Uᵀ",
+        correction="σ²·U·E_0⁻¹·Uᵀ",
+        recorded=Verdict.CORRECTED,
+        printed=Claim(Optimum(_prior_printed, closed_form), try_closed_form),
+        corrected=Claim(Optimum(optimal_penalties, closed_form), try_closed_form),
+        mutations={
+            "prior × 1.1": {
+                "corrected": Optimum(
+                    lambda case, task, errors: (
+                        optimal_penalties(case, task, errors)
+                        + case.noise_variance / case.initial_errors / (10 * case.n_samples[task])
+                    ),
+                    closed_form,
+                )
+            },
+            "corrected in print": {"printed": Optimum(optimal_penalties, closed_form)},
+        },
+    ),
+    Statement(
+        name="practical",
+        where='Sec. "A Practical Algorithm", eq. (def:H)',
+        claim="with H̃_t the estimate is the pooled answer, task by task",
+        recorded=Verdict.HOLDS,
+        printed=Claim(_accumulated, _try_pooled),
+        mutations={
+            "H̃ × 1.1": {"printed": lambda designs, t: Fraction(11, 10) * _accumulated(designs, t)},
+            "dropped n_t": {"printed": lambda designs, t: len(designs[t]) * _accumulated(designs, t)},
+        },
+    ),
+    Statement(
+        name="pooled-always",
+        row="11",
+        where="Sec. Experiments",
+        claim="with H̃_t the estimate eventually converges to the oracle",
+        correction="it equals the oracle after every task, singular ones included",
+        recorded=Verdict.CORRECTED,
+        printed=Claim(Accumulated(), _try_convergence),
+        corrected=Claim(Accumulated(), _try_equality),
+        mutations={
+            "decay 0.9": {"corrected": Accumulated(decay=0.9)},
+            "a prior": {"printed": Accumulated(prior=0.1)},
+        },
+    ),
+    Statement(
+        name="online-ewc",
+        where='Sec. "A Practical Algorithm"',
+        claim="with tasks of one size, H̃_t is online EWC with γ = 1",
+        recorded=Verdict.HOLDS,
+        printed=Claim(Consolidation(decay=Fraction(1), equal_sizes=True), _try_consolidation),
+        mutations={
+            "γ = 0.9": {"printed": Consolidation(decay=Fraction(9, 10), equal_sizes=True)},
+            "tasks of different sizes": {"printed": Consolidation(decay=Fraction(1), equal_sizes=False)},
+        },
+    ),
+)

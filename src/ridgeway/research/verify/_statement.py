@@ -1,0 +1,121 @@
+"""A statement of the paper: its forms, how each is tried, what is expected, and mutations that must be noticed."""
+
+import time
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Literal, TypeVar
+
+import numpy as np
+
+from ridgeway.research.verify._findings import Result, Trial, Verdict, judge
+
+__all__ = ["BUDGETS", "Claim", "Search", "Statement"]
+
+F = TypeVar("F")
+
+BUDGETS = ("quick", "full")
+
+
+@dataclass(frozen=True)
+class Search:
+    """How hard to look, and from which seed.
+
+    Attributes
+    ----------
+    name : str
+        The statement's, so that each has instances of its own.
+    seed : int
+        ≥ 0.
+    full : bool
+        Whether to spend minutes rather than seconds.
+    """
+
+    name: str
+    seed: int = 0
+    full: bool = False
+
+    def generator(self) -> np.random.Generator:
+        """Return a fresh generator: the printed and the corrected form see the same instances."""
+        return np.random.default_rng([self.seed, zlib.crc32(self.name.encode())])
+
+    def count(self, quick: int, full: int) -> int:
+        """Return how many instances to try."""
+        return full if self.full else quick
+
+
+@dataclass(frozen=True)
+class Claim(Generic[F]):
+    """A form of a statement, a formula or what stands for one, and the trial that it must pass."""
+
+    form: F
+    trial: Callable[[Search, F], Trial]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One entry of the registry.
+
+    Attributes
+    ----------
+    name : str
+        What the command line calls it.
+    where : str
+        Where the paper says it.
+    claim : str
+        What it says, in short.
+    recorded : Verdict
+        What is known of it. A run that finds something else fails.
+    printed : Claim
+        The form in the paper.
+    mutations : mapping of str to mapping
+        Negative controls: for each, the forms ("printed", "corrected") that it puts in the place of the right ones.
+        Every one must change the verdict.
+    corrected : Claim, optional
+        The form that holds.
+    row, correction : str
+        Its row in docs/paper.md, and what is right in short.
+    new_claim, conclusive : bool
+        As for `judge`.
+    """
+
+    name: str
+    where: str
+    claim: str
+    recorded: Verdict
+    printed: Claim[Any]
+    mutations: Mapping[str, Mapping[Literal["printed", "corrected"], Any]]
+    corrected: Claim[Any] | None = None
+    row: str = ""
+    correction: str = ""
+    new_claim: bool = False
+    conclusive: bool = True
+
+    def run(self, *, seed: int = 0, full: bool = False) -> Result:
+        """Try both forms and judge."""
+        start = time.perf_counter()
+        search = Search(self.name, seed, full)
+        printed = self.printed.trial(search, self.printed.form)
+        corrected = None if self.corrected is None else self.corrected.trial(search, self.corrected.form)
+        return Result(
+            name=self.name,
+            where=self.where,
+            row=self.row,
+            claim=self.claim,
+            correction=self.correction,
+            verdict=judge(printed, corrected, new_claim=self.new_claim, conclusive=self.conclusive),
+            recorded=self.recorded,
+            printed=printed,
+            corrected=corrected,
+            seconds=time.perf_counter() - start,
+        )
+
+    def mutated(self, mutation: str) -> "Statement":
+        """Return the statement with the forms of one of its mutations."""
+        forms = self.mutations[mutation]
+        printed, corrected = self.printed, self.corrected
+        if "printed" in forms:
+            printed = replace(printed, form=forms["printed"])
+        if corrected is not None and "corrected" in forms:
+            corrected = replace(corrected, form=forms["corrected"])
+        return replace(self, printed=printed, corrected=corrected)

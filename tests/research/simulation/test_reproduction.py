@@ -1,0 +1,143 @@
+"""The paper's experiments: the numbers that an independent run gave, and verdicts that can turn out otherwise."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ridgeway.errors import InvalidParameterError, RunFolderError
+from ridgeway.research import simulation
+from ridgeway.research.simulation import Results, Setting, _reproduction
+from ridgeway.research.simulation._claims import CLAIMS, RULES, Evidence, Outcome
+
+# Mean errors of a run of 20 repetitions by other code, at t = 1, 2, 3, 5, 10 and 20, and the standard error at t = 20.
+TASKS = (1, 2, 3, 5, 10, 20)
+INDEPENDENT = {
+    (1.0, "mn"): ((55.0, 15.9, 6.90, 4.10, 4.02, 4.32), 0.25),
+    (1.0, "gr"): ((55.0, 2.09, 0.821, 0.359, 0.155, 0.0728), 0.0017),
+    (1.0, "oracle"): ((55.0, 2.09, 0.821, 0.359, 0.155, 0.0728), 0.0017),
+    (1.0, "crr:1"): ((106.0, 52.8, 26.8, 7.21, 0.596, 0.388), 0.007),
+    (5.0, "mn"): ((66.8, 31.0, 23.0, 19.8, 20.1, 21.6), 1.3),
+    (5.0, "gr"): ((66.8, 10.4, 4.11, 1.80, 0.775, 0.364), 0.009),
+    (5.0, "oracle"): ((66.8, 10.4, 4.11, 1.80, 0.775, 0.364), 0.009),
+}
+
+
+@pytest.fixture(scope="module")
+def run():
+    return simulation.run(Setting(noise_variance=(1.0, 5.0)), "mn,gr,oracle,crr:1", 20, 1, averaging="drawn")
+
+
+@pytest.mark.parametrize(("level", "method"), INDEPENDENT)
+def test_numbers_of_an_independent_run(run, level, method):
+    """Within four combined standard errors; for t < 20 theirs is taken from ours, both being of 20 repetitions."""
+    theirs, last = INDEPENDENT[level, method]
+    errors = run.of(method, level)[:, np.array(TASKS) - 1]
+    ours = errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
+    combined = np.sqrt(2.0) * ours
+    combined[-1] = np.hypot(ours[-1], last)
+    rounding = 0.005 * np.array(theirs)
+    assert (np.abs(errors.mean(axis=0) - theirs) < 4.0 * combined + rounding).all()
+
+
+def test_gr_is_the_oracle(run):
+    for level in (1.0, 5.0):
+        np.testing.assert_allclose(run.of("gr", level), run.of("oracle", level), rtol=1e-9)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reproduction")
+    progress = []
+    judged = simulation.reproduce(folder, repetitions=4, n_jobs=2, progress=lambda *now: progress.append(now))
+    assert progress[-1] == (8, 8)
+    assert progress == sorted(progress)
+    assert len(judged) == len(CLAIMS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def evidence(folder):
+    return Evidence(Results.load(folder / "no-shift"), Results.load(folder / "paper-shift"))
+
+
+def test_reproduce_writes_figures_results_and_verdicts(folder):
+    assert {entry.name for entry in folder.iterdir()} == _reproduction.OWN
+    page = (folder / "reproduction.md").read_text()
+    for claim in CLAIMS:
+        assert claim.text in page
+    assert page.count("**reproduced**") == 6
+    assert page.count("**not reproduced**") == 1
+    assert page.count("**depends on the unstated λ_t**") == 2
+    assert "4 repetitions" in page
+    assert "![Error after each task: two noise levels, no covariate shift](figure-1.png)" in page
+
+
+def test_resume_and_refusals(folder, tmp_path):
+    page = (folder / "reproduction.md").read_text()
+    with pytest.raises(RunFolderError, match="holds a reproduction already"):
+        simulation.reproduce(folder, repetitions=4)
+    with pytest.raises(RunFolderError, match="repetitions was 4 and is now 5"):
+        simulation.reproduce(folder, repetitions=5, resume=True)
+    (folder / "figure-1.png").unlink()
+    simulation.reproduce(folder, repetitions=4, resume=True)
+    assert (folder / "figure-1.png").exists()
+    assert (folder / "reproduction.md").read_text() == page
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "diary").touch()
+    with pytest.raises(RunFolderError, match="something else"):
+        simulation.reproduce(tmp_path / "other")
+    with pytest.raises(RunFolderError, match="Not a directory"):
+        simulation.reproduce(tmp_path / "other" / "diary")
+    with pytest.raises(InvalidParameterError, match="repetitions must be a whole number of at least 2"):
+        simulation.reproduce(tmp_path / "new", repetitions=1)
+    assert not (tmp_path / "new").exists()
+
+
+def outcomes(evidence):
+    return [claim.judge(evidence).outcome for claim in CLAIMS]
+
+
+YES, NO, DEPENDS = Outcome.REPRODUCED, Outcome.NOT_REPRODUCED, Outcome.DEPENDS
+
+
+def test_verdicts(evidence):
+    assert outcomes(evidence) == [NO, YES, DEPENDS, YES, YES, DEPENDS, YES, YES, YES]
+
+
+def changed(results, method, change):
+    """The results with other errors of one method; `change` gets them, of shape (R, L, T), and all methods' by name."""
+    names = results.description.methods
+    errors = results.errors.copy()
+    errors[:, :, names.index(method)] = change({name: errors[:, :, i] for i, name in enumerate(names)})
+    return replace(results, errors=errors)
+
+
+def rising(errors):
+    return np.sort(errors, axis=-1)
+
+
+def test_verdicts_can_turn_out_otherwise(evidence):
+    """Each claim is judged by the numbers: with others the verdict is another."""
+    plain, shifted = evidence.plain, evidence.shifted
+
+    def verdict(number, plain=plain, shifted=shifted):
+        return outcomes(Evidence(plain, shifted))[number]
+
+    assert verdict(0, plain=changed(plain, "mn", lambda of: np.ones_like(of["mn"]))) is YES
+    assert verdict(1, plain=changed(plain, "mn", lambda of: of["gr"])) is NO
+    assert verdict(6, plain=changed(plain, "gr", lambda of: rising(of["gr"]))) is NO
+    assert verdict(7, shifted=changed(shifted, "gr", lambda of: of["gr"] * (1 + 1e-8))) is NO
+    assert verdict(8, shifted=changed(shifted, "gr", lambda of: 1.2 * of["gr:optimal"])) is NO
+    worse = same = constant = up = best = shifted
+    up, best = plain, plain
+    for rule in RULES:
+        worse = changed(worse, rule, lambda of, rule=rule: 9.0 * of[rule])
+        same = changed(same, rule, lambda of: of["gr"])
+        constant = changed(constant, rule, lambda of: np.full_like(of["gr"], 50.0))
+        up = changed(up, rule, lambda of, rule=rule: rising(of[rule]))
+        best = changed(best, rule, lambda of: of["gr"])
+    assert [verdict(2, shifted=run) for run in (worse, same)] == [YES, NO]
+    assert verdict(3, plain=up) is NO
+    assert verdict(4, plain=best) is NO
+    assert [verdict(5, shifted=run) for run in (constant, same)] == [YES, NO]

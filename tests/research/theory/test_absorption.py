@@ -1,0 +1,63 @@
+"""When absorbing a task helps: the closed form beside the exact risks of the estimators."""
+
+import numpy as np
+import pytest
+
+from ridgeway.errors import InvalidParameterError
+from ridgeway.research import theory
+from ridgeway.weights import Accumulated
+
+
+def problem(rng, size, rows=(12, 9), p=4):
+    designs = [rng.normal(size=(n, p)) for n in rows]
+    old = rng.normal(size=p)
+    coefs = np.array([old] * (len(rows) - 1) + [old + size * rng.normal(size=p)])
+    return designs, coefs
+
+
+def exact(designs, coefs, target):
+    full = theory.FixedDesignProblem(designs, noise_variance=0.7, signal=target, task_coefs=coefs)
+    return full.expected_error(Accumulated())
+
+
+@pytest.mark.parametrize("size", [0.0, 0.1, 0.4, 2.0])
+def test_gains_are_differences_of_exact_errors(rng, size):
+    designs, coefs = problem(rng, size, rows=(12, 8, 9))
+    found = theory.absorption(theory.FixedDesignProblem(designs, noise_variance=0.7, signal=coefs[0], task_coefs=coefs))
+    error = exact(designs, coefs, coefs[0]).total
+    np.testing.assert_allclose(found.gain_for_past[2], error[1] - error[2], rtol=1e-9)
+    absorbed = exact(designs, coefs, coefs[2]).total[2]
+    alone = exact(designs[2:], coefs[2:], coefs[2]).total[0]
+    np.testing.assert_allclose(found.gain_for_task[2], alone - absorbed, rtol=1e-9)
+
+
+def noncentrality(designs, coefs):
+    made = theory.FixedDesignProblem(designs, noise_variance=0.7, signal=coefs[0], task_coefs=coefs)
+    return theory.absorption(made).noncentrality[1]
+
+
+@pytest.mark.parametrize(("scale", "helps"), [(0.999, True), (1.001, False)])
+def test_noncentrality_of_one_is_the_border_in_the_order_of_matrices(rng, scale, helps):
+    designs, coefs = problem(rng, 1.0)
+    factor = scale / np.sqrt(noncentrality(designs, coefs))
+    coefs = np.array([coefs[0], coefs[0] + factor * (coefs[1] - coefs[0])])
+    np.testing.assert_allclose(noncentrality(designs, coefs), scale**2)
+    error = exact(designs, coefs, coefs[0]).second_moment
+    saved = [error[0] - error[1]]
+    alone = exact(designs[1:], coefs[1:], coefs[1]).second_moment[0]
+    saved.append(alone - exact(designs, coefs, coefs[1]).second_moment[1])
+    for gain in saved:
+        assert (np.linalg.eigvalsh(gain).min() > 0.0) == helps
+
+
+def test_singular_pasts_and_tasks(rng):
+    designs, coefs = problem(rng, 1.0, rows=(3, 9, 2))
+    found = theory.absorption(theory.FixedDesignProblem(designs, signal=coefs[0], task_coefs=coefs))
+    assert np.isnan(found.noncentrality[:2]).all()
+    assert np.isfinite(found.gain_for_past[2])
+    assert found.gain_for_task[2] == np.inf
+
+
+def test_a_problem_without_parameters_of_tasks():
+    with pytest.raises(InvalidParameterError, match="task_coefs"):
+        theory.absorption(theory.FixedDesignProblem([[[1.0]]], signal=1.0))

@@ -1,0 +1,98 @@
+"""Thm (ridge): bounded by 2 as printed, growing like m^(1/4)/√2 as repaired, and with a zero in w_*."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from ridgeway.research.theory import CommutingProblem, ridge_gap
+
+
+def printed(n_1, n_2, epsilon, initial=(1.0, 1.0)):
+    return ridge_gap([n_1, epsilon * n_1], [epsilon * n_2, n_2], initial)
+
+
+def repaired(m, power=0.5):
+    return ridge_gap([m, 1.0], [m**power, m], [1.0, 1.0])
+
+
+def proof_penalty(n_1, n_2, epsilon):
+    """The second penalty of the proof that the gap is below 2; see docs/ridge-gap.md."""
+    first, second = (1 + n_1) * epsilon * n_2, (1 + epsilon * n_1) * n_2
+    return np.sqrt(second) if n_2 <= 1 + epsilon * n_1 else np.sqrt(first)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_against_a_search_over_both_penalties(seed):
+    rng = np.random.default_rng(seed)
+    first, second, initial = np.exp(rng.normal(0, 3, (3, 3)))
+    noise = np.exp(rng.normal())
+    case = CommutingProblem([first, second], [1, 1], noise_variance=noise, initial_errors=initial)
+
+    def error(logs):
+        return case.direction_errors(np.exp(logs)[:, np.newaxis])[1].sum()
+
+    starts = rng.uniform(-12, 12, (30, 2))
+    found = min(
+        minimize(error, start, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 0}).fun for start in starts
+    )
+    assert ridge_gap(first, second, initial, noise_variance=noise) == pytest.approx(
+        found / case.optimal_error()[1], rel=1e-7
+    )
+
+
+def test_as_printed_it_stays_below_2_and_comes_near():
+    rng = np.random.default_rng(0)
+    largest = 0.0
+    for _ in range(300):
+        n_1, n_2, epsilon = 10.0 ** rng.uniform([0, 0, -12], [10, 10, 0])
+        gap = printed(n_1, n_2, epsilon)
+        assert 1 <= gap < 2
+        largest = max(largest, gap)
+        # The proof's own penalty stays below 2 in each direction, and so do both.
+        case = CommutingProblem([[n_1, epsilon * n_1], [epsilon * n_2, n_2]], [1, 1], initial_errors=[1.0, 1.0])
+        errors = case.direction_errors([[1.0], [proof_penalty(n_1, n_2, epsilon)]])[1]
+        assert (errors < 2 * case.direction_errors(case.optimal_penalties())[1]).all()
+    assert largest > 1.2
+    assert printed(1e24, 1e24, 1e-12) == pytest.approx(2, abs=1e-5)
+
+
+def test_as_printed_with_n_equal_it_tends_to_the_closed_form():
+    for epsilon in (1e-2, 1e-4, 1e-6):
+        limit = 1 + ((1 - np.sqrt(epsilon)) / (1 + np.sqrt(epsilon))) ** 2
+        assert printed(1e16, 1e16, epsilon) == pytest.approx(limit, rel=1e-9)
+
+
+def test_in_the_regime_of_the_printed_proof_it_tends_to_1():
+    gaps = [printed(n**2, n**3, n**-0.5) for n in (10.0, 1e2, 1e3, 1e4)]
+    np.testing.assert_allclose(gaps, [1.0232, 1.0070, 1.0009, 1.0001], atol=1e-4)
+
+
+def test_as_repaired_it_grows_like_the_fourth_root():
+    gaps = np.array([repaired(m) for m in (1e2, 1e4, 1e6, 1e8, 1e10)])
+    np.testing.assert_allclose(gaps, [1.8857, 6.0215, 19.9678, 65.8048, 214.1326], rtol=1e-4)
+    assert repaired(1e24) / (1e24**0.25 / np.sqrt(2)) == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize(("power", "rate"), [(0.25, 0.125), (0.5, 0.25), (2 / 3, 1 / 3), (0.8, 0.2)])
+def test_the_rate_of_other_repairs(power, rate):
+    measured = np.log(repaired(1e28, power) / repaired(1e24, power)) / np.log(1e4)
+    assert measured == pytest.approx(rate, abs=2e-3)
+
+
+def test_with_a_zero_in_the_true_parameter_the_printed_family_is_unbounded():
+    for n in (1e6, 1e9):
+        assert printed(n, 1.0, 0.5 * n ** (-1 / 3), initial=(1.0, 0.0)) == pytest.approx(0.75 * n ** (1 / 3), rel=0.01)
+
+
+def test_with_unequal_true_parameters_it_is_bounded_by_their_ratio():
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        ratio = 10.0 ** rng.uniform(0, 4)
+        n_1, n_2, epsilon = 10.0 ** rng.uniform([0, 0, -8], [8, 8, 0])
+        for initial in ((1.0, ratio), (ratio, 1.0)):
+            assert printed(n_1, n_2, epsilon, initial) <= (ratio + 1) ** 2 / (4 * ratio) * (1 + np.sqrt(ratio))
+
+
+def test_equal_information_has_no_gap():
+    assert ridge_gap([3.0, 3.0], [5.0, 5.0], [2.0, 2.0], noise_variance=0.3) == pytest.approx(1, rel=1e-12)
+    assert ridge_gap([0.0, 0.0], [0.0, 0.0], [2.0, 1.0]) == pytest.approx(1, rel=1e-12)

@@ -1,0 +1,98 @@
+"""Every statement has the recorded verdict, and every mutation of it is noticed."""
+
+import re
+from pathlib import Path
+
+import pytest
+from threadpoolctl import threadpool_limits
+
+from ridgeway.errors import InvalidParameterError
+from ridgeway.research import verify
+from ridgeway.research.verify import STATEMENTS, Verdict
+
+PAPER = Path(__file__).parents[3] / "docs" / "paper.md"
+CONTROLS = [(name, mutation) for name, statement in STATEMENTS.items() for mutation in statement.mutations]
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_verdict(name):
+    (result,) = verify.verify([name])
+    assert result.verdict is result.recorded
+    assert result.agrees
+    assert result.margin >= 0
+    assert result.instances > 0
+    if result.verdict is Verdict.HOLDS:
+        assert result.printed.holds
+        assert result.corrected is None
+    else:
+        assert not result.printed.holds
+        assert result.corrected.holds
+        assert result.correction
+        assert result.counterexample
+        assert result.row
+
+
+@pytest.mark.parametrize(("name", "mutation"), CONTROLS)
+def test_negative_control(name, mutation):
+    with threadpool_limits(1):
+        result = STATEMENTS[name].mutated(mutation).run()
+    assert result.verdict is not STATEMENTS[name].recorded
+    assert not result.agrees
+
+
+def test_no_statement_without_a_mutation_of_the_form_that_holds():
+    for statement in STATEMENTS.values():
+        side = "printed" if statement.corrected is None else "corrected"
+        assert any(side in forms for forms in statement.mutations.values()), statement.name
+
+
+@pytest.mark.parametrize(
+    "name", ["sample-size", "approx-reference", "ridge-first-penalty", "extension", "pooled-always"]
+)
+def test_other_instances_have_the_same_verdict(name):
+    (first,), (again,), (other,) = (list(verify.verify([name], seed=seed)) for seed in (1, 1, 2))
+    assert first.agrees
+    assert other.agrees
+    assert first.printed == again.printed
+    assert first.counterexample != other.counterexample or first.printed.value != other.printed.value or other.row == ""
+
+
+def test_known_numbers():
+    numbers = {result.name: result for result in verify.verify(["iteration", "approx-reference"])}
+    assert numbers["iteration"].counterexample == "σ²=1, e⁽⁰⁾=(4); n=1, γ=(1)"
+    assert numbers["approx-reference"].printed.broken > 1000
+    assert numbers["approx-reference"].corrected.broken == 0
+
+
+def test_full_tries_more():
+    (quick,) = verify.verify(["asymptotics"])
+    (full,) = verify.verify(["asymptotics"], budget="full")
+    assert full.agrees
+    assert full.corrected.value < quick.corrected.value
+
+
+def test_arguments():
+    with pytest.raises(InvalidParameterError, match=r"no statement named 'oracel'\. Did you mean oracle"):
+        verify.verify(["oracel"])
+    with pytest.raises(InvalidParameterError, match="There are: min-norm, "):
+        verify.select(["zzz"])
+    with pytest.raises(InvalidParameterError, match="budget must be one of quick, full; got 'long'"):
+        verify.verify(budget="long")
+    for seed in (-1, "x", 1.5):
+        with pytest.raises(InvalidParameterError, match="seed"):
+            verify.verify(seed=seed)
+    assert [statement.name for statement in verify.select("oracle")] == ["oracle"]
+    assert len(verify.select(["oracle", "oracle"])) == 1
+
+
+def test_every_row_is_covered_and_docs_agree_with_the_record():
+    table = [
+        [cell.strip() for cell in line.strip("|\n").split("|")]
+        for line in PAPER.read_text(encoding="utf-8").splitlines()
+        if re.match(r"\| `", line)
+    ]
+    shown = {cells[0].strip("`"): (cells[1], cells[2], cells[3]) for cells in table}
+    recorded = {name: (s.where, s.row, str(s.recorded)) for name, s in STATEMENTS.items()}
+    assert shown == recorded
+    rows = {row for _, row, _ in recorded.values()}
+    assert rows >= {*map(str, range(1, 20)), "10b", "10c"}
