@@ -5,16 +5,16 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from unittest import mock
 
 from ridgeway.errors import StoreError
-from ridgeway.information._base import COUNTS
 from ridgeway.store import Absorbed, Store, _absorb, _connection, _generations
 from ridgeway.store._changes import Change
 from ridgeway.store._digests import ContentDigest, digesting
 from ridgeway.store._state import Learner
+from ridgeway.weights import to_arrays
 from torture.children import ACKNOWLEDGED
 
 Rewrite = Callable[[str], str]
@@ -183,10 +183,9 @@ def _accepting(*_: object) -> None:
 
 def _unheld(learner: Learner, n_tasks: int, n_samples: int) -> dict[str, Any]:
     """Return a state with the counts of the ledger, whatever it holds."""
-    arrays = learner._model.to_arrays()
-    arrays["model"][1] = n_tasks
-    arrays["counts"][COUNTS.index("n_samples")] = n_samples
-    return arrays
+    state = learner._state
+    counted = replace(state, n_tasks=n_tasks, information=replace(state.information, n_samples=n_samples))
+    return to_arrays(counted)
 
 
 COUNTS_TWICE = Variant(

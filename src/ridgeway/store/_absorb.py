@@ -13,7 +13,7 @@ from ridgeway.store._changes import changing
 from ridgeway.store._digests import ContentDigest
 from ridgeway.store._generations import Generation
 from ridgeway.store._records import Record, checked_id, live, next_sequence, totals
-from ridgeway.store._state import Learner
+from ridgeway.store._state import Learner, emptied
 
 Blocks = Iterable[tuple[str, Block]]
 Source = Callable[[], Blocks]
@@ -125,7 +125,8 @@ def remove(path: Path, timeout: float, schema: Schema, task_id: str, source: Sou
         now = change.generation
         record = _recorded(now, task_id, digest.hexdigest(schema.columns))
         rest = [task for task in live(now.ledger) if task is not record]
-        arrays, digits = {"prior": (before := change.arrays())["prior"]}, 0.0
+        before, digits = change.arrays(), 0.0
+        arrays = emptied(schema, before)
         if rest:
             learner, again = Learner(schema, before), ContentDigest()
             for _, block in source():

@@ -9,7 +9,7 @@ from ridgeway.data import listed
 from ridgeway.errors import MergeError
 from ridgeway.store._generations import FIRST, Generation
 from ridgeway.store._records import Record, live, next_sequence, totals
-from ridgeway.store._state import check_state, model_of
+from ridgeway.store._state import check_state, merged_arrays
 
 Array = NDArray[np.float64]
 Snapshot = tuple[Generation, dict[str, Array]]
@@ -33,11 +33,7 @@ def merged(one: Snapshot, two: Snapshot) -> tuple[list[tuple[int, Record]], dict
     records = [*first.ledger, *(_later(record, past) for record in second.ledger)]
     entries = [(FIRST, record) for record in records]
     tasks = live(records)
-    if "model" in arrays and "model" in others:
-        state = model_of(first.schema, arrays).merge(model_of(second.schema, others)).to_arrays()
-        state["model"][1] = len(tasks)
-    else:
-        state = arrays if "model" in arrays else others
+    state = merged_arrays(first.schema, arrays, others)
     check_state(first.schema, state, *totals(tasks))
     return entries, state
 
