@@ -36,7 +36,7 @@ from ridgeway.store import _state
         "UPDATE generation SET manifest = CAST(replace(manifest, '[3', '[4') AS BLOB)",
         "UPDATE block SET data = data || x'00'",
         "DELETE FROM block WHERE id = (SELECT max(id) FROM block WHERE length(data) > 999)",
-        "UPDATE block SET data = zeroblob(length(data)) WHERE id = (SELECT max(id) FROM block WHERE length(data) > 999)",
+        "UPDATE block SET data = zeroblob(length(data)) WHERE id = (SELECT max(id) FROM block WHERE length(data)>999)",
         "CREATE TABLE more (x)",
         "CREATE VIEW more AS SELECT * FROM head",
         "CREATE TRIGGER more AFTER INSERT ON ledger BEGIN DELETE FROM block; END",
