@@ -3,20 +3,18 @@
 from ridgeway.data._blocks import Block, checked_rows, cut
 from ridgeway.data._columns import index_columns, is_number
 from ridgeway.data._rows import Progress, check_file, explained, features_of, numbers, read_rows, tasks_in
-from ridgeway.data._schema import RESTORE, Schema, canonical, check_columns, checked_schema, listed, parsed
+from ridgeway.data._schema import Schema, check_columns, checked_schema, listed
 from ridgeway.data._tables import Table, open_table, writer
 from ridgeway.data._task import LARGEST, Task, dense, is_sparse
 from ridgeway.data._validation import check_rows, check_tasks
 
 __all__ = [
     "LARGEST",
-    "RESTORE",
     "Block",
     "Progress",
     "Schema",
     "Table",
     "Task",
-    "canonical",
     "check_columns",
     "check_file",
     "check_rows",
@@ -33,7 +31,6 @@ __all__ = [
     "listed",
     "numbers",
     "open_table",
-    "parsed",
     "read_rows",
     "tasks_in",
     "writer",

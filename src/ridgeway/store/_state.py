@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.data import RESTORE, Schema
+from ridgeway.data import Schema
 from ridgeway.errors import DamagedStoreError, InvalidDataError, InvalidStateError, StoreError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.linalg import is_nearly_semidefinite
+from ridgeway.store._notes import RESTORE
 from ridgeway.weights import Accumulated
 
 Array = NDArray[np.float64]
