@@ -8,11 +8,10 @@ import pytest
 from report.tables import alike, shifted
 
 from ridgeway import datasets, report
+from ridgeway.data import TypedTable, encode
 from ridgeway.errors import InvalidDataError, InvalidParameterError
-from ridgeway.report._compare import N_ORDERS
-from ridgeway.report._encoding import Design
+from ridgeway.report._comparison import N_ORDERS
 from ridgeway.report._methods import METHODS, choose_methods
-from ridgeway.report._table import read_table
 from ridgeway.report._tasks import Tasks, label_rows
 
 SITES = {"target": "y", "task_columns": "site"}
@@ -21,8 +20,8 @@ FORGETFUL = {"mn", "sgd"}
 
 def rows_of(data, seed=0, **selection):
     """Return the rows (features, then target) that each task of a comparison learned from and held out, as they are."""
-    table = read_table(data)
-    found = Design.of(table, selection["target"], selection["task_columns"], selection["features"])
+    table = TypedTable(report.as_table(data))
+    found = encode(table, selection["target"], selection["task_columns"], selection["features"])
     rng = np.random.default_rng(seed)
     names, numbers = label_rows(table, selection["task_columns"], found.kept, "file", rng)
     tasks = Tasks.split(names, numbers, 0.2, rng)
@@ -220,22 +219,23 @@ def test_collinear_features_are_said(rng):
         (lambda f: f, {"target": "z"}, "no column 'z'"),
         (lambda f: f, {"task_columns": ["site", "zone"]}, "no column 'zone'"),
         (lambda f: f, {"features": ["x1", "x9"]}, "no column 'x9'"),
-        (lambda f: f, {"features": ["x1", "y"]}, "'y' is the target; it cannot be a feature"),
-        (lambda f: f, {"target": "site"}, "'site' is the target; it cannot name the task"),
+        (lambda f: f, {"features": ["x1", "y"]}, "'y' is the target and cannot be a feature"),
+        (lambda f: f, {"target": "site"}, "'site' is the target and cannot name the task"),
         (lambda f: f, {"target": "kind"}, "the target 'kind' is text"),
-        (lambda f: f, {"target": None}, "must be named"),
+        (lambda f: f, {"target": None}, "one of them is missing"),
         (lambda f: f, {"order": "alphabetical"}, "order must be one of"),
         (lambda f: f, {"missing": "fill"}, "missing must be one of"),
         (lambda f: f, {"unknown": "fill"}, "unknown must be one of"),
-        (lambda f: f.assign(site="a"), {}, "one task only"),
-        (lambda f: f.assign(site=["b"] + ["a"] * (len(f) - 1)), {}, "task 'b' has one row"),
-        (lambda f: f.assign(y=2.0), {}, "target 'y' is constant: 2 in every row"),
+        (lambda f: f.assign(site="a"), {}, "only one task"),
+        (lambda f: f.assign(site=["b"] + ["a"] * (len(f) - 1)), {}, "task 'b' has only one row"),
+        (lambda f: f.assign(y=2.0), {}, "target 'y' is 2 in every row"),
         (lambda f: f.assign(x1=np.inf), {}, "'x1' has values that are infinite or whose squares overflow"),
         (lambda f: f.assign(x1=1e200), {}, "'x1' has values that are infinite or whose squares overflow"),
         (lambda f: f.assign(x1=np.nan), {}, "every row has a missing value, most of them in 'x1'"),
         (lambda f: f.assign(x1=None), {}, "every row has a missing value"),
-        (lambda f: f[["site", "y"]], {}, "no column beside the target and the task"),
+        (lambda f: f[["site", "y"]], {}, "no columns besides the target and the task"),
         (lambda f: f.iloc[:0], {}, "has no rows"),
+        (lambda f: f.assign(site=np.resize([0.5, 1.5], len(f))), {}, "'0.5', which cannot name a task"),
     ],
 )
 def test_what_cannot_be_compared(rng, change, options, message):

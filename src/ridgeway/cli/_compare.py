@@ -11,8 +11,8 @@ from ridgeway.cli._progress import progress_bar
 from ridgeway.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from ridgeway.report import Comparison, Result
-    from ridgeway.report._table import Table
+    from ridgeway.data import Table
+    from ridgeway.report import MethodComparison, MethodResult
 
 __all__ = ["compare"]
 
@@ -81,10 +81,9 @@ def compare(source: str, out: str, **options: Any) -> None:
     Exits with 2, and writes nothing, where the input cannot be used.
     """
     from ridgeway import report
-    from ridgeway.report._write import check_folder
 
     try:
-        check_folder(out)
+        report.check_folder(out)
         data, table = _read(source)
         chosen = {name: _names(table, options[name]) for name in ("task_columns", "features")}
         methods = [key for group in options["methods"] for key in group.split(",")] or None
@@ -104,24 +103,24 @@ def compare(source: str, out: str, **options: Any) -> None:
 def _read(source: str) -> tuple[Any, "Table"]:
     """Return what to compare, a data set of ours or a table, and its columns."""
     from ridgeway.datasets import LOADERS
-    from ridgeway.report._table import read_table
+    from ridgeway.report import as_table
 
     if source in LOADERS and not Path(source).exists():
         data = LOADERS[source]()
-        return data, read_table(data)
+        return data, as_table(data)
     if not Path(source).exists() and not Path(source).suffix:
         raise InvalidParameterError(f"there is no file '{source}', and no data set of that name: {', '.join(LOADERS)}.")
-    table = read_table(source)
+    table = as_table(source)
     return table, table
 
 
 def _names(table: "Table", given: tuple[str, ...]) -> list[str] | None:
     """Return column names, split at commas unless a column is named so."""
-    names = [name for group in given for name in ([group] if group in table.names else group.split(","))]
+    names = [name for group in given for name in ([group] if group in table.columns else group.split(","))]
     return names or None
 
 
-def _print(found: "Comparison") -> None:
+def _print(found: "MethodComparison") -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -150,8 +149,8 @@ def _print(found: "Comparison") -> None:
     console.print(found.sentence, soft_wrap=True)
 
 
-def _cells(result: "Result") -> Iterator[str]:
-    from ridgeway.report._result import short
+def _cells(result: "MethodResult") -> Iterator[str]:
+    from ridgeway.report import short
 
     pooled = result.distance <= 1e-8 and result.method.key != "oracle"
     yield f"[bold]{result.method.name}[/]" if pooled else result.method.name

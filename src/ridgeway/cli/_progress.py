@@ -7,7 +7,7 @@ __all__ = ["progress_bar"]
 
 
 @contextmanager
-def progress_bar(words: str) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(words: str) -> Iterator[Callable[[int, int | None], None]]:
     """Yield a function of (done, total)."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

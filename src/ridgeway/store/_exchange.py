@@ -102,7 +102,7 @@ def quoted(text: str) -> str:
 
 def predict_table(model: GeneralizedRidge, schema: Schema, table: Table, out: Path, progress: Progress | None) -> int:
     """Write a prediction for each row of a data file, which needs the features and may have more; return the rows."""
-    check_columns(table.columns, schema.features, str(table.path), extra=None)
+    check_columns(table.columns, schema.features, table.source, extra=None)
     names, done = [quoted(f"predicted_{target}") for target in schema.targets], 0
     with explained(table, schema.features), written(out) as temporary, writer(out, temporary, names) as write:
         for batch in table.batches(schema.features, rows=PREDICTED_ROWS):

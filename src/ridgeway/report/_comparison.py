@@ -1,4 +1,4 @@
-"""The comparison: every method through the same tasks, and what that says."""
+"""`compare`: run every method on the same tasks, and collect the results."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,30 +7,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._optional import require
+from ridgeway.data import Encoding, Progress, Table, TypedTable, encode, open_table
 from ridgeway.datasets import Dataset
 from ridgeway.errors import InvalidParameterError
 from ridgeway.metrics import backward_transfer
-from ridgeway.report._encoding import Design, Encoding
+from ridgeway.report._learning import learn_in_order
 from ridgeway.report._methods import Method, choose_methods
-from ridgeway.report._play import play
-from ridgeway.report._result import Comparison, Result, TaskInfo
-from ridgeway.report._table import read_table
+from ridgeway.report._result import MethodComparison, MethodResult, TaskInfo
 from ridgeway.report._tasks import Tasks, label_rows, lost_tasks, running_constants
-
-__all__ = ["ORDERS", "compare"]
-
-Array = NDArray[np.float64]
-Progress = Callable[[int, int], None]
 
 ORDERS = ("file", "sorted", "random")
 N_ORDERS = 5
-"""Random orders beside the one asked for."""
+"""Number of random orders in addition to the requested one."""
 N_CONTROLS = 19
-"""Times that the rows are dealt out to the tasks at random."""
+"""Number of times that the rows are assigned to the tasks at random."""
 FEW_CONTROLS = 5
-"""The same for many rows, where chance is small and a play is long."""
+"""The same if there are many rows: chance matters less, and each run takes longer."""
 SAME = 1e-6
-"""A method whose predictions differ from the pooled ones by less, in standard deviations of the target, is pooled."""
+"""Predictions that differ by less, in standard deviations of the target, count as those of the pooled answer."""
 
 
 def compare(
@@ -47,45 +42,45 @@ def compare(
     encoding: Encoding | None = None,
     seed: int = 0,
     progress: Progress = lambda done, total: None,
-) -> Comparison:
-    """Play a table as a sequence of tasks through every method, and say who forgets.
+) -> MethodComparison:
+    """Run every method on a table, task by task, and find out which ones forget.
 
-    A share of each task's rows is held out. Every method learns the tasks one after another, and after each one
-    predicts the held-out rows of all tasks: R[t, τ]. The tasks are then learned in five random orders, to see what the
-    order is worth; and methods that are not the pooled answer play with the rows dealt out to the tasks at random, to
-    see what they would seem to forget if the tasks did not differ.
+    A share of each task's rows is held out. Every method learns the tasks one after another and, after each task,
+    predicts the held-out rows of all tasks; R[t, τ] is the error on task τ after task t. The tasks are then learned in
+    five random orders, to see how much task order matters. Methods that differ from the pooled answer also run on
+    tasks whose rows were assigned at random, to see how much they would seem to forget if the tasks did not differ.
 
     Parameters
     ----------
     data : path, Dataset, DataFrame, pyarrow table or mapping of names to columns
-        A path ends in .csv, .tsv, .parquet, .arrow or .feather.
+        A path ends in .csv, .tsv, .parquet, .pq, .arrow, .feather or .ipc.
     target : str, optional
-        The column to predict. A `Dataset` brings its own; so for the next two.
+        The column to predict. A `Dataset` has a default, as it has for `task_columns` and `features`.
     task_columns : str or sequence of str, optional
         The columns whose values together name a task.
     features : sequence of str, optional
         The columns to predict from; all others if not given.
     methods : sequence of str, optional
-        Of mn, es, crr, sgd, river, gr, oracle, with a number where they take one (`crr:0.1`); all that are installed if
-        not given. The oracle is always played.
+        Any of mn, es, crr, sgd, river, gr, oracle, some with a number (`crr:0.1`); all that are installed if not given.
+        The oracle is always included.
     order : {"file", "sorted", "random"}, default "file"
-        The order of the tasks: as each first appears, by value, or drawn.
+        The order of the tasks: of first appearance, sorted by value, or random.
     holdout : float, default 0.2
-        Share of each task's rows that is never learned from, at least one row.
+        The share of each task's rows, at least one row, that is never learned from.
     missing : {"drop", "refuse"}, default "drop"
-        Whether rows with a missing value are left out and counted, or are an error.
+        Whether rows with a missing value are left out and counted, or raise an error.
     unknown : {"refuse", "ignore"}, default "refuse"
-        Whether a category that `encoding` does not know is an error, or its rows are left out and counted.
+        Whether a category that `encoding` does not know raises an error, or its rows are left out and counted.
     encoding : Encoding, optional
-        Of an earlier comparison: its categories and constants are used.
+        The encoding of an earlier comparison, whose categories and constants are used again.
     seed : int, default 0
-        Of what is held out, of random orders and of the dealing.
+        Seed for everything random: held-out rows, orders and controls.
     progress : callable, optional
-        Called with (steps done, steps in all) after each task that a method learned.
+        Called with (steps done, steps in total) each time a method has learned a task.
 
     Returns
     -------
-    Comparison
+    MethodComparison
 
     Examples
     --------
@@ -93,7 +88,7 @@ def compare(
     >>> comparison = report.compare(datasets.load_penguins(), methods=["mn", "gr"])
     >>> [result.method.name for result in comparison.results]
     ['MinimumNorm', 'GeneralizedRidge', 'Oracle']
-    >>> comparison["gr"].distance < 1e-8  # the pooled answer, with every row thrown away
+    >>> comparison["gr"].distance < 1e-8  # the pooled answer, although every row was thrown away
     True
     >>> comparison["mn"].forgets, comparison["gr"].forgets
     (True, False)
@@ -104,27 +99,26 @@ def compare(
     if isinstance(data, Dataset):
         target, task_columns = target or data.target, task_columns or data.task_columns
     if target is None or not task_columns:
-        raise InvalidParameterError("the target and the task column must be named. Pass both.")
+        raise InvalidParameterError("name the target and the task columns; one of them is missing.")
     labels = [task_columns] if isinstance(task_columns, str) else list(dict.fromkeys(task_columns))
     if target in labels:
-        raise InvalidParameterError(f"{target!r} is the target; it cannot name the task too. Choose another.")
+        raise InvalidParameterError(f"{target!r} is the target and cannot name the task too. Choose another column.")
     if isinstance(data, Dataset) and features is None and encoding is None:
         features = [name for name in data.features if name != target and name not in labels]
     contenders, absent = choose_methods(methods)
-    table = read_table(data)
-    for name in labels:
-        table.column(name)
-    design = Design.of(table, target, labels, features, missing=missing, unknown=unknown, encoding=encoding)
+    table = TypedTable(as_table(data))
+    table.check_names(labels)
+    encoded = encode(table, target, labels, features, missing=missing, unknown=unknown, encoding=encoding)
     rng = np.random.default_rng(seed)
-    names, numbers = label_rows(table, labels, design.kept, order, rng)
+    names, numbers = label_rows(table, labels, encoded.kept, order, rng)
     split = Tasks.split(names, numbers, holdout, rng)
-    used = design.encoding
+    used = encoded.encoding
     if used.center is None:
-        used = used.with_constants(*running_constants(design.rows, split.train))
+        used = used.with_constants(*running_constants(encoded.rows, split.train))
     center, scale = used.constants
-    tasks = split.filled((design.rows - center) / scale)
+    tasks = split.filled((encoded.rows - center) / scale)
     results = _run(contenders, tasks, float(scale[-1]), rng, progress)
-    return Comparison(
+    return MethodComparison(
         source=data.source if isinstance(data, Dataset) else table.source,
         task_columns=tuple(labels),
         order=order,
@@ -132,13 +126,19 @@ def compare(
         seed=seed,
         n_rows=table.n_rows,
         encoding=used,
-        dropped=design.dropped,
-        unknown=design.unknown,
-        lost_tasks=tuple(lost_tasks(table, labels, design.kept)),
+        dropped=encoded.dropped,
+        unknown=encoded.unknown,
+        lost_tasks=tuple(lost_tasks(table, labels, encoded.kept)),
         absent=tuple(absent),
         tasks=tuple(TaskInfo(n, len(a), len(b)) for n, a, b in zip(names, split.train, split.test, strict=True)),
         results=tuple(results),
     )
+
+
+def as_table(data: Any) -> Table:
+    """Return any table that `compare` accepts, opened."""
+    require("pyarrow", extra="report")
+    return open_table(data.columns, source=data.name) if isinstance(data, Dataset) else open_table(data)
 
 
 def _check_options(**options: tuple[str, Sequence[str]]) -> None:
@@ -149,39 +149,39 @@ def _check_options(**options: tuple[str, Sequence[str]]) -> None:
 
 @dataclass
 class _Steps:
-    """Counts steps for the progress bar: a step is one task learned by one method."""
+    """Counts steps for a progress bar; a step is one task learned by one method."""
 
     total: int
     progress: Progress
     done: int = 0
 
     def __call__(self, count: int = 1) -> None:
-        """Count steps that were taken, or need not be."""
+        """Count steps that were taken or skipped."""
         self.done += count
         self.progress(self.done, self.total)
 
 
 def _run(
     methods: list[Method], tasks: Tasks, unit: float, rng: np.random.Generator, progress: Progress
-) -> list[Result]:
-    """Play every method in the given order, in random orders, and on tasks that do not differ."""
+) -> list[MethodResult]:
+    """Run every method in the given order, in random orders, and on tasks that do not differ."""
     n_tasks = len(tasks.names)
     orders = [np.arange(n_tasks), *(rng.permutation(n_tasks) for _ in range(N_ORDERS))]
     averaged = orders[: _n_averaged(tasks)]
     dealt = [tasks.shuffled(rng) for _ in range(N_CONTROLS if len(averaged) > 1 else FEW_CONTROLS)]
     steps = _Steps(len(methods) * n_tasks * (len(orders) + len(dealt) * len(averaged)), progress)
     baseline = np.array([np.sqrt(np.mean(np.square(tasks.y[part]))) for part in tasks.test])
-    plays = [play(method, tasks, orders[0], step=steps) for method in methods]
-    pooled = next(main for method, main in zip(methods, plays, strict=True) if method.key == "oracle")
+    runs = [learn_in_order(method, tasks, orders[0], step=steps) for method in methods]
+    pooled = next(main for method, main in zip(methods, runs, strict=True) if method.key == "oracle")
     results = []
-    for method, main in zip(methods, plays, strict=True):
+    for method, main in zip(methods, runs, strict=True):
         distance = float(np.sqrt(np.mean(np.square(main.predictions - pooled.predictions))))
         is_pooled = distance <= SAME
-        others = [play(method, tasks, order, every=not is_pooled, step=steps) for order in orders[1:]]
+        others = [learn_in_order(method, tasks, order, every=not is_pooled, step=steps) for order in orders[1:]]
         controls = [] if is_pooled else [_mean_forgetting(method, other, averaged, steps) for other in dealt]
         steps(len(dealt) * len(averaged) * n_tasks if is_pooled else 0)
         results.append(
-            Result(
+            MethodResult(
                 method=method,
                 losses=unit * main.losses,
                 baseline=unit * baseline,
@@ -200,11 +200,11 @@ def _run(
 
 
 def _n_averaged(tasks: Tasks) -> int:
-    """Return over how many orders forgetting is averaged where it is held against chance: few rows are many plays."""
+    """Return the number of orders over which forgetting is averaged: more if there are few rows."""
     cost = len(tasks.names) + len(tasks.y) / 500
     return int(np.clip(150 // cost, 1, 1 + N_ORDERS))
 
 
 def _mean_forgetting(method: Method, tasks: Tasks, orders: list[NDArray[np.int64]], step: Callable[[], None]) -> float:
-    plays = [play(method, tasks, order, step=step) for order in orders]
-    return -float(np.mean([backward_transfer(each.losses)[-1] for each in plays]))
+    runs = [learn_in_order(method, tasks, order, step=step) for order in orders]
+    return -float(np.mean([backward_transfer(each.losses)[-1] for each in runs]))
