@@ -1,17 +1,18 @@
 """The comparison: every method through the same tasks, and what that says."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._checks import one_of
+from ridgeway.catalogue import COMPARED, Method, find, resolve
 from ridgeway.datasets import Dataset
 from ridgeway.errors import InvalidParameterError
 from ridgeway.metrics import backward_transfer
 from ridgeway.report._encoding import Design, Encoding
-from ridgeway.report._methods import Method, choose_methods
 from ridgeway.report._play import play
 from ridgeway.report._result import Comparison, Result, TaskInfo
 from ridgeway.report._table import read_table
@@ -39,7 +40,7 @@ def compare(
     target: str | None = None,
     task_columns: str | Sequence[str] | None = None,
     features: Sequence[str] | None = None,
-    methods: Sequence[str] | None = None,
+    methods: str | Sequence[Any] | None = None,
     order: str = "file",
     holdout: float = 0.2,
     missing: str = "drop",
@@ -65,9 +66,9 @@ def compare(
         The columns whose values together name a task.
     features : sequence of str, optional
         The columns to predict from; all others if not given.
-    methods : sequence of str, optional
-        Of mn, es, crr, sgd, river, gr, oracle, with a number where they take one (`crr:0.1`); all that are installed if
-        not given. The oracle is always played.
+    methods : sequence of names, estimators and policies, optional
+        Names of the `catalogue`, such as `crr:0.1`; estimators with `partial_fit` and `predict`; policies of `weights`
+        or your own. By default all of mn, es, crr, sgd, river, gr that are installed. The oracle is always included.
     order : {"file", "sorted", "random"}, default "file"
         The order of the tasks: as each first appears, by value, or drawn.
     holdout : float, default 0.2
@@ -98,9 +99,9 @@ def compare(
     >>> comparison["mn"].forgets, comparison["gr"].forgets
     (True, False)
     """
-    _check_options(
-        order=(order, ORDERS), missing=(missing, ("drop", "refuse")), unknown=(unknown, ("refuse", "ignore"))
-    )
+    one_of(order, ORDERS, "order")
+    one_of(missing, ("drop", "refuse"), "missing")
+    one_of(unknown, ("refuse", "ignore"), "unknown")
     if isinstance(data, Dataset):
         target, task_columns = target or data.target, task_columns or data.task_columns
     if target is None or not task_columns:
@@ -110,7 +111,7 @@ def compare(
         raise InvalidParameterError(f"{target!r} is the target; it cannot name the task too. Choose another.")
     if isinstance(data, Dataset) and features is None and encoding is None:
         features = [name for name in data.features if name != target and name not in labels]
-    contenders, absent = choose_methods(methods)
+    contenders, absent = contenders_of(methods)
     table = read_table(data)
     for name in labels:
         table.column(name)
@@ -141,10 +142,21 @@ def compare(
     )
 
 
-def _check_options(**options: tuple[str, Sequence[str]]) -> None:
-    for name, (value, choices) in options.items():
-        if value not in choices:
-            raise InvalidParameterError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
+def contenders_of(methods: str | Sequence[Any] | None) -> tuple[list[Method], list[str]]:
+    """Return the methods to compare, the oracle among them, and the names of those that are not installed."""
+    found = resolve(COMPARED if methods is None else methods)
+    absent = [method.key for method in found if not method.is_installed]
+    if methods is not None and absent:
+        raise InvalidParameterError(f"{', '.join(absent)} is not installed. Install it, or choose other methods.")
+    if not any(method.key == "oracle" for method in found):
+        found.append(find("oracle"))
+    names = [method.name for method in found]
+    return [
+        # Two methods of one kind are told apart by their keys.
+        method if names.count(method.name) == 1 else replace(method, name=f"{method.name} ({method.key})")
+        for method in found
+        if method.key not in absent
+    ], absent
 
 
 @dataclass

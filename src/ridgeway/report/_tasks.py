@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.errors import InvalidDataError, InvalidParameterError
+from ridgeway._checks import fraction
+from ridgeway.errors import InvalidDataError
 from ridgeway.report._table import Table
 
 __all__ = ["Tasks", "label_rows", "lost_tasks", "running_constants"]
@@ -38,8 +39,7 @@ class Tasks:
     @classmethod
     def split(cls, names: list[str], numbers: Index, holdout: float, rng: np.random.Generator) -> "Tasks":
         """Hold out a share of each task's rows, at least one, drawn at random. The rows are filled in later."""
-        if not 0.0 < holdout < 1.0:
-            raise InvalidParameterError(f"holdout must lie between 0 and 1; got {holdout:g}. 0.2 is a fifth.")
+        fraction(holdout, "holdout", "Pass 0.2 to hold out a fifth of the rows.")
         if len(names) < 2:
             raise InvalidDataError(
                 f"there is one task only ({names[0]!r}), and nothing to forget. Choose a task column with more values."
