@@ -93,7 +93,7 @@ def test_column_names_with_commas(run, table, tmp_path):
 
 def test_a_narrow_terminal_and_peers_that_are_missing(run, table, tmp_path, monkeypatch):
     monkeypatch.setattr("ridgeway.cli._compare.PLAIN_WIDTH", 60)
-    monkeypatch.setattr("ridgeway.report._methods.find_spec", lambda package: None)
+    monkeypatch.setattr("ridgeway.catalogue._method.find_spec", lambda package: None)
     output = run("penguins", "--out", tmp_path / "r").output
     assert "GeneralizedRidge" in output
     assert "from pooled" in output
@@ -123,9 +123,9 @@ def stray(name, count):
         (stray("x2", 30), (), "30 of 300 values of 'x2' are text ('n/k') and the others are numbers."),
         (stray("y", 2), (), "2 of 300 values of 'y' are text ('n/k') and the others are numbers."),
         (lambda f: f.rename(columns={"x2": "x1"}), (), "has duplicate column names: 'x1'."),
-        (None, ("--methods", "svm"), "there is no method 'svm'."),
+        (None, ("--methods", "svm"), "unknown method 'svm'."),
         (None, ("--missing", "refuse"), "rows have missing values in: 'x1' (1), 'kind' (2)."),
-        (None, ("--holdout", "1.5"), "holdout must be between 0 and 1; got 1.5."),
+        (None, ("--holdout", "1.5"), "holdout must lie between 0 and 1; got 1.5."),
         (
             None,
             ("--encoding", "nothing.json"),

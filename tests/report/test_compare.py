@@ -8,10 +8,10 @@ import pytest
 from report.tables import alike, shifted
 
 from ridgeway import datasets, report
+from ridgeway.catalogue import COMPARED
 from ridgeway.data import TypedTable, encode
 from ridgeway.errors import InvalidDataError, InvalidParameterError
-from ridgeway.report._comparison import N_ORDERS
-from ridgeway.report._methods import METHODS, choose_methods
+from ridgeway.report._comparison import N_ORDERS, contenders_of
 from ridgeway.report._tasks import Tasks, label_rows
 
 SITES = {"target": "y", "task_columns": "site"}
@@ -169,7 +169,7 @@ def test_progress_runs_to_its_end(rng):
 
 
 def test_methods_are_chosen_by_name_and_number():
-    methods, absent = choose_methods(["crr:0.5", "crr:2", "es:7", "gr:1", "mn"])
+    methods, absent = contenders_of(["crr:0.5", "crr:2", "es:7", "gr:1", "mn"])
     assert absent == []
     assert [method.name for method in methods] == [
         *("ContinualRidge (crr:0.5)", "ContinualRidge (crr:2)", "EarlyStopping", "GeneralizedRidge", "MinimumNorm"),
@@ -178,15 +178,15 @@ def test_methods_are_chosen_by_name_and_number():
     assert methods[0].make().penalty == 0.5
     assert methods[2].make().n_steps == 7
     assert methods[3].make().weights.prior == 1.0
-    found, absent = choose_methods()
-    assert len(found) + len(absent) == len(METHODS)
-    for key in ("nn", "mn:1", "crr:x", "crr:-1", "es:1.5", "gr:inf", ""):
-        with pytest.raises(InvalidParameterError, match=r"there is no method|needs a number"):
-            choose_methods([key])
+    found, absent = contenders_of(None)
+    assert len(found) + len(absent) == len(COMPARED)
+    for key in ("nn", "mn:1", "crr:x", "crr:-1", "es:1.5", "es:0", "gr:inf", "gr:1/2", "", "mn:"):
+        with pytest.raises(InvalidParameterError, match=r"unknown method|needs a? ?number"):
+            contenders_of([key])
 
 
 def test_a_peer_that_is_not_installed_is_said_and_not_needed(monkeypatch, rng):
-    monkeypatch.setattr("ridgeway.report._methods.find_spec", lambda package: None)
+    monkeypatch.setattr("ridgeway.catalogue._method.find_spec", lambda package: None)
     found = report.compare(shifted(rng, n_tasks=2, n=20), **SITES)
     assert found.absent == ("river",)
     with pytest.raises(KeyError):
@@ -199,7 +199,7 @@ def test_river_is_ridge_regression_with_prior_one(rng):
     """Which GeneralizedRidge(Accumulated(prior=1)) is too, intercept aside: the adapter passes on what it is given."""
     pytest.importorskip("river", reason="river is not installed")
     X, y = rng.normal(size=(200, 3)), rng.normal(size=200)
-    (river, _), _ = choose_methods(["river"])
+    (river, _), _ = contenders_of(["river"])
     model = river.make()
     for part in np.split(np.arange(200), 4):
         model.partial_fit(X[part], y[part])

@@ -206,7 +206,7 @@ def test_what_is_held_out_is_never_learned_from(rng):
     assert set(np.concatenate(dealt.train)) == set(np.concatenate(tasks.train))
     assert set(np.concatenate(dealt.test)) == set(np.concatenate(tasks.test))
     for holdout in (0.0, 1.0, -1.0, np.nan):
-        with pytest.raises(InvalidParameterError, match="holdout must be between"):
+        with pytest.raises(InvalidParameterError, match="holdout must lie between"):
             Tasks.split(["a", "b", "c"], numbers, holdout, rng)
 
 

@@ -4,6 +4,7 @@ Nothing here checks its input: `_validation` has done so. Rank decisions are mad
 unit norm, and nowhere else.
 """
 
+from ridgeway.linalg._checked import checked_definite, checked_semidefinite
 from ridgeway.linalg._definite import (
     asymmetry,
     cholesky_root,
@@ -81,6 +82,8 @@ __all__ = [
     "add_rows",
     "add_triangle",
     "asymmetry",
+    "checked_definite",
+    "checked_semidefinite",
     "cholesky_root",
     "column_complement",
     "column_products",

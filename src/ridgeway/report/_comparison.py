@@ -1,19 +1,20 @@
 """`compare`: run every method on the same tasks, and collect the results."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._checks import one_of
 from ridgeway._optional import require
+from ridgeway.catalogue import COMPARED, Method, find, resolve
 from ridgeway.data import Encoding, Progress, Table, TypedTable, encode, open_table
 from ridgeway.datasets import Dataset
 from ridgeway.errors import InvalidParameterError
 from ridgeway.metrics import backward_transfer
 from ridgeway.report._learning import learn_in_order
-from ridgeway.report._methods import Method, choose_methods
 from ridgeway.report._result import MethodComparison, MethodResult, TaskInfo
 from ridgeway.report._tasks import Tasks, label_rows, lost_tasks, running_constants
 
@@ -34,7 +35,7 @@ def compare(
     target: str | None = None,
     task_columns: str | Sequence[str] | None = None,
     features: Sequence[str] | None = None,
-    methods: Sequence[str] | None = None,
+    methods: str | Sequence[Any] | None = None,
     order: str = "file",
     holdout: float = 0.2,
     missing: str = "drop",
@@ -60,9 +61,9 @@ def compare(
         The columns whose values together name a task.
     features : sequence of str, optional
         The columns to predict from; all others if not given.
-    methods : sequence of str, optional
-        Any of mn, es, crr, sgd, river, gr, oracle, some with a number (`crr:0.1`); all that are installed if not given.
-        The oracle is always included.
+    methods : sequence of names, estimators and policies, optional
+        Names of the `catalogue`, such as `crr:0.1`; estimators with `partial_fit` and `predict`; policies of `weights`
+        or your own. By default all of mn, es, crr, sgd, river, gr that are installed. The oracle is always included.
     order : {"file", "sorted", "random"}, default "file"
         The order of the tasks: of first appearance, sorted by value, or random.
     holdout : float, default 0.2
@@ -93,9 +94,9 @@ def compare(
     >>> comparison["mn"].forgets, comparison["gr"].forgets
     (True, False)
     """
-    _check_options(
-        order=(order, ORDERS), missing=(missing, ("drop", "refuse")), unknown=(unknown, ("refuse", "ignore"))
-    )
+    one_of(order, ORDERS, "order")
+    one_of(missing, ("drop", "refuse"), "missing")
+    one_of(unknown, ("refuse", "ignore"), "unknown")
     if isinstance(data, Dataset):
         target, task_columns = target or data.target, task_columns or data.task_columns
     if target is None or not task_columns:
@@ -105,7 +106,7 @@ def compare(
         raise InvalidParameterError(f"{target!r} is the target and cannot name the task too. Choose another column.")
     if isinstance(data, Dataset) and features is None and encoding is None:
         features = [name for name in data.features if name != target and name not in labels]
-    contenders, absent = choose_methods(methods)
+    contenders, absent = contenders_of(methods)
     table = TypedTable(as_table(data))
     table.check_names(labels)
     encoded = encode(table, target, labels, features, missing=missing, unknown=unknown, encoding=encoding)
@@ -141,10 +142,21 @@ def as_table(data: Any) -> Table:
     return open_table(data.columns, source=data.name) if isinstance(data, Dataset) else open_table(data)
 
 
-def _check_options(**options: tuple[str, Sequence[str]]) -> None:
-    for name, (value, choices) in options.items():
-        if value not in choices:
-            raise InvalidParameterError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
+def contenders_of(methods: str | Sequence[Any] | None) -> tuple[list[Method], list[str]]:
+    """Return the methods to compare, the oracle among them, and the names of those that are not installed."""
+    found = resolve(COMPARED if methods is None else methods)
+    absent = [method.key for method in found if not method.is_installed]
+    if methods is not None and absent:
+        raise InvalidParameterError(f"{', '.join(absent)} is not installed. Install it, or choose other methods.")
+    if not any(method.key == "oracle" for method in found):
+        found.append(find("oracle"))
+    names = [method.name for method in found]
+    return [
+        # Two methods of one kind are told apart by their keys.
+        method if names.count(method.name) == 1 else replace(method, name=f"{method.name} ({method.key})")
+        for method in found
+        if method.key not in absent
+    ], absent
 
 
 @dataclass

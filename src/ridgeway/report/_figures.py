@@ -33,7 +33,7 @@ def draw_all(comparison: MethodComparison) -> Iterator[tuple[str, str, Figure]]:
         )
         floor = min(float(result.losses.min()) for result in comparison.results)
         for result in comparison.results:
-            yield f"losses-{result.method.key.replace(':', '-')}", result.method.name, _losses(result, floor, ceiling)
+            yield f"losses-{result.method.slug}", result.method.name, _losses(result, floor, ceiling)
 
 
 def _forgetting(comparison: MethodComparison) -> Figure:

@@ -9,8 +9,8 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.errors import PrecisionWarning
-from ridgeway.report._methods import Method
+from ridgeway.catalogue import Method
+from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.report._tasks import Tasks
 
 Array = NDArray[np.float64]
@@ -57,10 +57,11 @@ def learn_in_order(
     X_held, y_held = tasks.X[held], tasks.y[held]
     losses = np.full((len(order), len(order)), np.nan)
     seconds = np.zeros(len(order))
+    if method.make is None:
+        raise InvalidParameterError(f"method {method.key!r} has no estimator, so it cannot be compared on a table.")
     model = method.make()
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("error")
-        warnings.simplefilter("always", PrecisionWarning)
+        warnings.simplefilter("always")
         for t, number in enumerate(order):
             X, y = tasks.X[tasks.train[number]], tasks.y[tasks.train[number]]
             started = perf_counter()
@@ -68,7 +69,12 @@ def learn_in_order(
             if every or t == len(order) - 1:
                 model.predict(X[:1])
                 seconds[t] = perf_counter() - started
-                predictions = model.predict(X_held)
+                predictions = np.asarray(model.predict(X_held), dtype=np.float64)
+                if predictions.shape != y_held.shape:
+                    raise InvalidDataError(
+                        f"{method.name} predicts an array of shape {predictions.shape} for {len(y_held)} rows. Its "
+                        "predict must return one number per row."
+                    )
                 squares = np.add.reduceat(np.square(predictions - y_held), starts) / counts
                 losses[t] = np.sqrt(squares)[order]
             step()

@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 import numpy as np
 
-from ridgeway.report._methods import SGD_STEPS
+from ridgeway.catalogue import SGD_STEPS
 from ridgeway.report._result import MethodComparison, MethodResult, short
 
 __all__ = ["make_page"]

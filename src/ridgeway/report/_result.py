@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from ridgeway import metrics
+from ridgeway.catalogue import Method
 from ridgeway.data import Encoding
-from ridgeway.report._methods import Method
 
 __all__ = ["MethodComparison", "MethodResult", "TaskInfo", "short"]
 
@@ -214,7 +214,7 @@ class MethodComparison:
     @property
     def sentence(self) -> str:
         """What happened, made from the numbers."""
-        return " ".join([*(self._exact(r) for r in self.results if r.method.key.startswith("gr")), self._forgotten()])
+        return " ".join([*(self._exact(r) for r in self.results if r.method.rule.startswith("gr")), self._forgotten()])
 
     def _exact(self, result: MethodResult) -> str:
         said = (

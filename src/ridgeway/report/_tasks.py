@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._checks import fraction
 from ridgeway.data import TypedTable
-from ridgeway.errors import InvalidDataError, InvalidParameterError
+from ridgeway.errors import InvalidDataError
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -36,8 +37,7 @@ class Tasks:
     @classmethod
     def split(cls, names: list[str], numbers: Index, holdout: float, rng: np.random.Generator) -> "Tasks":
         """Hold out a random share of each task's rows, at least one. The rows themselves are filled in later."""
-        if not 0.0 < holdout < 1.0:
-            raise InvalidParameterError(f"holdout must be between 0 and 1; got {holdout:g}. Pass a share such as 0.2.")
+        fraction(holdout, "holdout", "Pass 0.2 to hold out a fifth of the rows.")
         if len(names) < 2:
             raise InvalidDataError(
                 f"there is only one task ({names[0]!r}), so nothing can be forgotten. Choose a task column with more "

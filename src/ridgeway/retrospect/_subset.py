@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.errors import InvalidParameterError
+from ridgeway._checks import whole
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.information import Inference, Information
 from ridgeway.linalg import threads_for
-from ridgeway.retrospect._model import feature_names, is_number, memory_of, per_target, positions
+from ridgeway.retrospect._model import feature_names, memory_of, per_target, positions
 from ridgeway.weights import Accumulated
 
 Array = NDArray[np.float64]
@@ -104,10 +104,9 @@ def best_subset(model: GeneralizedRidge, k: int) -> Subset:
     """
     memory = memory_of(model)
     p = model.n_features_in_
-    if not is_number(k) or k != int(k) or not 1 <= k <= p:
-        raise InvalidParameterError(f"k must be a whole number from 1 to {p}, the number of features; got {k!r}.")
+    k = whole(k, "k, the number of features,", most=p)
     with threads_for(p):
-        columns = _search(memory.information, int(k))
+        columns = _search(memory.information, k)
         chosen = submodel(model, columns)
         fit = _least_squares(memory.information, columns)
     with np.errstate(divide="ignore", invalid="ignore"):
