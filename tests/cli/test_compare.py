@@ -80,7 +80,7 @@ def test_a_task_that_loses_all_its_rows_is_named(run, table, tmp_path):
     frame.to_csv(table, index=False)
     result = run(table, *SITES, "--out", tmp_path / "r")
     assert result.exit_code == 0, result.output
-    assert "Tasks of which no row is left, and not compared: [b]<i>.\n" in result.stdout
+    assert "Not compared, because no rows are left: [b]<i>.\n" in result.stdout
     assert "Tasks of which no row is left: [b]&lt;i&gt;." in (tmp_path / "r" / "index.html").read_text()
     assert json.loads((tmp_path / "r" / "comparison.json").read_text())["tasks_left_out"] == ["[b]<i>"]
 
@@ -92,13 +92,21 @@ def test_column_names_with_commas(run, table, tmp_path):
 
 
 def test_a_narrow_terminal_and_peers_that_are_missing(run, table, tmp_path, monkeypatch):
-    monkeypatch.setattr("ridgeway.cli._compare.PLAIN_WIDTH", 60)
+    monkeypatch.setattr("ridgeway.cli._output.PLAIN_WIDTH", 60)
     monkeypatch.setattr("ridgeway.catalogue._method.find_spec", lambda package: None)
     output = run("penguins", "--out", tmp_path / "r").output
     assert "GeneralizedRidge" in output
     assert "from pooled" in output
     assert "bytes kept" not in output
-    assert "Not installed, and not compared: river." in output
+    assert "Not compared, because not installed: river." in output
+
+
+def test_json(run, table, tmp_path):
+    found = json.loads(run(table, *SITES, "--out", tmp_path / "r", "--json").stdout)
+    assert found["page"] == str(tmp_path / "r" / "index.html")
+    assert [result["method"] for result in found["results"]] == ["gr", "oracle"]
+    assert found["results"][0]["forgetting_by_chance"] is None
+    assert len(found["tasks"]) == 5
 
 
 def changed(**columns):
@@ -174,7 +182,7 @@ def test_an_index_with_a_name_is_no_feature_either(run, table, tmp_path, form):
     ("name", "content", "message"),
     [
         ("no.csv", None, "no.csv does not exist. Check the path."),
-        ("pengiuns", None, "no data set of that name: penguins, flights, wages, exams."),
+        ("pengiuns", None, "no data set of that name. Data sets: penguins, flights, wages, exams."),
         ("a.txt", b"site,y\na,1\n", "ends in '.txt'; a data file ends in .csv, .tsv"),
         ("a.parquet", b"site,y\na,1\n", "cannot be read: "),
         ("a.csv", b"", "a.csv is empty."),
@@ -223,5 +231,9 @@ def assert_refused(result, message, folder):
 def test_progress_on_a_terminal(monkeypatch, table, tmp_path, run):
     steps = []
     monkeypatch.setattr("rich.progress.Progress.update", lambda self, task, **change: steps.append(change))
+    assert run(table, *SITES, "--out", tmp_path / "r").exit_code == 0
+    assert not steps  # not a terminal
+    monkeypatch.setattr("ridgeway.cli._output._is_terminal", lambda: True)
+    monkeypatch.setattr("ridgeway.cli._output.PATIENCE", 0.0)
     assert run(table, *SITES, "--out", tmp_path / "r").exit_code == 0
     assert steps[-1]["completed"] == steps[-1]["total"] > 0
