@@ -91,7 +91,7 @@ def place(tmp_path):
 BAD = {
     "no tasks": (["--tasks", "0"], "n_tasks must be a whole number of at least 1; got 0."),
     "negative noise": (["--noise", "-1"], "noise_variance must be a finite number of 0 or more; got -1.0."),
-    "no number": (["--noise", "loud"], "--noise must be a number, or numbers with commas; got 'loud'."),
+    "no number": (["--noise", "loud"], "--noise must be a number, or numbers separated by commas; got 'loud'."),
     "unknown method": (["--methods", "gr,oracel"], "there is no method 'oracel'. Did you mean oracle?"),
     "not PSD": (["--covariance", "{}/negative.npy"], "the covariance is not positive semidefinite"),
     "no array": (["--covariance", "{}/text.npy"], "is not an array in NumPy's .npy format."),
@@ -184,7 +184,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert errors == "ridgeway simulate: interrupted. What is done is kept; continue with --resume.\n"
+    assert errors == "ridgeway simulate: interrupted. Finished parts are kept; continue with --resume.\n"
     assert list((tmp_path / "run" / "parts").glob("*.npz"))
 
 

@@ -150,7 +150,7 @@ def test_predictions_that_cannot_be_made_leave_nothing(made, rows, tmp_path):
         made.predict_file(tmp_path / "new.csv", tmp_path / "new.csv")
     with pytest.raises(InvalidParameterError, match="is read by this very call"):
         made.predict_file(tmp_path / "new.csv", made.path)
-    with pytest.raises(InvalidDataError, match="data files end with"):
+    with pytest.raises(InvalidDataError, match="a data file ends in"):
         made.predict_file(tmp_path / "new.csv", tmp_path / "p.xlsx")
     rows.drop(columns="a").to_csv(tmp_path / "less.csv", index=False)
     with pytest.raises(FeatureMismatchError, match=r"has no column 'a'\. Rename or add columns\.$"):
@@ -271,5 +271,5 @@ def test_values_with_several_spellings_make_no_task_id_in_any_kind_of_file(made,
     rows.to_csv(tmp_path / "d.csv", index=False)
     rows.to_parquet(tmp_path / "d.parquet", index=False)
     for name in ("d.csv", "d.parquet"):
-        with pytest.raises(InvalidDataError, match="makes no task id"):
+        with pytest.raises(InvalidDataError, match="cannot name a task"):
             made.absorb_file(tmp_path / name, task_column="when")

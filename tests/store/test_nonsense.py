@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from ridgeway import store
-from ridgeway.data._schema import Schema, canonical, parsed
-from ridgeway.errors import DamagedStoreError, InvalidParameterError, StoreError
+from ridgeway.data import Schema
+from ridgeway.errors import DamagedStoreError, InvalidParameterError, InvalidStateError, StoreError
 from ridgeway.store import _generations, _state
+from ridgeway.store._notes import canonical, parsed, schema_from
 from ridgeway.store._records import Record, checked_id
 
 SCHEMA = Schema(("a", "b"), ("y",), True, None, True, "moments")
@@ -19,9 +20,22 @@ def test_notes():
     for stored in (b"", b"\xff", b"[" * 100_000, b"7", b"[1]"):
         with pytest.raises(DamagedStoreError):
             parsed(stored)
-    for change in ({"features": 3}, {"features": []}, {"targets": []}, {"information": "both"}, {"more": 1}):
-        with pytest.raises(DamagedStoreError, match="schema"):
-            Schema.from_bytes(canonical({**parsed(SCHEMA.to_bytes()), **change}))
+    changes: tuple[dict[str, object], ...] = (
+        {"features": 3},
+        {"features": []},
+        {"targets": []},
+        {"information": "both"},
+        {"weight_kind": "count"},
+        {"version": 2},
+        {"version": True},
+        {"more": 1},
+    )
+    for change in changes:
+        stored = canonical({**parsed(SCHEMA.to_bytes()), **change})
+        with pytest.raises(InvalidStateError, match="stored schema"):
+            Schema.from_bytes(stored)
+        with pytest.raises(DamagedStoreError, match=r"stored schema.*restore-previous"):
+            schema_from(stored)
     for change in ({"sequence": "x"}, {"more": 1}, {"digest": None}):
         with pytest.raises(DamagedStoreError, match="record"):
             Record.from_bytes(canonical({**RECORD.as_dict(), **change}))

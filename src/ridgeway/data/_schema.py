@@ -1,35 +1,44 @@
-"""What a state file is about: its columns and the settings of its model, fixed when it is made."""
+"""What a model is about: its columns and its settings, fixed before the first row."""
 
 import json
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 from ridgeway.data._columns import index_columns
-from ridgeway.errors import DamagedStoreError, FeatureMismatchError, InvalidParameterError
+from ridgeway.errors import FeatureMismatchError, InvalidParameterError, InvalidStateError
+
+WeightKind = Literal["precision", "frequency"]
 
 KINDS = ("square_root", "moments")
+SCHEMA_VERSION = 1
 LONGEST_NAME = 200
 LOOK_ALIKES = str.maketrans(
     "аеорсухіјѕԁһгԛԝАВЕЗКМНОРСТУХІЈЅαοιρνυΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
     "aeopcyxijsdhrqwABE3KMHOPCTYXIJSaoipvuABEZHIKMNOPTYX",
 )
-"""Cyrillic and Greek letters that are drawn as a Latin one."""
+"""Cyrillic and Greek letters that look like a Latin one."""
 
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns of a state file and the settings of its model.
+    """The columns of a model and its settings.
 
     Attributes
     ----------
     features, targets : tuple of str
-    single_target : whether the target was named alone, so that `y` has one axis
+    single_target : bool
+        Whether the target was given as one name, so that `y` has one axis.
     weight_column : str or None
     fit_intercept : bool
     information : {"square_root", "moments"}
+    version : int
+        Version of the schema; always 1 so far.
+    weight_kind : {"precision", "frequency"}
+        Whether a weight is the inverse of a row's noise variance, up to a factor, or the number of times that the row
+        was observed.
     """
 
     features: tuple[str, ...]
@@ -38,6 +47,8 @@ class Schema:
     weight_column: str | None
     fit_intercept: bool
     information: str
+    version: int = SCHEMA_VERSION
+    weight_kind: WeightKind = "precision"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -46,49 +57,31 @@ class Schema:
 
     @property
     def width(self) -> int:
-        """Features and targets."""
+        """Number of features and targets."""
         return len(self.features) + len(self.targets)
 
     def to_bytes(self) -> bytes:
-        """Return the one way to write this schema."""
-        return canonical(asdict(self))
+        """Return the schema as JSON; equal schemas give equal bytes."""
+        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":")).encode()
 
     @classmethod
     def from_bytes(cls, stored: bytes) -> "Schema":
-        """Return the schema that `to_bytes` wrote, or raise `DamagedStoreError`."""
-        fields = parsed(stored)
+        """Return the schema that `to_bytes` wrote, or raise `InvalidStateError`."""
         try:
+            fields = json.loads(stored)
             schema = checked_schema(
                 fields["features"],
                 fields["targets"][0] if fields["single_target"] else fields["targets"],
-                weight_column=fields["weight_column"],
-                fit_intercept=fields["fit_intercept"],
-                information=fields["information"],
+                **{name: fields[name] for name in SETTINGS},
             )
-        except (KeyError, LookupError, TypeError, InvalidParameterError) as error:
-            raise DamagedStoreError(f"the schema of the state file makes no sense: {error}. {RESTORE}") from error
+        except (LookupError, TypeError, ValueError, RecursionError) as error:
+            raise InvalidStateError(f"the stored schema is invalid: {error}.") from error
         if schema.to_bytes() != stored:
-            raise DamagedStoreError(f"the schema of the state file is not as it was written. {RESTORE}")
+            raise InvalidStateError("the stored schema has been changed: it is not written as Ridgeway writes it.")
         return schema
 
 
-RESTORE = "Bring back a copy, or try `ridgeway check --restore-previous`."
-
-
-def canonical(value: Any) -> bytes:
-    """Return JSON as bytes, always the same for the same value."""
-    return json.dumps(value, ensure_ascii=True, allow_nan=False, sort_keys=True, separators=(",", ":")).encode()
-
-
-def parsed(stored: bytes) -> dict[str, Any]:
-    """Return what `canonical` wrote of a dictionary, or raise `DamagedStoreError`."""
-    try:
-        value = json.loads(stored)
-    except (ValueError, RecursionError) as error:
-        raise DamagedStoreError(f"the state file holds a note that cannot be read. {RESTORE}") from error
-    if not isinstance(value, dict):
-        raise DamagedStoreError(f"the state file holds a note of the wrong kind. {RESTORE}")
-    return value
+SETTINGS = ("weight_column", "fit_intercept", "information", "version", "weight_kind")
 
 
 def checked_schema(
@@ -98,21 +91,18 @@ def checked_schema(
     weight_column: str | None,
     fit_intercept: bool,
     information: str,
+    version: int = SCHEMA_VERSION,
+    weight_kind: WeightKind = "precision",
 ) -> Schema:
-    """Return a schema whose names can be told apart, or raise `InvalidParameterError`."""
+    """Return a schema whose names cannot be confused, or raise `InvalidParameterError`."""
     if isinstance(features, str):
         raise InvalidParameterError(
-            f"features must be a list of names; got the text {features!r}. Pass [{features!r}]."
+            f"features must be a list of names; got the string {features!r}. Pass [{features!r}]."
         )
     single = isinstance(target, str)
     names = tuple(features), (target,) if isinstance(target, str) else tuple(target)
-    schema = Schema(*names, single, weight_column, fit_intercept, information)
-    if not names[0] or not names[1]:
-        raise InvalidParameterError("a state file needs at least one feature and one target. Name them.")
-    if not isinstance(fit_intercept, bool):
-        raise InvalidParameterError(f"fit_intercept must be True or False; got {fit_intercept!r}.")
-    if information not in KINDS:
-        raise InvalidParameterError(f"information must be one of {', '.join(map(repr, KINDS))}; got {information!r}.")
+    schema = Schema(*names, single, weight_column, fit_intercept, information, version, weight_kind)
+    _check_settings(schema)
     for name in schema.columns:
         _check_name(name)
     refuse_twice(schema.columns, InvalidParameterError)
@@ -126,36 +116,54 @@ def checked_schema(
     return schema
 
 
-def _check_name(name: Any) -> None:
-    if not isinstance(name, str) or not name.strip():
-        raise InvalidParameterError(f"a column needs a name; got {name!r}. Name every feature and target.")
-    if len(name) > LONGEST_NAME or any(unicodedata.category(letter)[0] == "C" for letter in name):
+def _check_settings(schema: Schema) -> None:
+    if not schema.features or not schema.targets:
+        raise InvalidParameterError("a schema needs at least one feature and one target. Name them.")
+    if not isinstance(schema.fit_intercept, bool):
+        raise InvalidParameterError(f"fit_intercept must be True or False; got {schema.fit_intercept!r}.")
+    for name, choices in (("information", KINDS), ("weight_kind", get_args(WeightKind))):
+        value = getattr(schema, name)
+        if value not in choices:
+            raise InvalidParameterError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
+    if type(schema.version) is not int or schema.version != SCHEMA_VERSION:
         raise InvalidParameterError(
-            f"the column name {ascii(name)[:80]} has control characters or more than {LONGEST_NAME} letters. Rename it."
+            f"the schema has version {schema.version!r}; this version of Ridgeway reads {SCHEMA_VERSION}. Upgrade."
         )
 
 
+def _check_name(name: Any) -> None:
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidParameterError(f"a column needs a name; got {name!r}. Name every feature and target.")
+    if len(name) > LONGEST_NAME:
+        raise InvalidParameterError(
+            f"the column name {ascii(name)[:80]}… is {len(name)} characters long; the limit is {LONGEST_NAME}. "
+            "Rename it."
+        )
+    if any(unicodedata.category(character)[0] == "C" for character in name):
+        raise InvalidParameterError(f"the column name {name!a} contains control characters. Rename it.")
+
+
 def skeleton(name: str) -> str:
-    """Return what a name looks like: two names with the same skeleton are easily taken for each other."""
+    """Return what a name looks like: two names with the same skeleton are easily confused."""
     return unicodedata.normalize("NFKC", name).translate(LOOK_ALIKES).strip()
 
 
 def refuse_twice(names: Sequence[str], error: type[ValueError], where: str = "") -> None:
-    """Raise where a name occurs twice."""
+    """Raise if a name occurs twice."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise error(f"{where}duplicate column names: {listed(twice)}. Rename or drop them.")
 
 
 def check_columns(found: Sequence[str], needed: Sequence[str], where: str, *, extra: Sequence[str] | None = ()) -> None:
-    """Raise `FeatureMismatchError` where columns are missing, there twice, or not known.
+    """Raise `FeatureMismatchError` if columns are missing, duplicated or unknown.
 
     Parameters
     ----------
     found : the columns of a table
-    needed : those that it must have
-    where : what the table is, to begin the message with
-    extra : those that it may have besides; None for any
+    needed : the columns that it must have
+    where : what the table is called at the start of a message
+    extra : further columns that it may have; None for any
     """
     refuse_twice(found, FeatureMismatchError, f"{where} has ")
     missing = [name for name in needed if name not in set(found)]
@@ -167,17 +175,17 @@ def check_columns(found: Sequence[str], needed: Sequence[str], where: str, *, ex
     alike = [f"{name!a} is not {other!a}" for name, other in pairs if other is not None]
     parts = [
         f"no column {listed(missing)}" if missing else "",
-        f"columns that the state file does not know: {listed(unknown)}" if unknown else "",
+        f"unknown columns: {listed(unknown)}" if unknown else "",
     ]
     hint = f" ({'; '.join(alike)}, though they look alike)" if alike else ""
     refuse_index([name for name in index_columns(found) if name in unknown], where)
-    exactly = "Rename, add or drop columns so that the table has exactly those of the state file, in any order."
+    exactly = "Rename, add or drop columns: the table must have exactly those of the model, in any order."
     remedy = "Rename or add columns." if extra is None else exactly
     raise FeatureMismatchError(f"{where} has {' and '.join(part for part in parts if part)}{hint}. {remedy}")
 
 
 def refuse_index(index: Sequence[str], where: str) -> None:
-    """Raise where there is a column that is the index that pandas writes unless it is told not to."""
+    """Raise if there is a column that pandas adds to a file unless told not to."""
     if index:
         raise FeatureMismatchError(
             f"{where} has a column {index[0]!r}, which looks like the index of a pandas DataFrame. "
@@ -186,6 +194,6 @@ def refuse_index(index: Sequence[str], where: str) -> None:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names for a message: the first few, quoted."""
+    """Return the first few names, quoted, for a message."""
     shown = ", ".join(repr(name) for name in names[:6])
     return shown if len(names) <= 6 else f"{shown}, … ({len(names)} in all)"

@@ -10,7 +10,6 @@ from os import PathLike, fsdecode, fsencode
 from pathlib import Path
 from urllib.parse import quote
 
-from ridgeway.data import RESTORE
 from ridgeway.errors import (
     DamagedStoreError,
     StoreBusyError,
@@ -18,6 +17,7 @@ from ridgeway.errors import (
     StoreVersionError,
     UncertainStoreError,
 )
+from ridgeway.store._notes import RESTORE
 
 APPLICATION = 0x52647779  # "Rdwy"
 MAGIC = b"SQLite format 3\0"

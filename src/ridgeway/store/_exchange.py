@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._optional import require
-from ridgeway.data import Progress, Schema, Table, canonical, check_columns, explained, numbers, parsed, writer
+from ridgeway.data import Progress, Schema, Table, check_columns, explained, numbers, writer
 from ridgeway.errors import DamagedStoreError, StoreError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.store._digests import digest_of
 from ridgeway.store._generations import FIRST, MEMORY_BUDGET, Generation
+from ridgeway.store._notes import canonical, parsed, schema_from
 from ridgeway.store._records import Record, live, totals
 from ridgeway.store._state import check_state
 
@@ -68,7 +69,7 @@ def import_arrays(path: Path) -> tuple[Schema, list[tuple[int, Record]], dict[st
     fields = parsed(manifest)
     if fields.get("format") != EXPORT_FORMAT:
         raise StoreError(f"{path} is an export of format {fields.get('format')!r}; known is {EXPORT_FORMAT}. Upgrade.")
-    schema = Schema.from_bytes(str(fields.get("schema")).encode())
+    schema = schema_from(str(fields.get("schema")).encode())
     records = [Record.from_bytes(str(stored).encode()) for stored in fields.get("ledger", [])]
     check_state(schema, arrays, *totals(live(records)))
     return schema, [(FIRST, record) for record in records], arrays
@@ -101,7 +102,7 @@ def quoted(text: str) -> str:
 
 def predict_table(model: GeneralizedRidge, schema: Schema, table: Table, out: Path, progress: Progress | None) -> int:
     """Write a prediction for each row of a data file, which needs the features and may have more; return the rows."""
-    check_columns(table.columns, schema.features, str(table.path), extra=None)
+    check_columns(table.columns, schema.features, table.source, extra=None)
     names, done = [quoted(f"predicted_{target}") for target in schema.targets], 0
     with explained(table, schema.features), written(out) as temporary, writer(out, temporary, names) as write:
         for batch in table.batches(schema.features, rows=PREDICTED_ROWS):

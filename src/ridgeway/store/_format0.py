@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.data import RESTORE, Schema, parsed
+from ridgeway.data import Schema
 from ridgeway.errors import DamagedStoreError
 from ridgeway.store._connection import check_tables
 from ridgeway.store._generations import FIRST
+from ridgeway.store._notes import RESTORE, canonical, parsed, schema_from
 from ridgeway.store._records import Record
 
 Array = NDArray[np.float64]
@@ -39,7 +40,7 @@ def read(connection: sqlite3.Connection, path: Path) -> tuple[Schema, list[tuple
         if 8 * prod(sizes) != len(data):
             raise DamagedStoreError(f"{path} is damaged: the array {name!r} is not of its shape. {RESTORE}")
         arrays[str(name)] = np.frombuffer(data, dtype="<f8").reshape(sizes, order="F").astype(np.float64, order="F")
-    return Schema.from_bytes(heads[0][0]), [(FIRST, _record(stored)) for stored in records], arrays
+    return _schema(heads[0][0]), [(FIRST, _record(stored)) for stored in records], arrays
 
 
 def root_of(schema: bytes, records: list[bytes], state: list[tuple[Any, Any, Any]]) -> bytes:
@@ -52,6 +53,10 @@ def root_of(schema: bytes, records: list[bytes], state: list[tuple[Any, Any, Any
     except (AttributeError, TypeError) as error:
         raise DamagedStoreError(f"the state file holds a value of the wrong kind. {RESTORE}") from error
     return digest.digest()
+
+
+def _schema(stored: bytes) -> Schema:
+    return schema_from(canonical({"version": 1, "weight_kind": "precision", **parsed(stored)}))
 
 
 def _record(stored: bytes) -> Record:

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.data import RESTORE, Schema, canonical, parsed
+from ridgeway.data import Schema
 from ridgeway.errors import DamagedStoreError, StoreError, StoreVersionError
 from ridgeway.store._connection import FORMAT, check_format, check_tables, write_new
 from ridgeway.store._digests import BLOCK_BYTES, bytes_of, digest_of, digesting, pieces
+from ridgeway.store._notes import RESTORE, canonical, parsed, schema_from
 from ridgeway.store._records import Record
 
 Array = NDArray[np.float64]
@@ -87,7 +88,7 @@ def read_generation(connection: sqlite3.Connection, path: Path, *, previous: boo
     records = tuple((generation, Record.from_bytes(record)) for generation, record in stored)
     if [record.sequence for _, record in records] != [sequence for sequence, _, _ in entries]:
         raise _damaged(path, "the ledger is out of order")
-    return Generation(current, Schema.from_bytes(schema), records, _parsed_manifest(manifest, path), root)
+    return Generation(current, schema_from(schema), records, _parsed_manifest(manifest, path), root)
 
 
 def _read_head(connection: sqlite3.Connection) -> tuple[bytes, int]:

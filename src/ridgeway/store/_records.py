@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ridgeway.data import RESTORE, canonical, parsed
 from ridgeway.errors import DamagedStoreError, InvalidParameterError
+from ridgeway.store._notes import RESTORE, canonical, parsed
 
 LONGEST_ID = 200
 LONGEST_REASON = 1000

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.data import RESTORE, Schema, Task, check_tasks, columns_of_a_model
+from ridgeway.data import Schema, Task, check_tasks, columns_of_a_model
 from ridgeway.errors import DamagedStoreError, InvalidDataError, InvalidStateError, StoreError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.information import KINDS
 from ridgeway.linalg import is_nearly_semidefinite
+from ridgeway.store._notes import RESTORE
 from ridgeway.weights import Accumulated, Mergeable, Origin, Retained, from_arrays, policy_of, to_arrays
 
 Array = NDArray[np.float64]

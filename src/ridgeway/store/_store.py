@@ -219,7 +219,7 @@ class Store:
         That file must not exist yet; it is put in place once it is whole.
         """
         table, where = open_table(path), as_path(out)
-        if os.path.realpath(where) in (os.path.realpath(self.path), os.path.realpath(table.path)):
+        if os.path.realpath(where) in (os.path.realpath(self.path), os.path.realpath(path)):
             raise InvalidParameterError(f"{where} is read by this very call. Write the predictions to another file.")
         _, arrays = self.snapshot()
         return predict_table(model_of(self.schema, arrays, named=False), self.schema, table, where, progress)
