@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from runner import CliRunner
 
 from ridgeway.cli._commands import commands
 from ridgeway.research import simulation

@@ -70,7 +70,7 @@ def _with_progress(results: Iterator["Result"], total: int) -> Iterator["Result"
     from rich.console import Console
     from rich.progress import Progress
 
-    console = Console(stderr=True)
+    console = Console(stderr=True, force_interactive=True)  # rich < 14.3 ends a silent bar with a blank line if not
     with Progress(console=console, disable=not console.is_terminal, transient=True) as progress:
         task = progress.add_task("verifying", total=total)
         for result in results:
