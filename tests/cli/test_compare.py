@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner
 from pyarrow import feather, parquet
 from report.tables import shifted
+from runner import CliRunner
 
 from ridgeway import report
 from ridgeway.cli._commands import commands
@@ -47,7 +47,7 @@ def test_penguins(run, tmp_path):
 
 
 def test_formats_give_the_same_numbers(table, tmp_path):
-    frame = pd.read_csv(table)
+    frame = pd.read_csv(table, float_precision="round_trip")
     paths = [tmp_path / f"same.{suffix}" for suffix in ("tsv", "parquet", "arrow", "feather")]
     frame.to_csv(paths[0], index=False, sep="\t")
     frame.to_parquet(paths[1])

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from click.testing import CliRunner
+from runner import CliRunner
 
 from ridgeway import store
 from ridgeway.cli._commands import commands

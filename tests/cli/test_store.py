@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from runner import CliRunner
 
 from ridgeway import store
 from ridgeway.cli import _output
@@ -35,7 +35,7 @@ def survey(tmp_path, rng):
     frame.to_parquet(tmp_path / "all.parquet")
     for year in (2018, 2019, 2020):
         part = frame[frame["year"] == year].drop(columns="year")
-        part.to_parquet(tmp_path / f"survey-{year}.parquet")
+        part.to_parquet(tmp_path / f"survey-{year}.parquet", index=False)
     frame.drop(columns=["log_wage", "year"]).to_csv(tmp_path / "new.csv", index=False)
     return frame
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner
+from runner import CliRunner
 
 import ridgeway
 from ridgeway import cli
