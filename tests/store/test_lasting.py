@@ -21,6 +21,7 @@ from ridgeway.errors import (
     UncertainStoreError,
 )
 from ridgeway.store import _changes, _connection
+from ridgeway.store._state import learner
 
 FEATURES = ["a", "b", "c"]
 
@@ -140,9 +141,9 @@ def test_writers_take_turns_and_readers_see_whole_generations(made, rng):
 
     def read():
         while not stop.is_set():
-            generation, arrays = made.snapshot()
-            rows = sum(record.n_samples for record in generation.ledger)
-            seen.append(rows == (arrays["counts"][3] if "counts" in arrays else 0))
+            snapshot = made.snapshot()
+            rows = sum(record.n_samples for record in snapshot.tasks)
+            seen.append(rows == (learner(made.schema, snapshot.arrays).n_samples_seen_ if rows else 0))
 
     reader = threading.Thread(target=read)
     reader.start()
@@ -174,7 +175,7 @@ def test_a_reader_holds_a_writer_up_no_longer_than_the_wait(made, rng):
     X, y = task(rng)
     impatient = store.open(made.path, timeout=0.1)
     with _connection.transaction(made.path, write=False, timeout=1.0) as connection:
-        connection.execute("SELECT * FROM head").fetchall()
+        connection.execute("SELECT * FROM generations").fetchall()
         with pytest.raises(StoreBusyError):
             impatient.absorb("one", X, y)
     assert made.history() == ()

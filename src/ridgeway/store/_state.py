@@ -1,4 +1,4 @@
-"""The model between the file and the rows: arrays in, blocks of rows added or taken out, arrays back."""
+"""The model between the file and the rows: made from arrays, and turned into arrays again."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -14,7 +14,7 @@ from ridgeway.linalg import is_nearly_semidefinite
 from ridgeway.store._notes import RESTORE
 from ridgeway.weights import Accumulated
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 
 
 def empty_arrays(schema: Schema, prior: Any) -> dict[str, Array]:
@@ -22,58 +22,44 @@ def empty_arrays(schema: Schema, prior: Any) -> dict[str, Array]:
     return {"prior": Accumulated(prior=prior).prior_matrix(len(schema.features))}
 
 
-class Learner:
-    """A model of a store's schema, taken from arrays and handed back as arrays."""
+def is_empty(arrays: Mapping[str, Array]) -> bool:
+    """Return whether a state has learned nothing yet."""
+    return arrays.keys() == {"prior"}
 
-    def __init__(self, schema: Schema, arrays: Mapping[str, Array]) -> None:
-        self.schema = schema
-        self._prior = arrays["prior"]
-        self._model = model_of(schema, arrays, named=False) if "model" in arrays else self._fresh()
 
-    def _fresh(self) -> GeneralizedRidge:
-        return GeneralizedRidge(
-            Accumulated(prior=self._prior),
-            information=self.schema.information,
-            fit_intercept=self.schema.fit_intercept,
-        )
+def learner(schema: Schema, arrays: Mapping[str, Array]) -> GeneralizedRidge:
+    """Return a model that can learn the next rows as plain arrays."""
+    if not is_empty(arrays):
+        return model_of(schema, arrays, named=False)
+    return GeneralizedRidge(
+        Accumulated(prior=arrays["prior"]), information=schema.information, fit_intercept=schema.fit_intercept
+    )
 
-    def add(self, X: Array, y: Array, sample_weight: Array | None) -> None:
-        """Learn a block of rows: y has shape (n_samples, n_targets)."""
-        self._model.partial_fit(X, self._target(y), sample_weight)
 
-    def remove(self, X: Array, y: Array, sample_weight: Array | None) -> None:
-        """Take a block of rows out again, or raise `RemovalError`."""
-        self._model.remove(X, self._target(y), sample_weight)
+def targets(schema: Schema, y: Array) -> Array:
+    """Return the targets of a block, of shape (n_samples, n_targets), as the model takes them."""
+    return y[:, 0] if schema.single_target else y
 
-    @property
-    def digits_lost(self) -> float:
-        """Decimal digits that removals may have cost."""
-        return self._model.digits_lost_
 
-    def _target(self, y: Array) -> Array:
-        return y[:, 0] if self.schema.single_target else y
-
-    def arrays(self, n_tasks: int, n_samples: int) -> dict[str, Array]:
-        """Return the state of so many tasks and rows, held to be one that may be committed."""
-        arrays = self._model.to_arrays()
-        arrays["model"][1] = n_tasks  # one task may have come in many blocks
-        try:
-            check_state(self.schema, arrays, n_tasks, n_samples)
-        except DamagedStoreError as error:
-            raise InvalidDataError(
-                f"the state after these rows would be unsound ({error}). Nothing is kept."
-            ) from error
-        return arrays
+def checked_arrays(schema: Schema, model: GeneralizedRidge, n_tasks: int, n_samples: int) -> dict[str, Array]:
+    """Return the arrays of a model that has learned the given numbers of tasks and rows, validated."""
+    arrays = model.to_arrays()
+    arrays["model"][1] = n_tasks  # one task may have come in several blocks
+    try:
+        check_state(schema, arrays, n_tasks, n_samples)
+    except DamagedStoreError as error:
+        raise InvalidDataError(f"the state after these rows would be invalid ({error}). Nothing is kept.") from error
+    return arrays
 
 
 def model_of(schema: Schema, arrays: Mapping[str, Array], *, named: bool = True) -> GeneralizedRidge:
-    """Return the fitted model of a state, or raise where the arrays are not those of the schema."""
-    if "model" not in arrays:
-        raise StoreError("the state file has learned nothing yet. Absorb a task first.")
+    """Return the fitted model of a state, or raise if the arrays are not those of the schema."""
+    if is_empty(arrays):
+        raise StoreError("the state file has not learned anything yet. Absorb a task first.")
     try:
         model = GeneralizedRidge.from_arrays(arrays, schema.features if named else None)
     except InvalidStateError as error:
-        raise DamagedStoreError(f"the arrays of the state make no model: {error} {RESTORE}") from error
+        raise DamagedStoreError(f"the arrays of the state are invalid: {error} {RESTORE}") from error
     information = model.information_
     found = (
         information.n_features,
@@ -96,7 +82,7 @@ def model_of(schema: Schema, arrays: Mapping[str, Array], *, named: bool = True)
 
 
 def described(schema: Schema, arrays: Mapping[str, Array]) -> dict[str, Any]:
-    """Return what a state says, as plain data; a condition that is infinite is None."""
+    """Return what a state says, as plain data; an infinite condition is None."""
     model = model_of(schema, arrays)
     information = model.information_
     growth = information.solve(arrays["prior"], arrays["start"]).growth
@@ -117,16 +103,13 @@ def described(schema: Schema, arrays: Mapping[str, Array]) -> dict[str, Any]:
     }
 
 
-def check_state(
-    schema: Schema, arrays: Mapping[str, Array], n_tasks: int, n_samples: int, *, definite: bool = True
-) -> None:
-    """Raise `DamagedStoreError` where arrays are not a sound state of as many tasks and rows.
+def check_state(schema: Schema, arrays: Mapping[str, Array], n_tasks: int, n_samples: int) -> None:
+    """Raise `DamagedStoreError` if arrays are not a valid state of that many tasks and rows.
 
-    `definite` says whether co-moments are factored to see that they have no negative eigenvalue, in O(p³). (A
-    triangular factor cannot have one.)
+    Co-moments are factored to see that they have no negative eigenvalue, in O(p³). (A triangular factor has none.)
     """
     if n_tasks == 0:
-        if set(arrays) != {"prior"}:
+        if not is_empty(arrays):
             raise DamagedStoreError(f"the ledger is empty and the state is not. {RESTORE}")
         return
     model = model_of(schema, arrays)
@@ -137,6 +120,7 @@ def check_state(
         )
     held = model.information_
     offset = np.sqrt(held.total_weight) * np.abs(held.mean)
-    factored = definite and schema.information == "moments"
-    if factored and not is_nearly_semidefinite(arrays["matrix"], offset=offset, digits_lost=held.digits_lost):
+    if schema.information == "moments" and not is_nearly_semidefinite(
+        arrays["matrix"].copy(order="F"), offset=offset, digits_lost=held.digits_lost
+    ):
         raise DamagedStoreError(f"the co-moments of the state are indefinite. {RESTORE}")
