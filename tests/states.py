@@ -6,10 +6,10 @@ from ridgeway import GeneralizedRidge
 
 
 def without_rows(model):
-    """Return the model made anew from the bytes of its arrays."""
-    stored = {name: (array.tobytes("F"), array.shape) for name, array in model.to_arrays().items()}
+    """Return the model made again from the bytes of its arrays."""
+    stored = {name: (array.tobytes("F"), array.shape, array.dtype) for name, array in model.to_arrays().items()}
     names = getattr(model, "feature_names_in_", None)
-    arrays = {name: np.frombuffer(data).reshape(shape, order="F") for name, (data, shape) in stored.items()}
+    arrays = {name: np.frombuffer(data, kind).reshape(shape, order="F") for name, (data, shape, kind) in stored.items()}
     return GeneralizedRidge.from_arrays(arrays, names)
 
 

@@ -5,17 +5,17 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from unittest import mock
 
-from ridgeway import GeneralizedRidge
 from ridgeway.data import Schema
 from ridgeway.errors import StoreError
-from ridgeway.information._base import COUNTS
 from ridgeway.store import Absorbed, Store, _absorb, _connection, _generations
 from ridgeway.store._changes import Change
 from ridgeway.store._digests import Content, ContentDigest, digest_of, digesting, task_digest
+from ridgeway.weights import to_arrays
+from ridgeway.weights._states import Pooled
 from torture.children import ACKNOWLEDGED
 
 Rewrite = Callable[[str], str]
@@ -182,24 +182,16 @@ def _accepting(*_: object) -> None:
     """Refuse nothing."""
 
 
-def _kept(model: GeneralizedRidge, *_: object) -> GeneralizedRidge:
-    """Remove nothing."""
-    return model
-
-
-def _unchecked(_: Schema, model: GeneralizedRidge, n_tasks: int, n_samples: int) -> dict[str, Any]:
+def _unchecked(_: Schema, state: Any, n_tasks: int, n_samples: int) -> dict[str, Any]:
     """Return a state with the counts of the ledger, whatever it holds."""
-    arrays = model.to_arrays()
-    arrays["model"][1] = n_tasks
-    arrays["counts"][COUNTS.index("n_samples")] = n_samples
-    return arrays
+    return to_arrays(replace(state, n_tasks=n_tasks, information=replace(state.information, n_samples=n_samples)))
 
 
 @contextmanager
 def _keeping() -> Iterator[None]:
     """Let the ledger forget what the state remembers."""
     with (
-        mock.patch.object(GeneralizedRidge, "remove", _kept),
+        mock.patch.object(Pooled, "remove", lambda state, _: state),
         mock.patch.object(_absorb, "checked_arrays", _unchecked),
     ):
         yield

@@ -88,7 +88,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.tasks.remove((task_id, content))
         self.store.remove(name(task_id), *rows(content))
         if self.tasks:
-            self.model.remove(*rows(content))
+            self.model = self.model.remove(*rows(content))
         else:
             self.model = GeneralizedRidge()
 

@@ -98,7 +98,7 @@ def learned(steps: Sequence[Step]) -> tuple[list[int], GeneralizedRidge]:
             model.partial_fit(*rows(step.number))
             ledger.append(step.number)
         elif step.verb == "remove":
-            model.remove(*rows(step.number))
+            model = model.remove(*rows(step.number))
             ledger.remove(step.number)
     return ledger, model
 

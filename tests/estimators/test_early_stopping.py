@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from ridgeway import EarlyStopping, GeneralizedRidge, MinimumNorm, weights
 from ridgeway.errors import InvalidParameterError
-from ridgeway.estimators import _early_stopping
+from ridgeway.weights import _gradient
 
 
 def descend(X, y, coef, rate, n_steps):
@@ -54,7 +54,7 @@ def test_plain_steps_and_closed_form_give_the_same(monkeypatch, matrix, shape, t
         rate /= np.abs(np.linalg.eigvals(rate @ X.T @ X / len(X))).max()
     answers = []
     for few in (1, 10**9):
-        monkeypatch.setattr(_early_stopping, "STEPS_PER_SIDE", few)
+        monkeypatch.setattr(_gradient, "STEPS_PER_SIDE", few)
         answers.append(EarlyStopping(rate, n_steps=2).fit(X, y, np.linspace(0.5, 2, len(X))).coef_)
     assert_allclose(answers[0], answers[1], rtol=1e-11)
 

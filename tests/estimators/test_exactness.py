@@ -116,7 +116,7 @@ def test_remove_after_add_equals_never_or_is_refused(kind, data):
         np.testing.assert_array_equal(model.coef_, before)
     else:
         assume(d.smallest > 1e-3)
-        model.remove(*gone)
+        model = model.remove(*gone)
         assert (model.n_tasks_, model.n_samples_seen_) == (never.n_tasks_, never.n_samples_seen_)
         scale = np.where(np.isfinite(d.norms), d.norms, 0.0)
         lost = 10.0**model.digits_lost_

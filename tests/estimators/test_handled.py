@@ -226,6 +226,6 @@ def test_digits_lost_are_said():
     tiny, huge = X[:15], 1e5 * X[15:]
     model = GeneralizedRidge().fit(tiny, y[:15])
     assert model.digits_lost_ == 0.0
-    model.partial_fit(huge, y[15:]).remove(huge, y[15:])
+    model = model.partial_fit(huge, y[15:]).remove(huge, y[15:])
     assert 4.0 < model.digits_lost_ < 12.0
     assert_allclose(model.coef_, GeneralizedRidge().fit(tiny, y[:15]).coef_, rtol=1e-4)

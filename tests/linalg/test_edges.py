@@ -67,7 +67,7 @@ def test_a_refit_without_names_forgets_the_names(rng):
 
 
 def test_a_penalty_as_an_array_of_no_axes():
-    assert weights.Isotropic(np.array(0.5)).weight_matrix(task_number=3, n_features=2) == 0.5
+    assert weights.Isotropic(np.array(0.5)).weight(2, linalg.Rows.of(np.ones((1, 2)))) == 0.5
 
 
 @pytest.mark.parametrize(("size", "rank"), [(1, 1), (1, 0), (2, 2), (3, 2), (9, 9), (9, 4)])

@@ -48,9 +48,14 @@ def test_rows_that_fade(ask):
 
 
 def test_standard_deviations_of_a_model_that_keeps_no_information():
-    for model in (ContinualRidge(), MinimumNorm(), Oracle(), GeneralizedRidge(Isotropic(1.0))):
-        with pytest.raises(errors.InvalidParameterError, match="return_std"):
+    for model in (ContinualRidge(), MinimumNorm(), GeneralizedRidge(Isotropic(1.0))):
+        with pytest.raises(errors.InferenceError, match="return_std"):
             model.fit(X, y).predict(X, return_std=True)
+
+
+def test_standard_deviations_of_the_oracle_are_those_of_the_state():
+    one, two = (model.fit(X, y).predict(X, return_std=True)[1] for model in (Oracle(), GeneralizedRidge()))
+    np.testing.assert_allclose(one, two, rtol=1e-9)
 
 
 @pytest.mark.parametrize("n", [3, 4])

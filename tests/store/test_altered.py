@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 from store.tables import same, task
 
-from ridgeway import GeneralizedRidge, store
+from ridgeway import store
 from ridgeway.errors import (
     DamagedStoreError,
     InvalidDataError,
     InvalidStateError,
     StoreError,
 )
+from ridgeway.store import _state
+from ridgeway.store._notes import canonical, parsed
 
 
 @pytest.mark.parametrize(
@@ -45,7 +47,7 @@ from ridgeway.errors import (
         "INSERT INTO parts VALUES (1, 1, x'00')",
         "UPDATE blocks SET data = data || x'00'",
         "DELETE FROM blocks WHERE id = (SELECT max(id) FROM blocks)",
-        "UPDATE blocks SET data = zeroblob(length(data)) WHERE id = (SELECT max(id) FROM blocks)",
+        "UPDATE blocks SET data = zeroblob(length(data)) WHERE id >> 20 = (SELECT max(number) FROM generations)",
         "CREATE TABLE more (x)",
         "CREATE VIEW more AS SELECT * FROM ledger",
         "CREATE TRIGGER more AFTER INSERT ON ledger BEGIN DELETE FROM blocks; END",
@@ -113,35 +115,42 @@ def test_unsound_state_is_never_committed(made, kind, rng, monkeypatch):
     X, y = task(rng)
     made.absorb("one", X, y)
     before = made.path.read_bytes()
-    real = GeneralizedRidge.to_arrays
+    real = _state.to_arrays
 
     def spoiled(change):
-        def arrays(self):
-            result = {name: array.copy() for name, array in real(self).items()}
+        def arrays(state):
+            result = {name: array.copy() for name, array in real(state).items()}
             change(result)
             return result
 
         return arrays
 
     def negative(arrays):
-        arrays["matrix"][np.diag_indices(4)] *= -1.0
+        arrays["matrix"][[0, 2, 5, 9]] *= -1.0
 
     def indefinite(arrays):
-        arrays["matrix"][0, 1] = 1e6 * arrays["matrix"].max()
+        arrays["matrix"][1] = 1e6 * arrays["matrix"].max()
+
+    def header(**fields):
+        def change(arrays):
+            text = canonical({**parsed(arrays["header"].tobytes()), **fields})
+            arrays["header"] = np.frombuffer(text, dtype=np.uint8)
+
+        return change
 
     changes = [
-        lambda arrays: arrays["matrix"].__setitem__((0, 0), np.nan),
+        lambda arrays: arrays["matrix"].__setitem__(0, np.nan),
         lambda arrays: arrays["mean"].__setitem__(0, np.inf),
-        lambda arrays: arrays["matrix"].__setitem__((2, 0), 1.0),
-        lambda arrays: arrays["counts"].__setitem__(3, 7.0),
-        lambda arrays: arrays["model"].__setitem__(3, 0.5),
-        lambda arrays: arrays["model"].__setitem__(2, 0.0),
+        lambda arrays: arrays["header"].__setitem__(0, 0),
+        header(n_samples=7),
+        header(n_tasks=1),
+        header(state="adaptive"),
+        header(single_target=False),
     ]
     if kind == "moments":
-        changes[2] = negative
-        changes.append(indefinite)
+        changes += [negative, indefinite]
     for change in changes:
-        monkeypatch.setattr(GeneralizedRidge, "to_arrays", spoiled(change))
+        monkeypatch.setattr(_state, "to_arrays", spoiled(change))
         with pytest.raises((InvalidDataError, InvalidStateError), match="would be invalid"):
             made.absorb("two", X + 1, y)
         assert made.path.read_bytes() == before

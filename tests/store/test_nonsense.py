@@ -87,7 +87,7 @@ def test_states_that_are_not_the_ledgers(tmp_path, rng):
     with pytest.raises(DamagedStoreError, match=r"not those of its schema|3 features"):
         _state.model_of(other, arrays, named=False)
     crooked = {**arrays, "matrix": arrays["matrix"].copy()}
-    crooked["matrix"][0, 1] = 1e6 * np.abs(arrays["matrix"]).max()
+    crooked["matrix"][1] = 1e6 * np.abs(arrays["matrix"]).max()
     with pytest.raises(DamagedStoreError, match="indefinite"):
         _state.check_state(SCHEMA, crooked, 1, 9)
 

@@ -6,7 +6,7 @@ from ridgeway.data._rows import Progress, check_file, explained, features_of, nu
 from ridgeway.data._schema import Schema, check_columns, checked_schema, listed
 from ridgeway.data._tables import Table, open_table, writer
 from ridgeway.data._task import LARGEST, Task, dense, is_sparse
-from ridgeway.data._validation import check_rows, check_tasks
+from ridgeway.data._validation import check_rows, check_tasks, columns_of_a_model
 
 __all__ = [
     "LARGEST",
@@ -21,6 +21,7 @@ __all__ = [
     "check_tasks",
     "checked_rows",
     "checked_schema",
+    "columns_of_a_model",
     "cut",
     "dense",
     "explained",

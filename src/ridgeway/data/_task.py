@@ -1,6 +1,5 @@
 """One task's rows, checked: what the one door (`_validation`) lets through. It does without scikit-learn."""
 
-import hashlib
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -70,18 +69,6 @@ class Task:
     def rows(self, start: int, stop: int) -> Array:
         """Return a dense copy of `[X, y]`, rows start to stop."""
         return np.hstack([dense(self.X[start:stop]), self.y[start:stop]])
-
-    def digest(self) -> str:
-        """Return a digest of the values: float64, in this order of rows and columns, whatever the container was."""
-        parts = [hashlib.blake2b(digest_size=32) for _ in range(2)]
-        for start in range(0, self.n_samples, 1024):
-            block = self.rows(start, start + 1024) + 0.0  # -0.0 and 0.0 are the same value
-            parts[0].update(np.ascontiguousarray(block, dtype="<f8").data)
-        if self.sample_weight is not None and (self.sample_weight != 1.0).any():
-            parts[1].update(np.ascontiguousarray(self.sample_weight, dtype="<f8").data)
-        names = [] if self.feature_names is None else [str(name) for name in self.feature_names]
-        header = repr((self.n_samples, self.n_features, self.n_targets, names)).encode()
-        return hashlib.blake2b(header + parts[0].digest() + parts[1].digest(), digest_size=32).hexdigest()
 
 
 def is_sparse(X: Any) -> bool:

@@ -1,7 +1,7 @@
 """What the five estimators share: the shell around a pure step on a frozen state."""
 
+import copy
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
 from typing import Any, Literal, Self, overload
 
 import numpy as np
@@ -10,64 +10,19 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ridgeway.data import Task, check_rows, check_tasks
-from ridgeway.errors import InvalidDataError, InvalidParameterError
-from ridgeway.linalg import Rows, threads_for
+from ridgeway.errors import InferenceError, InvalidParameterError
+from ridgeway.information import SquareRoot
+from ridgeway.linalg import threads_for
+from ridgeway.weights import Inferable, Origin, State, WeightPolicy
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """ŵ_t of shape (n_features, n_targets), b_t of shape (n_targets,), and the rank of the system they solve."""
-
-    coef: Array
-    intercept: Array
-    rank: int | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class State(ABC):
-    """What an estimator remembers between tasks."""
-
-    n_tasks: int
-    n_samples: int
-    n_targets: int
-    single_target: bool
-
-    @property
-    @abstractmethod
-    def answer(self) -> Answer:
-        """The estimate after the last task."""
-
-    def predictive_deviations(self, X: Any) -> Array:
-        """Return the standard deviation of a new observation at each row, (n_samples, n_targets)."""
-        raise InvalidParameterError(
-            "return_std=True needs a model that keeps information about the past. Use GeneralizedRidge with "
-            "weights.Accumulated()."
-        )
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is computed when asked for: asking does not change what is stored."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-
-@dataclass(frozen=True, eq=False)
-class Estimate(State):
-    """The state of an estimator that remembers its last answer alone."""
-
-    last: Answer
-
-    @property
-    def answer(self) -> Answer:
-        """The estimate after the last task."""
-        return self.last
 
 
 class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
     """A regressor that learns task after task.
 
-    A subclass has one method, `_learn`: (state, task) → new state. It is pure, so that a call that fails leaves the
-    model as it was.
+    A subclass says which policy it has. The policy's step is pure, so that a call that fails leaves the model as it
+    was.
     """
 
     _state: State
@@ -75,8 +30,13 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
     initial_coef: Any
 
     @abstractmethod
-    def _learn(self, state: State | None, task: Task) -> State:
-        """Return the state after `task`; `state` is None for the first."""
+    def _policy(self) -> WeightPolicy:
+        """Return the policy that takes one step per task."""
+
+    @property
+    @abstractmethod
+    def _keeps(self) -> type:
+        """The kind of information to keep, if the policy keeps some."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, tasks: Any = None) -> Self:
         """Forget everything, then learn one task, or one per label in `tasks` in order of first appearance.
@@ -122,24 +82,29 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         state, rows = self._state, check_rows(self, X)
         predicted = rows @ state.answer.coef + state.answer.intercept
-        shape = (len(predicted),) if state.single_target else predicted.shape
+        shape = (len(predicted),) if state.origin.single_target else predicted.shape
         if not return_std:
             return np.asarray(predicted).reshape(shape)
-        return np.asarray(predicted).reshape(shape), state.predictive_deviations(rows).reshape(shape)
+        if not isinstance(state, Inferable):
+            raise InferenceError(
+                "return_std=True needs a model whose rows count fully. Use GeneralizedRidge with "
+                "weights.Accumulated() and decay=1.0 or decay='adaptive'."
+            )
+        return np.asarray(predicted).reshape(shape), state.inference().predictive_deviations(rows).reshape(shape)
 
     @property
     def coef_(self) -> Array:
         """ŵ_t, of shape (n_features,), or (n_targets, n_features) if y has two axes."""
         check_is_fitted(self)
         coef = self._state.answer.coef.T.copy()
-        return coef[0] if self._state.single_target else coef
+        return coef[0] if self._state.origin.single_target else coef
 
     @property
     def intercept_(self) -> float | Array:
         """b_t, a number, or of shape (n_targets,) if y has two axes."""
         check_is_fitted(self)
         intercept = self._state.answer.intercept
-        return float(intercept[0]) if self._state.single_target else intercept.copy()
+        return float(intercept[0]) if self._state.origin.single_target else intercept.copy()
 
     @property
     def rank_(self) -> int:
@@ -148,6 +113,12 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         if self._state.answer.rank is None:
             raise AttributeError(f"{type(self).__name__} solves no system of equations, so it has no rank_.")
         return self._state.answer.rank
+
+    @property
+    def state_(self) -> State:
+        """What is remembered between tasks. It is frozen; see `ridgeway.weights`."""
+        check_is_fitted(self)
+        return self._state
 
     @property
     def n_tasks_(self) -> int:
@@ -170,19 +141,15 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         return tags
 
     def _take(self, state: State | None, tasks: list[Task]) -> Self:
-        if not isinstance(self.fit_intercept, bool | np.bool_):
-            raise InvalidParameterError(f"fit_intercept must be True or False; got {self.fit_intercept!r}.")
-        with threads_for(tasks[0].n_features):
-            learned = self._after(state, tasks[0])
-            for task in tasks[1:]:
-                learned = self._after(learned, task)
-        self._swap(learned, tasks[0])
-        return self
-
-    def _after(self, state: State | None, task: Task) -> State:
         if state is not None:
-            check_targets(state, task)
-        return self._learn(state, task)
+            state.origin.check_targets(tasks[0])
+        policy, origin = self._policy(), self._origin(tasks[0])
+        after = policy.start(origin) if state is None else state.resumed(origin)
+        with threads_for(tasks[0].n_features):
+            for task in tasks:
+                after = policy.step(after, task)
+        self._swap(after, tasks[0])
+        return self
 
     def _swap(self, state: State, task: Task) -> None:
         """Put a new state in place: nothing can fail here."""
@@ -193,41 +160,39 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _start(self, task: Task) -> Array:
-        """Return ŵ_0, of shape (n_features, n_targets)."""
-        p, k = task.n_features, task.n_targets
-        if self.initial_coef is None:
-            return np.zeros((p, k))
-        try:
-            start = np.array(self.initial_coef, dtype=np.float64)
-        except (OverflowError, TypeError, ValueError):
-            raise InvalidParameterError("initial_coef must hold numbers. Pass an array like coef_.") from None
-        if not np.isfinite(start).all():
-            raise InvalidParameterError("initial_coef holds NaN or infinity. Pass finite numbers.")
-        if start.shape not in ((p,), (k, p)):
-            raise InvalidParameterError(
-                f"initial_coef has shape {start.shape}; it needs ({p},) or ({k}, {p}), like coef_."
-            )
-        return np.array(np.broadcast_to(start, (k, p)).T)
+    def _origin(self, task: Task) -> Origin:
+        """Return where a model with these settings starts."""
+        if not isinstance(self.fit_intercept, bool | np.bool_):
+            raise InvalidParameterError(f"fit_intercept must be True or False; got {self.fit_intercept!r}.")
+        start = checked_start(self.initial_coef, task.n_features, task.n_targets)
+        return Origin(start, self._keeps, bool(self.fit_intercept), task.single_target)
+
+    def _with(self, state: State) -> Self:
+        """Return a model like this one, with another state."""
+        other = copy.copy(self)
+        other._state = state
+        return other
 
 
-def check_targets(state: State, task: Task) -> None:
-    """Raise where a task's targets are not those of the state."""
-    if (task.single_target, task.n_targets) != (state.single_target, state.n_targets):
-        got, has = (f"shape (n_samples,{'' if it.single_target else f' {it.n_targets}'})" for it in (task, state))
-        raise InvalidDataError(f"y has {got}; this model learned y of {has}. Start a new model, or reshape y.")
+class AnchoredRegressor(ContinualRegressor):
+    """A regressor that remembers its last estimate alone, so that it keeps no information."""
+
+    @property
+    def _keeps(self) -> type[SquareRoot]:
+        return SquareRoot
 
 
-def next_estimate(state: State | None, task: Task, rows: Rows, coef: Array, rank: int | None = None) -> Estimate:
-    """Return the state after a task that sets its own intercept: b_t = ȳ_t − x̄_t·ŵ_t."""
-    if not np.isfinite(coef).all():
-        raise InvalidDataError("the coefficients overflow with this task. Change the unit of its columns.")
-    p = task.n_features
-    intercept = (rows.mean[p:] - rows.mean[:p] @ coef) + (rows.mean_low[p:] - rows.mean_low[:p] @ coef)
-    return Estimate(
-        n_tasks=1 + (state.n_tasks if state else 0),
-        n_samples=task.n_samples + (state.n_samples if state else 0),
-        n_targets=task.n_targets,
-        single_target=task.single_target,
-        last=Answer(coef, intercept, rank),
-    )
+def checked_start(initial_coef: Any, n_features: int, n_targets: int) -> Array:
+    """Return ŵ_0, of shape (n_features, n_targets), or raise."""
+    p, k = n_features, n_targets
+    if initial_coef is None:
+        return np.zeros((p, k))
+    try:
+        start = np.array(initial_coef, dtype=np.float64)
+    except (OverflowError, TypeError, ValueError):
+        raise InvalidParameterError("initial_coef must hold numbers. Pass an array like coef_.") from None
+    if not np.isfinite(start).all():
+        raise InvalidParameterError("initial_coef holds NaN or infinity. Pass finite numbers.")
+    if start.shape not in ((p,), (k, p)):
+        raise InvalidParameterError(f"initial_coef has shape {start.shape}; it needs ({p},) or ({k}, {p}), like coef_.")
+    return np.array(np.broadcast_to(start, (k, p)).T)

@@ -2,13 +2,11 @@
 
 from typing import Any
 
-from ridgeway.data import Task
-from ridgeway.estimators._base import ContinualRegressor, Estimate, State, next_estimate
-from ridgeway.linalg import Rows, ridge_step
+from ridgeway.estimators._base import AnchoredRegressor
 from ridgeway.weights import Isotropic
 
 
-class ContinualRidge(ContinualRegressor):
+class ContinualRidge(AnchoredRegressor):
     """Ridge regression towards the last estimate (CRR).
 
     ŵ_t = argmin_w (1/n_t)‖X_t·w − y_t‖² + λ_t‖w − ŵ_{t−1}‖². The penalty is relative to the mean squared error, so that
@@ -54,10 +52,5 @@ class ContinualRidge(ContinualRegressor):
         self.fit_intercept = fit_intercept
         self.initial_coef = initial_coef
 
-    def _learn(self, state: State | None, task: Task) -> Estimate:
-        number = 1 if state is None else state.n_tasks + 1
-        penalty = Isotropic(self.penalty).weight_matrix(number, task.n_features)
-        rows = Rows(task, center=self.fit_intercept)
-        coef = self._start(task) if state is None else state.answer.coef
-        step = ridge_step(rows, coef, penalty)
-        return next_estimate(state, task, rows, coef + step.coef, step.rank)
+    def _policy(self) -> Isotropic:
+        return Isotropic(self.penalty)

@@ -2,29 +2,11 @@
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ridgeway.data import Task
-from ridgeway.errors import InvalidParameterError
-from ridgeway.estimators._base import ContinualRegressor, Estimate, State, next_estimate
-from ridgeway.linalg import (
-    Rows,
-    cholesky_root,
-    filtered_step,
-    gradient_steps,
-    is_definite,
-    largest_eigenvalue,
-)
-from ridgeway.weights import check_semidefinite, scheduled
-
-Array = NDArray[np.float64]
-
-STEPS_PER_SIDE = 16
-"""Plain steps are taken where there are this many times fewer of them than rows and columns."""
+from ridgeway.estimators._base import AnchoredRegressor
+from ridgeway.weights import GradientSteps
 
 
-class EarlyStopping(ContinualRegressor):
+class EarlyStopping(AnchoredRegressor):
     """Gradient descent on each task, stopped early (ES).
 
     From w = ŵ_{t−1}, m_t times w ← w − (A_t/n_t)·X_tᵀ(X_t·w − y_t); then ŵ_t = w. Equal to `GeneralizedRidge` with
@@ -80,87 +62,5 @@ class EarlyStopping(ContinualRegressor):
         self.fit_intercept = fit_intercept
         self.initial_coef = initial_coef
 
-    def _learn(self, state: State | None, task: Task) -> Estimate:
-        number = 1 if state is None else state.n_tasks + 1
-        rate = self._rate(number, task.n_features)
-        n_steps = self._steps(number)
-        rows = Rows(task, center=self.fit_intercept)
-        coef = self._start(task) if state is None else state.answer.coef
-        few = 0 < n_steps * STEPS_PER_SIDE <= min(task.n_samples, task.n_features)
-        step = (_plain if few else _closed)(rows, coef, rate, n_steps)
-        return next_estimate(state, task, rows, coef + step)
-
-    def _rate(self, number: int, n_features: int) -> float | Array | None:
-        """Return s_t, A_t, or None for 1/γ_max."""
-        value = self.learning_rate
-        if not (isinstance(value, np.ndarray) and value.ndim == 2):
-            value = scheduled(value, number, "learning_rate")
-        if value is None:
-            return None
-        name = f"the learning rate of task {number}"
-        if np.ndim(value) == 0:
-            try:
-                rate = float(value)
-            except (OverflowError, TypeError, ValueError):
-                raise InvalidParameterError(f"{name} must be a number or a matrix; got {value!r}.") from None
-            if not (np.isfinite(rate) and rate > 0.0):
-                raise InvalidParameterError(f"{name} must be a finite number > 0; got {rate!r}.")
-            return rate
-        matrix = check_semidefinite(value, n_features, name)
-        if not is_definite(matrix):
-            raise InvalidParameterError(f"{name} is singular. A learning rate matrix must be positive definite.")
-        return matrix
-
-    def _steps(self, number: int) -> int:
-        value = scheduled(self.n_steps, number, "n_steps")
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-            raise InvalidParameterError(f"n_steps of task {number} must be a whole number ≥ 0; got {value!r}.")
-        return int(value)
-
-
-def _plain(rows: Rows, coef: Array, rate: float | Array | None, n_steps: int) -> Array:
-    root = cholesky_root(rate) if isinstance(rate, np.ndarray) else None
-    largest = largest_eigenvalue(rows, root)
-    if rate is None:
-        rate = 1.0 / largest if largest > 0.0 else 1.0
-    _check_converges(rate, largest)
-    return gradient_steps(rows, coef, rate, n_steps)
-
-
-def _closed(rows: Rows, coef: Array, rate: float | Array | None, n_steps: int) -> Array:
-    def gain(eigenvalues: Array) -> Array:
-        largest = float(eigenvalues.max(initial=0.0))
-        if rate is None:
-            factor = 1.0 / largest if largest > 0.0 else 1.0
-        else:
-            _check_converges(rate, largest)
-            factor = rate if isinstance(rate, float) else 1.0
-        return factor * _progress(factor * eigenvalues, n_steps)
-
-    return filtered_step(rows, coef, gain, cholesky_root(rate) if isinstance(rate, np.ndarray) else None)
-
-
-def _progress(d: Array, n_steps: int) -> Array:
-    """Return (1 − (1 − d)^m)/d, which is m at d = 0, without cancellation for small d."""
-    small = np.where((d > 0.0) & (d < 1.0), d, 0.5)
-    large = np.where(d >= 1.0, d, 1.0)
-    return np.select(
-        [d == 0.0, d < 1.0],
-        [np.full_like(d, n_steps), -np.expm1(n_steps * np.log1p(-small)) / small],
-        (1.0 - (1.0 - large) ** n_steps) / large,
-    )
-
-
-def _check_converges(rate: float | Array, largest: float) -> None:
-    """Refuse a step size that diverges: every eigenvalue of A_tΣ_t must lie below 2."""
-    if isinstance(rate, float):
-        if rate * largest >= 2.0:
-            raise InvalidParameterError(
-                f"learning_rate={rate!r} diverges on this task: it must be below 2/γ_max = {2.0 / largest:.9g}. "
-                "Lower it, or leave it out for 1/γ_max."
-            )
-    elif largest >= 2.0:
-        raise InvalidParameterError(
-            f"the learning rate matrix diverges on this task: the largest eigenvalue of A·Σ is {largest:.6g}, and it "
-            f"must be below 2. Multiply the matrix by less than {2.0 / largest:.6g}."
-        )
+    def _policy(self) -> GradientSteps:
+        return GradientSteps(self.learning_rate, self.n_steps)

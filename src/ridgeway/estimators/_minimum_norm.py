@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from ridgeway.data import Task
-from ridgeway.estimators._base import ContinualRegressor, Estimate, State, next_estimate
-from ridgeway.linalg import Rows, minimum_norm_step
+from ridgeway.estimators._base import AnchoredRegressor
+from ridgeway.weights import Zero
 
 
-class MinimumNorm(ContinualRegressor):
+class MinimumNorm(AnchoredRegressor):
     """Continual least squares that remembers only its last estimate (MN).
 
     ŵ_t = ŵ_{t−1} + X_t⁺(y_t − X_t·ŵ_{t−1}): the limit H_t → 0. Of all coefficients that fit task t best, those nearest
@@ -50,8 +49,5 @@ class MinimumNorm(ContinualRegressor):
         self.fit_intercept = fit_intercept
         self.initial_coef = initial_coef
 
-    def _learn(self, state: State | None, task: Task) -> Estimate:
-        rows = Rows(task, center=self.fit_intercept)
-        coef = self._start(task) if state is None else state.answer.coef
-        step = minimum_norm_step(rows, coef)
-        return next_estimate(state, task, rows, coef + step.coef, step.rank)
+    def _policy(self) -> Zero:
+        return Zero()

@@ -1,34 +1,10 @@
 """The oracle: pooled least squares on every row there ever was. A yardstick, not a method."""
 
-from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ridgeway.data import Task
-from ridgeway.estimators._base import Answer, ContinualRegressor, State
-from ridgeway.linalg import pooled_least_squares, threads_for
-
-Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Pool(State):
-    """Every task, rows and all."""
-
-    tasks: tuple[Task, ...]
-    start: Array
-    center: bool
-
-    @cached_property
-    def answer(self) -> Answer:
-        """Pooled least squares, solved when first asked for."""
-        p = len(self.start)
-        with threads_for(p):
-            solution, mean = pooled_least_squares(self.tasks, self.start, center=self.center)
-        return Answer(solution.coef, mean[p:] - mean[:p] @ solution.coef, solution.rank)
+from ridgeway.estimators._base import ContinualRegressor
+from ridgeway.information import AllRows
+from ridgeway.weights import Accumulated
 
 
 class Oracle(ContinualRegressor):
@@ -73,15 +49,9 @@ class Oracle(ContinualRegressor):
         self.fit_intercept = fit_intercept
         self.initial_coef = initial_coef
 
-    def _learn(self, state: State | None, task: Task) -> Pool:
-        past = state.tasks if isinstance(state, Pool) else ()
-        kept = replace(task, X=task.X.copy(), y=task.y.copy())  # the caller may reuse the arrays
-        return Pool(
-            n_tasks=len(past) + 1,
-            n_samples=task.n_samples + sum(t.n_samples for t in past),
-            n_targets=task.n_targets,
-            single_target=task.single_target,
-            tasks=(*past, kept),
-            start=self._start(task),
-            center=self.fit_intercept,
-        )
+    @property
+    def _keeps(self) -> type[AllRows]:
+        return AllRows
+
+    def _policy(self) -> Accumulated:
+        return Accumulated()

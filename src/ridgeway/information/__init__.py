@@ -4,6 +4,7 @@ Two kinds hold the same truth. `SquareRoot` keeps the digits of a QR decompositi
 add to and keeps half of them.
 """
 
+from ridgeway.information._all_rows import AllRows
 from ridgeway.information._base import Information
 from ridgeway.information._decay import evidence_decay
 from ridgeway.information._evidence import (
@@ -15,14 +16,18 @@ from ridgeway.information._evidence import (
 )
 from ridgeway.information._inference import Inference
 from ridgeway.information._moments import Moments
+from ridgeway.information._solver import Solver
 from ridgeway.information._square_root import SquareRoot
 from ridgeway.information._structured import learn_directions, learn_groups
 
 __all__ = [
+    "KINDS",
+    "AllRows",
     "Inference",
     "Information",
     "LearnedPrior",
     "Moments",
+    "Solver",
     "SquareRoot",
     "evidence_decay",
     "evidence_estimate",
@@ -32,3 +37,6 @@ __all__ = [
     "learn_penalty",
     "log_evidence",
 ]
+
+KINDS: dict[str, type[Information]] = {kind.name: kind for kind in (SquareRoot, Moments)}
+"""The kinds that a user may choose, by name."""

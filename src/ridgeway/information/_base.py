@@ -3,27 +3,20 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway.data import Task
 from ridgeway.errors import InvalidDataError, InvalidStateError, MergeError, RemovalError
+from ridgeway.information._solver import Solver
 from ridgeway.linalg import SMALL, Solution, side_by_side
 
 Array = NDArray[np.float64]
 
-COUNTS = (
-    "n_features",
-    "n_targets",
-    "centered",
-    "n_samples",
-    "total_weight",
-    "log_weight",
-    "digits_lost",
-    "holds_prior",
-)
+WHOLE = ("n_features", "n_targets", "n_samples")
+NUMBERS = ("total_weight", "log_weight", "digits_lost")
 ARRAYS = ("mean", "mean_low", "matrix", "peak")
 
 TALL, LONG = 4, 2e7
@@ -43,7 +36,7 @@ class Held(NamedTuple):
 class Information(ABC):
     """What the past leaves behind: all that later answers need, and no row.
 
-    A value: `add`, `merge`, `remove` and `decayed` return a new one. The columns of `mean`, `mean_low` and `peak`, and
+    A value: `add`, `merge`, `remove` and `scaled` return a new one. The columns of `mean`, `mean_low` and `peak`, and
     those that `matrix` stands for, are those of X followed by those of y.
 
     Attributes
@@ -64,8 +57,6 @@ class Information(ABC):
         once more what it was at each removal.
     digits_lost : float
         Decimal digits that removals may have cost.
-    holds_prior : bool
-        Whether `matrix` and `peak` include the prior, as if it were rows.
     """
 
     n_features: int
@@ -79,21 +70,15 @@ class Information(ABC):
     matrix: Array
     peak: Array
     digits_lost: float
-    holds_prior: bool = False
+
+    name: ClassVar[str]
+    """What a user calls this kind."""
+    more_digits: ClassVar[str]
+    """What a warning about lost digits recommends in addition."""
 
     def __post_init__(self) -> None:
         for array in (self.mean, self.mean_low, self.matrix, self.peak):
             array.flags.writeable = False
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Come back from a pickle as frozen as before, if it holds what this version holds."""
-        vars(self).update(state)
-        if self.matrix.shape != self._zero(self.n_features, self.n_targets).shape:
-            raise InvalidStateError(
-                "the pickle is from another version of Ridgeway, which held states in another form. Load it there, and "
-                "carry it over with to_arrays() or a state file."
-            )
-        self.__post_init__()
 
     @classmethod
     def empty(cls, n_features: int, n_targets: int, *, centered: bool) -> Self:
@@ -101,34 +86,34 @@ class Information(ABC):
         zeros, matrix = np.zeros(n_features + n_targets), cls._zero(n_features, n_targets)
         return cls(n_features, n_targets, centered, 0, 0.0, 0.0, zeros, zeros, matrix, zeros, 0.0)
 
-    def to_arrays(self) -> dict[str, Array]:
-        """Return the information as plain float64 arrays: `from_arrays` makes the same of them, bit for bit."""
-        counts = [getattr(self, name) for name in COUNTS]
-        arrays = {name: getattr(self, name) for name in ARRAYS} | {"matrix": self._triangle()}
-        return {"counts": np.array(counts, dtype=np.float64), **arrays}
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Return counts and arrays, both by name: `from_parts` makes the same of them, bit for bit."""
+        counts = {name: getattr(self, name) for name in (*WHOLE, "centered", *NUMBERS)}
+        arrays = {name: getattr(self, name) for name in ARRAYS} | {"matrix": _packed(self._triangle())}
+        return counts, arrays
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:
-        """Return the information that `to_arrays` took apart, or raise `InvalidStateError`."""
-        held = {name: _checked(arrays, name) for name in ("counts", *ARRAYS)}
-        if held["counts"].shape != (len(COUNTS),):
-            raise InvalidStateError(f"the counts have shape {held['counts'].shape}; they need ({len(COUNTS)},).")
-        counts = dict(zip(COUNTS, held.pop("counts").tolist(), strict=True))
-        whole = {name: int(counts[name]) for name in ("n_features", "n_targets", "n_samples")}
-        flags = {name: bool(counts[name]) for name in ("centered", "holds_prior")}
-        if any(counts[name] != number for name, number in (whole | flags).items()):
-            raise InvalidStateError("the counts of a state must be whole numbers. Read it from an intact copy.")
+    def from_parts(cls, counts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Self:
+        """Return the information that `to_parts` took apart, or raise `InvalidStateError`."""
+        whole: dict[str, Any] = {name: counts.get(name) for name in WHOLE}
+        numbers: dict[str, Any] = {name: counts.get(name) for name in NUMBERS}
+        if any(type(number) is not int for number in whole.values()) or type(counts.get("centered")) is not bool:
+            raise InvalidStateError("the counts of a state must be whole numbers. Read an intact copy.")
+        if any(type(number) is not float or not np.isfinite(number) for number in numbers.values()):
+            raise InvalidStateError("the weights of a state must be finite numbers. Read an intact copy.")
+        held = {name: _checked(arrays, name) for name in ARRAYS}
         width = whole["n_features"] + whole["n_targets"]
-        shapes = {name: (width, width) if name == "matrix" else (width,) for name in ARRAYS}
-        wrong = [name for name in ARRAYS if held[name].shape != shapes[name]]
+        sizes = {name: width * (width + 1) // 2 if name == "matrix" else width for name in ARRAYS}
+        wrong = [name for name in ARRAYS if held[name].shape != (sizes[name],)]
         if min(whole["n_features"], whole["n_targets"]) < 1 or wrong:
             raise InvalidStateError(f"the arrays of a state do not fit together: {', '.join(wrong) or 'counts'}.")
-        if whole["n_samples"] < 0 or min(counts["total_weight"], counts["digits_lost"], *held["peak"]) < 0.0:
+        if whole["n_samples"] < 0 or min(numbers["total_weight"], numbers["digits_lost"], *held["peak"]) < 0.0:
             raise InvalidStateError("a state has a negative count, weight or sum of squares. Read an intact copy.")
-        cls._check_form(held["matrix"])
-        held["matrix"] = cls._from_triangle(held["matrix"], whole["n_targets"])
-        fields: dict[str, Any] = {**counts, **whole, **flags, **held}
-        return cls(**fields)
+        triangle = _unpacked(held["matrix"], width)
+        cls._check_form(triangle)
+        held["matrix"] = cls._from_triangle(triangle, whole["n_targets"])
+        fields: dict[str, Any] = {**whole, **numbers, **held}
+        return cls(centered=counts["centered"], **fields)
 
     def add(self, task: Task) -> Self:
         """Return the information with a task's rows added. O(n·p²)."""
@@ -211,27 +196,8 @@ class Information(ABC):
             digits_lost=max(self.digits_lost, digits),
         )
 
-    @abstractmethod
-    def holding(self, prior: Array, start: Array, squares: Array) -> Self:
-        """Return the same with the prior ‖w − start‖²_prior in it, where this kind gains by that and loses no digits.
-
-        Parameters
-        ----------
-        prior : ndarray of shape (n_features,), a diagonal, or (n_features, n_features)
-        start : ndarray of shape (n_features, n_targets)
-        squares : ndarray of shape (n_features,), the columns' sums of squares to weigh it against
-        """
-
-    @abstractmethod
-    def is_weak(self, prior: Array) -> bool:
-        """Say whether the prior that is held has become too weak beside the rows to be held."""
-
-    @abstractmethod
-    def without_prior(self, prior: Array, start: Array) -> tuple[Self, bool]:
-        """Return the information of the rows alone, and whether it is whole; the prior is the one that is held."""
-
-    def decayed(self, factor: float) -> Self:
-        """Return the information with every row's weight, and the prior that it holds, multiplied by `factor`."""
+    def scaled(self, factor: float) -> Self:
+        """Return the information with every row's weight multiplied by `factor`."""
         return replace(
             self,
             total_weight=self.total_weight * factor,
@@ -243,28 +209,35 @@ class Information(ABC):
     def thinned(self, share: float) -> Self:
         """Return the information as if only a share of the rows had been seen, the same in all else."""
         return replace(
-            self.decayed(share),
+            self.scaled(share),
             n_samples=max(round(self.n_samples * share), 1),
             log_weight=self.log_weight * share,
         )
 
     def solve(self, prior: Array, start: Array) -> Solution:
-        """Return the minimiser of Σ w·(y − x·w − b)² + ‖w − start‖²_prior, nearest to `start` where not unique.
+        """Return the minimiser of Σ w·(y − x·w − b)² + ‖w − start‖²_prior, nearest to `start` if not unique.
 
         Parameters
         ----------
         prior : ndarray of shape (n_features,), a diagonal, or (n_features, n_features)
-            The one that is held, where one is.
         start : ndarray of shape (n_features, n_targets)
         """
         rows = self.n_samples - self.centered
         size = min(rows, self.n_features) if not prior.any() else self.n_features
-        offset = np.sqrt(self.total_weight) * np.abs(self.mean[: self.n_features])
-        solution = self._solve(prior, start, np.zeros_like(start), size, offset)
+        solution = self._solve(prior, start, np.zeros_like(start), size, self.offset)
         if solution.rank == self.n_features or not start.any():
             return solution
-        nearest = self._solve(prior, start, start, size, offset)  # as a change from `start`, the least there is
+        nearest = self._solve(prior, start, start, size, self.offset)  # as a change from `start`, the least there is
         return replace(nearest, coef=start + nearest.coef)
+
+    @abstractmethod
+    def solver(self, prior: Array, start: Array) -> Solver:
+        """Return what solves as `solve` does, and may go on to do so as tasks are added."""
+
+    @property
+    def offset(self) -> Array:
+        """The norms of what centring took off the features, √W·|mean|, of shape (n_features,)."""
+        return np.asarray(np.sqrt(self.total_weight) * np.abs(self.mean[: self.n_features]))
 
     def intercept(self, coef: Array) -> Array:
         """Return the intercepts (n_targets,) that go with `coef` (n_features, n_targets): ȳ − x̄·coef."""
@@ -329,7 +302,7 @@ class Information(ABC):
 
     @abstractmethod
     def _scaled(self, factor: float) -> Array:
-        """Return the matrix with every weight multiplied by `factor`."""
+        """Return the matrix with every row's weight multiplied by `factor`."""
 
     @abstractmethod
     def _solve(self, prior: Array, start: Array, origin: Array, size: int, offset: Array) -> Solution:
@@ -363,10 +336,27 @@ def refuse_removal() -> RemovalError:
 
 
 def _checked(arrays: Mapping[str, Array], name: str) -> Array:
-    """Return a copy of one array of a state, in the order of memory that LAPACK works on."""
+    """Return a copy of one array of a state."""
     if name not in arrays:
         raise InvalidStateError(f"the state has no array {name!r}. Pass all that to_arrays() returned.")
-    array = np.array(arrays[name], order="F")
+    array = np.array(arrays[name])
     if array.dtype != np.float64 or not np.isfinite(array).all():
         raise InvalidStateError(f"the array {name!r} of a state must hold finite float64 numbers. Read an intact copy.")
     return array
+
+
+def _packed(triangle: Array) -> Array:
+    """Return an upper triangle as one vector, column after column."""
+    width = len(triangle)
+    flat = np.empty(width * (width + 1) // 2)
+    for j in range(width):
+        flat[j * (j + 1) // 2 :][: j + 1] = triangle[: j + 1, j]
+    return flat
+
+
+def _unpacked(flat: Array, width: int) -> Array:
+    """Return the upper triangle that `_packed` gave, zeros below."""
+    triangle = np.zeros((width, width), order="F")
+    for j in range(width):
+        triangle[: j + 1, j] = flat[j * (j + 1) // 2 :][: j + 1]
+    return triangle

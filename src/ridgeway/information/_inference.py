@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway.data import dense
 from ridgeway.errors import InferenceError
 from ridgeway.information._base import Information
 from ridgeway.linalg import RowSpace, add_triangle, psd_root, semidefinite_root
@@ -116,3 +118,8 @@ class Inference:
         """Return the variances of c_0·b + c·ŵ in units of σ², (q,): infinite where nothing is known."""
         whitened, known = self.whiten(functionals, on_intercept)
         return np.where(known, np.square(whitened).sum(axis=0), np.inf)
+
+    def predictive_deviations(self, X: Any) -> Array:
+        """Return the standard deviation of a new observation of weight 1 at each row, (n_samples, n_targets)."""
+        leverages = self.leverages(dense(X).T, float(self.information.centered))
+        return np.sqrt((1.0 + leverages)[:, None] * self.noise_variance)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ridgeway.data import Task
 from ridgeway.errors import InvalidStateError
 from ridgeway.information._base import Held, Information, digits_at_stake, refuse_removal
+from ridgeway.information._solver import PlainSolver
 from ridgeway.linalg import (
     SMALL,
     Products,
@@ -35,6 +36,9 @@ class Moments(Information):
     Adding a task is one matrix product. The condition number is squared: columns that are collinear to 1e-8 cannot
     be told apart, where `SquareRoot` still has half of its digits.
     """
+
+    name = "moments"
+    more_digits = ", or start again with information='square_root'"
 
     @property
     def products(self) -> Products:
@@ -116,17 +120,9 @@ class Moments(Information):
             raise refuse_removal()
         return Held(products.flat, mean, mean_low, noise), digits
 
-    def holding(self, prior: Array, start: Array, squares: Array) -> Self:
-        """Return the same: a prior is added to squares when they are solved for, and costs nothing apart."""
-        return self
-
-    def is_weak(self, prior: Array) -> bool:
-        """Say no: no prior is held."""
-        return False
-
-    def without_prior(self, prior: Array, start: Array) -> tuple[Self, bool]:
-        """Return the same, which is whole: no prior is held."""
-        return self, True
+    def solver(self, prior: Array, start: Array) -> PlainSolver:
+        """Return what solves as `solve` does: a prior is added to squares when they are solved for."""
+        return PlainSolver(self, prior, start)
 
     def _scaled(self, factor: float) -> Array:
         return np.asarray(self.matrix * factor)

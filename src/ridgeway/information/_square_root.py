@@ -1,7 +1,7 @@
 """Information as a triangular factor: every digit that a QR decomposition of all rows would give."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ridgeway.data import Task
 from ridgeway.errors import InvalidStateError
 from ridgeway.information._base import Held, Information, digits_at_stake, refuse_removal
+from ridgeway.information._solver import PlainSolver
 from ridgeway.linalg import (
     Panels,
     Rows,
@@ -20,7 +21,6 @@ from ridgeway.linalg import (
     column_squares,
     empty_triangle,
     psd_root,
-    remove_diagonal,
     remove_rows,
     solve_penalized,
     solve_triangle,
@@ -34,9 +34,33 @@ from ridgeway.linalg import (
 Array = NDArray[np.float64]
 
 
-FEWEST_DIGITS = 4
 WEAKEST, STRONGEST = 1e-8, 1e4
-"""A prior is held between these multiples of each column's squares: rounding does not show beside it, nor rows hide."""
+"""A prior is stacked on the factor if it lies between these multiples of each column's squares."""
+
+
+@dataclass(frozen=True, eq=False)
+class StackedSolver:
+    """Solves with a factor that includes the prior, as if it were rows: O(p²) a time, O(n·p²) to add a task."""
+
+    stacked: "SquareRoot"
+    prior: Array
+    start: Array
+
+    def solve(self) -> Solution:
+        """Return the minimiser."""
+        held, p = self.stacked, self.stacked.n_features
+        found = solve_under_prior(held.panels, self.prior, held.peak[:p], held.offset)
+        if found is not None:
+            return found
+        R, z = np.hsplit(held.factor()[:p], [p])
+        return solve_triangle(R, z, size=p, offset=held.offset)
+
+    def after(self, task: Task, decay: float = 1.0) -> "StackedSolver | None":
+        """Return the solver with a task added, or None if the prior has become weak beside the rows."""
+        past = self.stacked if decay == 1.0 else self.stacked.scaled(decay)
+        after, prior = past.add(task), decay * self.prior
+        weak = (prior < WEAKEST * after.peak[: after.n_features]).any()
+        return None if weak else StackedSolver(after, prior, self.start)
 
 
 class SquareRoot(Information):
@@ -45,6 +69,9 @@ class SquareRoot(Information):
     R = [[R_x, z], [0, R_y]]: the factor of the features, the rotated targets, and the residual block. Tasks are added
     by LAPACK's triangular-pentagonal QR, so that the condition number is never squared.
     """
+
+    name = "square_root"
+    more_digits = ""
 
     @property
     def panels(self) -> Panels:
@@ -127,47 +154,23 @@ class SquareRoot(Information):
             raise refuse_removal()
         return Held(Panels.from_square(factor).flat, mean, mean_low, noise), digits
 
-    def holding(self, prior: Array, start: Array, squares: Array) -> Self:
-        """Return the same with the prior on top of the factor, if it is diagonal and neither weak nor overwhelming.
-
-        Coefficients then take O(p²), with a prior apart O(p³).
-        """
-        if self.holds_prior or prior.ndim > 1 or not _between(prior, squares):
-            return self
+    def solver(self, prior: Array, start: Array) -> PlainSolver | StackedSolver:
+        """Return what solves as `solve` does; in O(p²) if the prior is diagonal and neither weak nor overwhelming."""
+        squares = self.peak[: self.n_features]
+        if prior.ndim > 1 or self.n_samples == 0 or not _between(prior, squares):
+            return PlainSolver(self, prior, start)
         root = np.sqrt(prior)
         top = Panels.diagonal(root, root[:, None] * start)
-        own = np.concatenate([np.square(root), column_squares(root[:, None] * start)])
-        if self.n_samples:
-            top = Panels.from_square(add_triangle(top.square(), self.factor()))
-        return replace(self, matrix=top.flat, peak=self.peak + own, holds_prior=True)
-
-    def is_weak(self, prior: Array) -> bool:
-        """Say whether the prior that is held has become too weak beside the rows to be held."""
-        return self.holds_prior and bool((prior < WEAKEST * self.peak[: self.n_features]).any())
-
-    def without_prior(self, prior: Array, start: Array) -> tuple[Self, bool]:
-        """Return the information of the rows alone, and whether it is whole. O(p³) if a prior is held.
-
-        Few digits are left of a direction that the rows know far less of than the prior said.
-        """
-        if not self.holds_prior:
-            return self, True
-        if self.n_samples == 0:
-            return self.empty(self.n_features, self.n_targets, centered=self.centered), True
-        R, rank, digits = remove_diagonal(self.factor(), np.sqrt(prior), start)
-        whole = digits >= FEWEST_DIGITS and rank == min(self.n_samples - self.centered, self.n_features)
-        return replace(self, matrix=Panels.from_square(R).flat, holds_prior=False), whole
+        own = np.concatenate([prior, column_squares(root[:, None] * start)])
+        stacked = Panels.from_square(add_triangle(top.square(), self.factor()))
+        return StackedSolver(replace(self, matrix=stacked.flat, peak=self.peak + own), prior, start)
 
     def _scaled(self, factor: float) -> Array:
         return np.asarray(self.matrix * np.sqrt(factor))
 
     def _solve(self, prior: Array, start: Array, origin: Array, size: int, offset: Array) -> Solution:
         p = self.n_features
-        if self.holds_prior and (found := solve_under_prior(self.panels, prior, self.peak[:p], offset)):
-            return found
         R, z = np.hsplit(self.factor()[:p], [p])
-        if self.holds_prior:
-            return solve_triangle(R, z, size=p, offset=offset)
         rhs = z - R @ origin if origin.any() else z
         if prior.any():
             return solve_penalized(R, rhs, psd_root(prior), start - origin, size=size, offset=offset)

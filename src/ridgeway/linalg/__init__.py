@@ -6,6 +6,7 @@ unit norm, and nowhere else.
 
 from ridgeway.linalg._definite import (
     asymmetry,
+    check_semidefinite,
     cholesky_root,
     is_definite,
     is_nearly_semidefinite,
@@ -25,9 +26,10 @@ from ridgeway.linalg._dense import (
     svd_square,
     triangular_root,
 )
+from ridgeway.linalg._gains import filtered_gain, joined_root, penalized_change, penalty_gain, root_gain
 from ridgeway.linalg._panels import Panels
 from ridgeway.linalg._penalized import solve_penalized
-from ridgeway.linalg._pooled import pooled_least_squares
+from ridgeway.linalg._pooled import pooled_factor, pooled_least_squares, pooled_means
 from ridgeway.linalg._products import Products, mirrored, packed, unpacked
 from ridgeway.linalg._rank import (
     EPS,
@@ -63,7 +65,6 @@ from ridgeway.linalg._triangle import (
     add_triangle,
     empty_triangle,
     psd_root,
-    remove_diagonal,
     remove_rows,
 )
 
@@ -81,29 +82,36 @@ __all__ = [
     "add_rows",
     "add_triangle",
     "asymmetry",
+    "check_semidefinite",
     "cholesky_root",
     "column_complement",
     "column_products",
     "column_squares",
     "definite_inverse",
     "empty_triangle",
+    "filtered_gain",
     "filtered_step",
     "gradient_steps",
     "is_definite",
     "is_nearly_semidefinite",
     "is_semidefinite",
+    "joined_root",
     "largest_eigenvalue",
     "minimum_norm_gain",
     "minimum_norm_step",
     "mirrored",
     "one_thread",
     "packed",
+    "penalized_change",
+    "penalty_gain",
+    "pooled_factor",
     "pooled_least_squares",
+    "pooled_means",
     "psd_root",
     "random_rotation",
-    "remove_diagonal",
     "remove_rows",
     "ridge_step",
+    "root_gain",
     "row_products",
     "semidefinite_eigen",
     "semidefinite_root",

@@ -13,30 +13,39 @@ Array = NDArray[np.float64]
 CHUNK_ROWS = 4096
 
 
-def pooled_least_squares(tasks: Sequence[Task], start: Array, *, center: bool) -> tuple[Solution, Array]:
-    """Return the least-squares solution over all rows of `tasks`, nearest to `start`, and the means of [X, y].
+def pooled_means(tasks: Sequence[Task], *, centered: bool) -> Array:
+    """Return the means of [X, y] over all rows of `tasks`, of shape (n_features + n_targets,); zeros if not centred."""
+    mean = np.zeros(tasks[0].n_features + tasks[0].n_targets)
+    weight = sum(task.total_weight for task in tasks)
+    if centered:
+        for _ in range(2):  # the second pass takes up what rounding left in the first
+            mean = mean + sum(w @ (rows - mean) for rows, w in _chunks(tasks)) / weight
+    return mean
 
-    Householder QR of the stacked rows, SVD of the triangle, columns scaled to unit norm. O(n·p²).
+
+def pooled_factor(tasks: Sequence[Task], mean: Array) -> Array:
+    """Return the triangular factor of all rows [X, y] of `tasks` about `mean`, by Householder QR. O(n·p²)."""
+    R: Array = np.zeros((0, len(mean)))
+    for rows, weight in _chunks(tasks):
+        stacked = np.vstack([R, np.sqrt(weight)[:, None] * (rows - mean)])
+        R = np.asarray(qr(stacked, mode="r", check_finite=False)[0][: len(mean)], dtype=np.float64)
+    return np.vstack([R, np.zeros((len(mean) - len(R), len(mean)))])
+
+
+def pooled_least_squares(R: Array, start: Array, *, size: int, offset: Array) -> Solution:
+    """Return the least-squares solution of a factor of [X, y], the one nearest to `start`. One SVD, O(p³).
 
     Parameters
     ----------
-    tasks : the tasks whose rows are pooled
+    R : ndarray of shape (n_features + n_targets, n_features + n_targets), upper triangular
     start : ndarray of shape (n_features, n_targets), what a singular system stays nearest to
-    center : whether an intercept is fitted
+    size : the smaller side of the system that R stands for
+    offset : norms of what centring took off the features
     """
-    p, k = start.shape
-    mean = np.zeros(p + k)
-    weight = sum(task.total_weight for task in tasks)
-    if center:
-        for _ in range(2):  # the second pass takes up what rounding left in the first
-            mean = mean + sum(w @ (rows - mean) for rows, w in _chunks(tasks)) / weight
-    R = np.zeros((0, p + k))
-    for rows, w in _chunks(tasks):
-        R = qr(np.vstack([R, np.sqrt(w)[:, None] * (rows - mean)]), mode="r", check_finite=False)[0][: p + k]
-    scale, spread = equilibrate(np.sqrt(np.square(R[:, :p]).sum(axis=0)), np.sqrt(weight) * np.abs(mean[:p]))
+    p = len(start)
+    scale, spread = equilibrate(np.sqrt(np.square(R[:, :p]).sum(axis=0)), offset)
     U, s, Vt = svd(R[:, :p] / np.where(scale > 0.0, scale, np.inf), full_matrices=False, check_finite=False)
-    noise = np.sqrt(np.square(Vt * spread).sum(axis=1))
-    rank = numerical_rank(s, noise, min(sum(task.n_samples for task in tasks), p))
+    rank = numerical_rank(s, np.sqrt(np.square(Vt * spread).sum(axis=1)), size)
     image = (U[:, :rank].T @ (R[:, p:] - R[:, :p] @ start)) / s[:rank, None]
     if rank == p:
         change = (Vt.T @ image) / scale[:, None]
@@ -44,7 +53,7 @@ def pooled_least_squares(tasks: Sequence[Task], start: Array, *, center: bool) -
         change = lstsq(Vt[:rank] * scale, image, cond=0.0, lapack_driver="gelsy", check_finite=False)[0]
     else:
         change = np.zeros_like(start)
-    return Solution(start + change, rank, s[0] / s[rank - 1] if rank else 1.0), mean
+    return Solution(start + change, rank, s[0] / s[rank - 1] if rank else 1.0)
 
 
 def _chunks(tasks: Sequence[Task]) -> Iterator[tuple[Array, Array]]:

@@ -23,14 +23,14 @@ class Solution:
     Attributes
     ----------
     coef : ndarray of shape (n_features, n_targets)
-    rank : int
+    rank : int, or None if no system was solved
     growth : float
         How much a rounding error may have grown in `coef`: the condition number over the directions that count,
         columns scaled to unit norm. Infinite where directions were taken for exactly collinear that may be nearly so.
     """
 
     coef: Array
-    rank: int
+    rank: int | None
     growth: float
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -71,6 +72,23 @@ class Rows:
         if center:
             self.mean = self._average(zero)
             self.mean_low = self._average(self.mean)
+
+    @classmethod
+    def of(cls, design: Array) -> "Rows":
+        """Return a design as rows of weight 1 about the origin, its targets zero."""
+        design = np.asarray(design, dtype=np.float64)
+        return cls(Task(design, np.zeros((len(design), 1)), None, None, True))
+
+    @cached_property
+    def X(self) -> Array:
+        """The X part of A, whole, of shape (n_samples, n_features)."""
+        return self.whole()
+
+    def intercept(self, coef: Array) -> Array:
+        """Return ȳ − x̄·coef, of shape (n_targets,)."""
+        p = self.n_features
+        high = self.mean[p:] - self.mean[:p] @ coef
+        return np.asarray(high + (self.mean_low[p:] - self.mean_low[:p] @ coef))
 
     @property
     def offset(self) -> Array:

@@ -9,12 +9,11 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, qr
-from scipy.linalg.lapack import dpotrf, dpstrf, dtrcon, dtrtrs
+from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from ridgeway.linalg._dense import semidefinite_root, triangular_root
 from ridgeway.linalg._lapack import dtpqrt
 from ridgeway.linalg._panels import absorb, reflectors, row_panels
-from ridgeway.linalg._rank import EPS, column_norms, tolerance
 
 Array = NDArray[np.float64]
 
@@ -80,39 +79,6 @@ def remove_rows(R: Array, blocks: Iterable[Array], n_features: int, *, least: fl
     result[:p, p:] = Q.T @ z_left
     result[p:, p:] = qr(np.sqrt(values.clip(0.0))[:, None] * vectors.T, mode="r", check_finite=False)[0]
     return result, kept
-
-
-def remove_diagonal(R: Array, root: Array, start: Array) -> tuple[Array, int, float]:
-    """Take the rows [diag(root), diag(root)·start] out of a factor that they are in. What remains may be singular.
-
-    As `remove_rows`, with a pivoted Cholesky decomposition of I − YYᵀ: directions in which rounding alone would remain
-    are left empty. O(p³).
-
-    Returns
-    -------
-    factor : the factor of what remains
-    rank : in how many directions something remains
-    digits : how many digits are correct of what remains in the direction where that is least
-    """
-    p = len(root)
-    R_x, z, R_y = R[:p, :p], R[:p, p:], R[p:, p:]
-    Y = dtrtrs(R_x, np.diag(root), trans=1)[0]
-    growth = 1.0 / float(dtrcon(R_x / column_norms(R_x))[0])
-    upper, pivots, rank, _ = dpstrf(np.eye(p) - Y @ Y.T, tol=tolerance(p) * growth)
-    order = pivots - 1
-    F = np.zeros((rank, p))
-    F[:, order] = np.triu(upper)[:rank]  # FᵀF = I − YYᵀ
-    e = root[:, None] * (start - dtrtrs(R_x, z)[0])  # the residuals of the rows that go
-    right = np.hstack([z - Y @ (root[:, None] * start), Y @ e])
-    z_left, g = np.hsplit(
-        dtrtrs(upper[:rank, :rank], right[order[:rank]], trans=1)[0], 2
-    )  # Fᵀz' = z − Y·diag(root)·start
-    values, vectors = eigh(R_y.T @ R_y - e.T @ e - g.T @ g, check_finite=False)
-    noise = EPS * growth / float(upper[rank - 1, rank - 1]) ** 2 if rank else 1.0
-    remains = np.zeros((rank + len(R_y), len(R)), order="F")
-    remains[:rank] = np.hstack([F @ R_x, z_left])
-    remains[rank:, p:] = np.sqrt(values.clip(0.0))[:, None] * vectors.T
-    return add_rows(empty_triangle(len(R)), [remains]), int(rank), -float(np.log10(noise))
 
 
 def psd_root(matrix: Array) -> Array:

@@ -9,11 +9,10 @@ from scipy.special import fdtrc
 
 from ridgeway.data import Task, check_tasks, dense
 from ridgeway.errors import InferenceError
-from ridgeway.estimators._base import check_targets
-from ridgeway.estimators._memory import Memory
-from ridgeway.information import SquareRoot, evidence_decay
-from ridgeway.linalg import column_complement, svd_economic, threads_for
-from ridgeway.retrospect._model import feature_names, memory_of, per_target
+from ridgeway.information import Inference, SquareRoot, evidence_decay
+from ridgeway.linalg import column_complement, svd_economic
+from ridgeway.retrospect._model import feature_names, inference_of, per_target, state_of
+from ridgeway.weights import Retained
 
 Array = NDArray[np.float64]
 
@@ -98,14 +97,13 @@ def compare(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Comparison
     >>> bool(same.p_value > 0.1), bool(other.p_value < 1e-6), other.gain_for_past < 0.0 < same.gain_for_past
     (True, True, True)
     """
-    memory = memory_of(model)
-    known = memory.inference
+    state = state_of(model)
+    known = inference_of(model)
     (task,) = check_tasks(model, X, y, sample_weight, first=False)
-    check_targets(memory, task)
-    with threads_for(model.n_features_in_):
-        alone = SquareRoot.empty(task.n_features, task.n_targets, centered=known.information.centered).add(task)
-        seen = _Seen.of(memory, task, alone)
-        share = evidence_decay(memory.information, alone, memory.start)
+    state.origin.check_targets(task)
+    alone = SquareRoot.empty(task.n_features, task.n_targets, centered=known.information.centered).add(task)
+    seen = _Seen.of(state, known, task, alone)
+    share = evidence_decay(state.information, alone, state.origin.coef)
     q, freedom = len(seen.strengths), known.degrees_of_freedom + seen.freedom
     if q == 0:
         raise InferenceError(
@@ -128,18 +126,18 @@ def compare(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Comparison
     norms = np.sqrt(np.square(directions).sum(axis=1))
     for_past, for_task = seen.gains(noise)
     return Comparison(
-        f=per_target(memory, f),
-        p_value=per_target(memory, fdtrc(q, freedom, f)),
+        f=per_target(state, f),
+        p_value=per_target(state, fdtrc(q, freedom, f)),
         degrees_of_freedom=(q, freedom),
-        noise_variance=per_target(memory, noise),
-        noncentrality=per_target(memory, _noncentrality(f, q, freedom)),
-        gain_for_past=per_target(memory, for_past),
-        gain_for_task=per_target(memory, for_task),
+        noise_variance=per_target(state, noise),
+        noncentrality=per_target(state, _noncentrality(f, q, freedom)),
+        gain_for_past=per_target(state, for_past),
+        gain_for_task=per_target(state, for_task),
         share=share,
         terms=("intercept", *terms) if known.information.centered else tuple(terms),
         directions=directions / norms[:, None],
-        differences=per_target(memory, (seen.differences()[order] / norms[:, None]).T),
-        statistics=per_target(memory, statistics[:, order]),
+        differences=per_target(state, (seen.differences()[order] / norms[:, None]).T),
+        statistics=per_target(state, statistics[:, order]),
         posterior=bool(known.prior.any()),
     )
 
@@ -179,10 +177,10 @@ class _Seen:
     task_moves: Array | None
 
     @classmethod
-    def of(cls, memory: Memory, task: Task, alone: SquareRoot) -> "_Seen":
-        known, held = memory.inference, memory.information
+    def of(cls, state: Retained, known: Inference, task: Task, alone: SquareRoot) -> "_Seen":
+        held = state.information
         p, c, space = held.n_features, int(held.centered), known.row_space
-        ones, rows, targets, left, freedom = _about(memory, task, alone)
+        ones, rows, targets, left, freedom = _about(state, task, alone)
         # What the past knows, whitened: ψ = [√W·b, values·basisᵀ·scale·w], estimated with unit variance.
         with np.errstate(divide="ignore"):
             inverse = np.where(space.scale > 0.0, 1.0 / space.scale, 0.0)
@@ -190,7 +188,7 @@ class _Seen:
         inside = rows @ moves
         outside = rows - inside @ (space.values[:, None] * space.basis.T * space.scale)
         inside = np.hstack([ones / np.sqrt(held.total_weight), inside])
-        targets = targets - rows @ memory.answer.coef  # as seen from the past's estimate, which is now 0
+        targets = targets - rows @ state.answer.coef  # as seen from the past's estimate, which is now 0
         rest = np.eye(len(rows))
         if space.rank < p:  # what the past does not know is free: only rows orthogonal to it can be compared
             rest = column_complement(outside, rows)
@@ -245,12 +243,12 @@ def _solved(ones: Array, rows: Array, targets: Array) -> Array:
     return np.asarray((Vt.T @ ((U.T @ targets) / s[:, None]) / norms[:, None])[ones.shape[1] :])
 
 
-def _about(memory: Memory, task: Task, alone: SquareRoot) -> tuple[Array, Array, Array, Array, int]:
+def _about(state: Retained, task: Task, alone: SquareRoot) -> tuple[Array, Array, Array, Array, int]:
     """Return a column of ones (if any), X and y about the past's means, weighted; squares and freedom left over.
 
     The rows themselves, or where they are many what they amount to: as many rows as there are terms.
     """
-    held = memory.information
+    held = state.information
     p, c = held.n_features, int(held.centered)
     if task.n_samples > p + c:
         factor = alone.factor()

@@ -9,8 +9,8 @@ from scipy.special import fdtrc, stdtrit
 
 from ridgeway.data import check_rows, dense
 from ridgeway.errors import InferenceError, InvalidParameterError
-from ridgeway.linalg import RowSpace, threads_for, triangular_root
-from ridgeway.retrospect._model import checked_level, memory_of, per_target
+from ridgeway.linalg import RowSpace, triangular_root
+from ridgeway.retrospect._model import checked_level, inference_of, per_target, state_of
 
 Array = NDArray[np.float64]
 
@@ -55,15 +55,14 @@ def intervals(model: Any, X: Any, level: float = 0.95) -> Intervals:
     >>> found.lower, found.upper
     (array([0.47523691]), array([8.52476309]))
     """
-    memory, level = memory_of(model), checked_level(level)
+    state, level = state_of(model), checked_level(level)
     rows = dense(check_rows(model, X))
-    with threads_for(model.n_features_in_):
-        known = memory.inference
-        leverages = known.leverages(rows.T, float(known.information.centered))[:, None]
-        quantile = stdtrit(known.degrees_of_freedom, 0.5 + level / 2.0)
-        wide, narrow = (quantile * np.sqrt(known.noise_variance * part) for part in (1.0 + leverages, leverages))
-    predicted = rows @ memory.answer.coef + memory.answer.intercept
-    shape = (len(rows),) if memory.single_target else predicted.shape
+    known = inference_of(model)
+    leverages = known.leverages(rows.T, float(known.information.centered))[:, None]
+    quantile = stdtrit(known.degrees_of_freedom, 0.5 + level / 2.0)
+    wide, narrow = (quantile * np.sqrt(known.noise_variance * part) for part in (1.0 + leverages, leverages))
+    predicted = rows @ state.answer.coef + state.answer.intercept
+    shape = (len(rows),) if state.origin.single_target else predicted.shape
     return Intervals(
         prediction=predicted.reshape(shape),
         lower=(predicted - wide).reshape(shape),
@@ -124,36 +123,35 @@ def contrast(model: Any, C: Any, d: Any = 0.0) -> Contrast:
     >>> test.f, test.p_value
     (9.0, 0.2048...)
     """
-    memory = memory_of(model)
-    known = memory.inference
+    state = state_of(model)
+    known = inference_of(model)
     rows = _checked_rows(C, model.n_features_in_, intercept=known.information.centered)
     functionals, on_intercept = rows[:, -model.n_features_in_ :].T, np.zeros(len(rows))
     if rows.shape[1] > model.n_features_in_:
         on_intercept = rows[:, 0]
-    with threads_for(model.n_features_in_):
-        estimate = memory.answer.coef.T @ functionals + memory.answer.intercept[:, None] * on_intercept
-        estimate = estimate - _checked_values(d, estimate.shape)
-        whitened, answered = known.whiten(functionals, on_intercept)
-        if not answered.all():
-            raise InferenceError(
-                f"the rows learned do not determine the hypotheses {np.flatnonzero(~answered).tolist()} (rows of C, "
-                "from 0): they involve collinear or constant columns. Leave them out, or give a prior."
-            )
-        root = RowSpace.of(triangular_root(np.vstack([whitened, np.zeros((len(rows), len(rows)))])), size=len(rows))
-        if root.rank < len(rows):
-            raise InferenceError(
-                f"the {len(rows)} hypotheses are {root.rank} in truth: some follow from others. Drop those rows of C."
-            )
-        squares = np.square(root.whiten(estimate.T)[0]).sum(axis=0)
+    estimate = state.answer.coef.T @ functionals + state.answer.intercept[:, None] * on_intercept
+    estimate = estimate - _checked_values(d, estimate.shape)
+    whitened, answered = known.whiten(functionals, on_intercept)
+    if not answered.all():
+        raise InferenceError(
+            f"the rows learned do not determine the hypotheses {np.flatnonzero(~answered).tolist()} (rows of C, "
+            "from 0): they involve collinear or constant columns. Leave them out, or give a prior."
+        )
+    root = RowSpace.of(triangular_root(np.vstack([whitened, np.zeros((len(rows), len(rows)))])), size=len(rows))
+    if root.rank < len(rows):
+        raise InferenceError(
+            f"the {len(rows)} hypotheses are {root.rank} in truth: some follow from others. Drop those rows of C."
+        )
+    squares = np.square(root.whiten(estimate.T)[0]).sum(axis=0)
     freedom = (len(rows), known.degrees_of_freedom)
     with np.errstate(divide="ignore", invalid="ignore"):
         f = squares / (len(rows) * known.noise_variance)
     errors = np.sqrt(known.noise_variance[:, None] * np.square(whitened).sum(axis=0))
     return Contrast(
-        estimate=per_target(memory, estimate),
-        standard_errors=per_target(memory, errors),
-        f=per_target(memory, f),
-        p_value=per_target(memory, fdtrc(*freedom, f)),
+        estimate=per_target(state, estimate),
+        standard_errors=per_target(state, errors),
+        f=per_target(state, f),
+        p_value=per_target(state, fdtrc(*freedom, f)),
         degrees_of_freedom=freedom,
         posterior=bool(known.prior.any()),
     )

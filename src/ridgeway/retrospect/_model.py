@@ -1,31 +1,53 @@
-"""The door to a model's memory: what may be asked, and the names of its columns."""
+"""The door to a model's state: what may be asked, and the names of its columns."""
 
 from collections import Counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from ridgeway.errors import FeatureMismatchError, InvalidParameterError
+from ridgeway.errors import FeatureMismatchError, InferenceError, InvalidParameterError
 from ridgeway.estimators import GeneralizedRidge
-from ridgeway.estimators._memory import Memory
+from ridgeway.information import Inference, Information
+from ridgeway.weights import Inferable, Informed, Retained
 
 Array = NDArray[np.float64]
 
 
-def memory_of(model: Any) -> Memory:
-    """Return what a model remembers, or raise where it does not accumulate."""
+def state_of(model: Any) -> Retained:
+    """Return what a model remembers, or raise if it keeps no information about the past."""
     if not isinstance(model, GeneralizedRidge):
         raise InvalidParameterError(
             f"only a GeneralizedRidge keeps what is needed; got {type(model).__name__}. Learn the tasks with it."
         )
-    check_is_fitted(model)
-    if not isinstance(model._state, Memory):
+    state: Any = model.state_
+    if not isinstance(model.state_, Informed):
         raise InvalidParameterError(
             f"a model with weights={model.weights!r} keeps no information about the past. Use weights.Accumulated()."
         )
-    return model._state
+    kept: Retained = state
+    return kept
+
+
+def inference_of(model: Any) -> Inference:
+    """Return what is known about a model's estimate, or raise if its rows do not count fully."""
+    return _whole(model).inference()
+
+
+def whole_information(model: Any) -> Information:
+    """Return the information of a model whose rows count fully, or raise."""
+    _whole(model)
+    return state_of(model).information
+
+
+def _whole(model: Any) -> Inferable:
+    state = state_of(model)
+    if not isinstance(state, Inferable):
+        raise InferenceError(
+            f"with weights={model.weights!r} the rows of older tasks fade, and the noise cannot be estimated from what "
+            "is left of them. Learn with decay=1.0 or decay='adaptive'."
+        )
+    return state
 
 
 def feature_names(model: GeneralizedRidge) -> list[str]:
@@ -78,8 +100,8 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
-def per_target(memory: Memory, values: Array) -> Any:
+def per_target(state: Retained, values: Array) -> Any:
     """Return values (n_targets, …) as they are, or without the first axis for a single target."""
-    if not memory.single_target:
+    if not state.origin.single_target:
         return values
     return float(values[0]) if values.ndim == 1 else values[0]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway.errors import InvalidParameterError
-from ridgeway.retrospect._model import is_number, memory_of, per_target
+from ridgeway.retrospect._model import is_number, per_target, state_of
 
 Array = NDArray[np.float64]
 
@@ -65,10 +65,10 @@ def elastic_net(model: Any, *, l1_ratio: float = 0.5, penalties: Any = None) -> 
     """
     from sklearn.linear_model import enet_path  # slow to import, and needed here alone
 
-    memory = memory_of(model)
+    state = state_of(model)
     if not is_number(l1_ratio) or not 0.0 < l1_ratio <= 1.0:
         raise InvalidParameterError(f"l1_ratio must lie in (0, 1]; got {l1_ratio!r}. 1 is the lasso.")
-    held, p = memory.information, model.n_features_in_
+    held, p = state.information, model.n_features_in_
     factor = held.factor() * np.sqrt(p / held.total_weight)  # scikit-learn divides by the number of rows, here p
     A, targets = np.ascontiguousarray(factor[:p, :p]), factor[:p, p:]
     gram, products = A.T @ A, A.T @ targets
@@ -89,7 +89,7 @@ def elastic_net(model: Any, *, l1_ratio: float = 0.5, penalties: Any = None) -> 
         ]
     )
     intercepts = np.stack([held.intercept(np.moveaxis(coefs, 0, -1)[i]) for i in range(len(chosen))], axis=-1)
-    return Path(chosen, per_target(memory, coefs), per_target(memory, intercepts), float(l1_ratio))
+    return Path(chosen, per_target(state, coefs), per_target(state, intercepts), float(l1_ratio))
 
 
 def _checked_penalties(penalties: Any, largest: float) -> Array:

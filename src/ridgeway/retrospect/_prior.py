@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 from ridgeway.errors import InvalidParameterError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.information import LearnedPrior, learn_by_gcv, learn_directions, learn_groups, learn_penalty
-from ridgeway.linalg import threads_for
-from ridgeway.retrospect._model import memory_of, per_target, positions
-from ridgeway.weights import Accumulated
+from ridgeway.retrospect._model import per_target, positions, state_of, whole_information
 
 Array = NDArray[np.float64]
 
@@ -70,23 +68,21 @@ def learn_prior(model: GeneralizedRidge, groups: Any = None, *, criterion: str =
     >>> round(found.prior, 2), round(found.noise_variance, 2)
     (2.45, 3.99)
     """
-    memory = memory_of(model)
+    state = state_of(model)
     if criterion not in ("evidence", "gcv"):
         raise InvalidParameterError(f"criterion must be 'evidence' or 'gcv'; got {criterion!r}.")
     if criterion == "gcv" and groups is not None:
         raise InvalidParameterError("criterion='gcv' learns one penalty. Leave groups out, or use 'evidence'.")
-    memory.refuse_fading()
-    held, start = memory.information, memory.start
-    with threads_for(model.n_features_in_):
-        if isinstance(groups, str) and groups == "direction":
-            learned = learn_directions(held, start)
-        elif groups is not None:
-            learned = learn_groups(held, start, _checked_groups(model, groups))
-        else:
-            learned = learn_by_gcv(held, start) if criterion == "gcv" else learn_penalty(held, start)
+    held, start = whole_information(model), state.origin.coef
+    if isinstance(groups, str) and groups == "direction":
+        learned = learn_directions(held, start)
+    elif groups is not None:
+        learned = learn_groups(held, start, _checked_groups(model, groups))
+    else:
+        learned = learn_by_gcv(held, start) if criterion == "gcv" else learn_penalty(held, start)
     return Prior(
         float(learned.prior[0]) if groups is None else learned.prior,
-        per_target(memory, learned.noise_variance),
+        per_target(state, learned.noise_variance),
         learned.log_evidence,
         _under(model, learned),
     )
@@ -94,19 +90,8 @@ def learn_prior(model: GeneralizedRidge, groups: Any = None, *, criterion: str =
 
 def _under(model: GeneralizedRidge, learned: LearnedPrior) -> GeneralizedRidge:
     """Return the model under another prior."""
-    memory = memory_of(model)
-    decay = model.weights.decay if isinstance(model.weights, Accumulated) else 1.0
-    other = type(model)(
-        Accumulated(prior=learned.prior, decay=decay),
-        information=model.information,
-        fit_intercept=model.fit_intercept,
-        initial_coef=model.initial_coef,
-    )
-    other.n_features_in_ = model.n_features_in_
-    if hasattr(model, "feature_names_in_"):
-        other.feature_names_in_ = model.feature_names_in_
-    other._state = replace(memory, held=memory.information, prior=learned.prior)
-    return other
+    names = getattr(model, "feature_names_in_", None)
+    return type(model).from_state(replace(state_of(model), prior=learned.prior), names)
 
 
 def _checked_groups(model: GeneralizedRidge, groups: Any) -> list[NDArray[np.intp]]:

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 from ridgeway.errors import InvalidParameterError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.information import Inference, Information
-from ridgeway.linalg import threads_for
-from ridgeway.retrospect._model import feature_names, is_number, memory_of, per_target, positions
-from ridgeway.weights import Accumulated
+from ridgeway.retrospect._model import feature_names, is_number, per_target, positions, state_of
 
 Array = NDArray[np.float64]
 
@@ -36,27 +34,15 @@ def submodel(model: GeneralizedRidge, features: Any) -> GeneralizedRidge:
     >>> retrospect.submodel(model, features=[0]).coef_
     array([0.9])
     """
-    memory = memory_of(model)
+    state = state_of(model)
     columns = positions(model, features)
-    prior, policy = memory.prior, model.weights
+    prior = state.prior
     if prior is not None:
         prior = prior[columns] if prior.ndim == 1 else prior[np.ix_(columns, columns)]
-        if isinstance(policy, Accumulated) and np.ndim(policy.prior) > 0:
-            policy = Accumulated(prior=prior, decay=policy.decay)
-    with threads_for(model.n_features_in_):
-        information = memory.information.select(columns)
-    start = memory.start[columns]
-    smaller = type(model)(
-        policy,
-        information=model.information,
-        fit_intercept=model.fit_intercept,
-        initial_coef=start.T.copy() if model.initial_coef is not None else None,
-    )
-    smaller.n_features_in_ = len(columns)
-    if hasattr(model, "feature_names_in_"):
-        smaller.feature_names_in_ = model.feature_names_in_[columns]
-    smaller._state = replace(memory, held=information, prior=prior, start=start)
-    return smaller
+    origin = replace(state.origin, coef=state.origin.coef[columns])
+    smaller = replace(state, information=state.information.select(columns), prior=prior, origin=origin)
+    names = getattr(model, "feature_names_in_", None)
+    return type(model).from_state(smaller, None if names is None else names[columns])
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,21 +88,20 @@ def best_subset(model: GeneralizedRidge, k: int) -> Subset:
     >>> retrospect.best_subset(model, 1).features
     ('x0',)
     """
-    memory = memory_of(model)
+    state = state_of(model)
     p = model.n_features_in_
     if not is_number(k) or k != int(k) or not 1 <= k <= p:
         raise InvalidParameterError(f"k must be a whole number from 1 to {p}, the number of features; got {k!r}.")
-    with threads_for(p):
-        columns = _search(memory.information, int(k))
-        chosen = submodel(model, columns)
-        fit = _least_squares(memory.information, columns)
+    columns = _search(state.information, int(k))
+    chosen = submodel(model, columns)
+    fit = _least_squares(state.information, columns)
     with np.errstate(divide="ignore", invalid="ignore"):
         r_squared = 1.0 - fit.residual_squares / fit.total_squares
     return Subset(
         tuple(feature_names(model)[j] for j in columns),
         columns,
-        per_target(memory, fit.residual_squares),
-        per_target(memory, r_squared),
+        per_target(state, fit.residual_squares),
+        per_target(state, r_squared),
         chosen,
     )
 

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from ridgeway._optional import require
-from ridgeway.linalg import threads_for
-from ridgeway.retrospect._model import checked_level, feature_names, memory_of, per_target
+from ridgeway.retrospect._model import checked_level, feature_names, inference_of, per_target, state_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -148,20 +147,19 @@ def summary(model: Any, *, level: float = 0.95) -> Summary:
     x0               0.9     0.2646      3.402      0.077    -0.2384      2.038
     ---------------------------------------------------------------------------
     """
-    memory, level = memory_of(model), checked_level(level)
-    with threads_for(model.n_features_in_):
-        known, held = memory.inference, memory.information
-        p = held.n_features
-        terms, functionals, on_intercept = feature_names(model), np.eye(p), np.zeros(p)
-        coef = memory.answer.coef.T
-        if held.centered:
-            terms, functionals = ["intercept", *terms], np.hstack([np.zeros((p, 1)), functionals])
-            on_intercept, coef = np.r_[1.0, on_intercept], np.column_stack([memory.answer.intercept, coef])
-        leverages = known.leverages(functionals, on_intercept)
-        unknown = np.isinf(leverages)
-        variances = known.noise_variance[:, None] * np.where(unknown, 0.0, leverages)
-        errors = np.where(unknown, np.inf, np.sqrt(variances))  # also where no noise is left
-        freedom, parameters = known.degrees_of_freedom, known.effective_parameters
+    state, level = state_of(model), checked_level(level)
+    known, held = inference_of(model), state.information
+    p = held.n_features
+    terms, functionals, on_intercept = feature_names(model), np.eye(p), np.zeros(p)
+    coef = state.answer.coef.T
+    if held.centered:
+        terms, functionals = ["intercept", *terms], np.hstack([np.zeros((p, 1)), functionals])
+        on_intercept, coef = np.r_[1.0, on_intercept], np.column_stack([state.answer.intercept, coef])
+    leverages = known.leverages(functionals, on_intercept)
+    unknown = np.isinf(leverages)
+    variances = known.noise_variance[:, None] * np.where(unknown, 0.0, leverages)
+    errors = np.where(unknown, np.inf, np.sqrt(variances))  # also where no noise is left
+    freedom, parameters = known.degrees_of_freedom, known.effective_parameters
     with np.errstate(divide="ignore", invalid="ignore"):
         t = coef / errors
         rounding = held.total_weight * np.square(np.finfo(np.float64).eps * held.mean[p:])
@@ -172,20 +170,20 @@ def summary(model: Any, *, level: float = 0.95) -> Summary:
     half = stdtrit(freedom, 0.5 + level / 2.0) * errors
     return Summary(
         terms=tuple(terms),
-        coef=per_target(memory, coef),
-        standard_errors=per_target(memory, errors),
-        t=per_target(memory, t),
-        p_values=per_target(memory, 2.0 * stdtr(freedom, -np.abs(t))),
-        intervals=per_target(memory, np.stack([coef - half, coef + half], axis=-1)),
+        coef=per_target(state, coef),
+        standard_errors=per_target(state, errors),
+        t=per_target(state, t),
+        p_values=per_target(state, 2.0 * stdtr(freedom, -np.abs(t))),
+        intervals=per_target(state, np.stack([coef - half, coef + half], axis=-1)),
         level=level,
-        noise_variance=per_target(memory, known.noise_variance),
-        r_squared=per_target(memory, r_squared),
-        log_likelihood=per_target(memory, likelihood),
-        aic=per_target(memory, 2.0 * parameters - 2.0 * likelihood),
-        bic=per_target(memory, np.log(rows) * parameters - 2.0 * likelihood),
+        noise_variance=per_target(state, known.noise_variance),
+        r_squared=per_target(state, r_squared),
+        log_likelihood=per_target(state, likelihood),
+        aic=per_target(state, 2.0 * parameters - 2.0 * likelihood),
+        bic=per_target(state, np.log(rows) * parameters - 2.0 * likelihood),
         degrees_of_freedom=freedom,
         n_samples=rows,
-        n_tasks=memory.n_tasks,
+        n_tasks=state.n_tasks,
         posterior=bool(known.prior.any()),
         not_estimable=tuple(terms[j] for j in np.flatnonzero(unknown)),
     )

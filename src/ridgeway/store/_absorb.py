@@ -12,7 +12,8 @@ from ridgeway.errors import DuplicateTaskError, InvalidDataError, InvalidParamet
 from ridgeway.store._changes import Change, Handle, changing
 from ridgeway.store._digests import Content, ContentDigest
 from ridgeway.store._ledger import Entry, Ledger, Record
-from ridgeway.store._state import checked_arrays, learner, targets
+from ridgeway.store._state import checked_arrays, emptied, read_state, task_of
+from ridgeway.weights import policy_of
 
 Blocks = Iterable[tuple[str, Block]]
 Source = Callable[[], Blocks]
@@ -40,13 +41,15 @@ def absorb(handle: Handle, source: Source, force: str | None) -> list[Absorbed]:
     """Add the tasks of `source` to a state file, all of them or none, each at most once."""
     schema = handle.schema
     with changing(handle) as change:
-        ledger, model, known = change.ledger, learner(schema, change.arrays()), {}
+        ledger, known, state = change.ledger, {}, read_state(schema, change.arrays())
+        policy = policy_of(state)
 
         def learn(task_id: str, block: Block) -> None:
+            nonlocal state
             if task_id not in known:
                 known[task_id] = bool(ledger.with_id(checked_id(task_id)))
             if not known[task_id]:
-                model.partial_fit(block.X, targets(schema, block.y), block.sample_weight)
+                state = policy.step(state, task_of(schema, block))
 
         found = _read(source(), schema, learn)
         if not found:
@@ -59,7 +62,7 @@ def absorb(handle: Handle, source: Source, force: str | None) -> list[Absorbed]:
             if any(again.get(task_id) != found[task_id] for task_id in forced):
                 raise InvalidDataError("the rows changed while they were read. Absorb a file that nobody writes to.")
         if ledger.changes:
-            change.commit(checked_arrays(schema, model, ledger.n_tasks, ledger.n_samples))
+            change.commit(checked_arrays(schema, state, ledger.n_tasks, ledger.n_samples))
         else:
             change.confirm()
     return outcomes
@@ -121,28 +124,22 @@ def remove(handle: Handle, task_id: str, source: Source) -> Removed:
     with changing(handle, wipe=True) as change:
         ledger = change.ledger
         entry = _recorded(ledger, task_id, content.digest if content else "")
-        model, arrays = learner(schema, before := change.arrays()), {"prior": before["prior"]}
+        state: Any = read_state(schema, change.arrays())
         if ledger.n_tasks == 1:
-            gone = _take_out(ledger, entry, 0.0)
+            state = emptied(state)
         else:
 
             def forget(_: str, block: Block) -> None:
-                nonlocal model
-                model = model.remove(block.X, targets(schema, block.y), block.sample_weight)
+                nonlocal state
+                state = state.remove(task_of(schema, block))
 
             if _read(source(), schema, forget).get(task_id) != content:
                 raise RemovalError("the rows changed while they were read. Remove with a file that nobody writes to.")
-            gone = _take_out(ledger, entry, model.digits_lost_)
-            arrays = checked_arrays(schema, model, ledger.n_tasks, ledger.n_samples)
-        change.commit(arrays, keep_previous=False)
-    return Removed(gone, gone.digits_lost or 0.0)
-
-
-def _take_out(ledger: Ledger, entry: Entry, digits: float) -> Record:
-    """Mark a task as removed; its digests are not kept."""
-    gone = replace(entry.record, digest="", removed=ledger.next_sequence, digits_lost=digits)
-    ledger.put(Entry(entry.generation, gone, b""), entry)
-    return gone
+        digits = float(state.information.digits_lost)
+        gone = replace(entry.record, digest="", removed=ledger.next_sequence, digits_lost=digits)
+        ledger.put(Entry(entry.generation, gone, b""), entry)
+        change.commit(checked_arrays(schema, state, ledger.n_tasks, ledger.n_samples), keep_previous=False)
+    return Removed(gone, digits)
 
 
 def _recorded(ledger: Ledger, task_id: str, digest: str) -> Entry:

@@ -21,7 +21,7 @@ from ridgeway.store._generations import MEMORY_BUDGET
 from ridgeway.store._ledger import Entry, Ledger, Record
 from ridgeway.store._merge import Snapshot
 from ridgeway.store._notes import canonical, parsed
-from ridgeway.store._state import Array, check_state, model_of, targets
+from ridgeway.store._state import Array, check_state, model_of
 
 EXPORT_FORMAT = 1
 RUNNABLE = ("=", "+", "-", "@", "\t", "\r")
@@ -140,7 +140,7 @@ def rows_of(path: str | PathLike[str], schema: Schema) -> tuple[Any, Array, Arra
     X, y = np.vstack([block.X for block in blocks]), np.vstack([block.y for block in blocks])
     weights = [block.sample_weight for block in blocks if block.sample_weight is not None]
     named = table(dict(zip(schema.features, X.T, strict=True)))
-    return named, targets(schema, y), np.concatenate(weights) if weights else None
+    return named, y[:, 0] if schema.single_target else y, np.concatenate(weights) if weights else None
 
 
 @contextmanager

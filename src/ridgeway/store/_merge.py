@@ -1,7 +1,7 @@
 """Two state files into one: only if they have the same columns and settings, and nothing would be counted twice."""
 
 from dataclasses import asdict, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from ridgeway.errors import MergeError
 from ridgeway.store._changes import Contents
 from ridgeway.store._generations import Generation
 from ridgeway.store._ledger import Entry, Record
-from ridgeway.store._state import Array, checked_arrays, is_empty, model_of
+from ridgeway.store._state import Array, checked_arrays, read_state
 
 WORDS = {
     "features": "features",
@@ -40,14 +40,14 @@ def merged(one: Snapshot, two: Snapshot) -> Contents:
     differences = _differences(one, two)
     if differences:
         raise MergeError(f"cannot merge: {'; '.join(differences)}. Nothing was made.")
-    past, schema, schemas = one.generation.next_sequence - 1, one.generation.schema, one.generation.schemas
+    past, schema = one.generation.next_sequence - 1, one.generation.schema
     ledger = [*one.ledger, *(_later(entry, past) for entry in two.ledger)]
-    if is_empty(one.arrays) or is_empty(two.arrays):
-        return Contents(schemas, ledger, two.arrays if is_empty(one.arrays) else one.arrays)
-    model = model_of(schema, one.arrays).merge(model_of(schema, two.arrays))
+    state: Any = read_state(schema, (one if one.tasks else two).arrays)
+    if one.tasks and two.tasks:
+        state = state.merge(read_state(schema, two.arrays))
     tasks = one.tasks + two.tasks
-    arrays = checked_arrays(schema, model, len(tasks), sum(task.n_samples for task in tasks))
-    return Contents(schemas, ledger, arrays)
+    arrays = checked_arrays(schema, state, len(tasks), sum(task.n_samples for task in tasks))
+    return Contents(one.generation.schemas, ledger, arrays)
 
 
 def _later(entry: Entry, past: int) -> Entry:

@@ -1,29 +1,43 @@
-"""How firmly to hold on to the past: the policies that choose H_t, task by task.
+"""How firmly to hold on to the past: the policies that choose H_t, task by task, and the states that they keep.
 
-| H_t                          | policy                  |
-|------------------------------|-------------------------|
-| → 0                          | `Zero()`                |
-| λ_t·I                        | `Isotropic(penalty)`    |
-| (1/n_t)(Σ_{τ<t} X_τᵀX_τ + P) | `Accumulated(prior=P)`  |
-| any PSD matrix               | `Explicit(matrices)`    |
+| H_t                          | policy                                                              |
+|------------------------------|---------------------------------------------------------------------|
+| → 0, isotropically           | `Zero()`                                                            |
+| λ_t·I                        | `Isotropic(penalty)`                                                |
+| (1/n_t)(Σ_{τ<t} X_τᵀX_τ + P) | `Accumulated(prior=P)`; solved at each step, `FullInformation(P)`   |
+| any PSD matrix               | `Explicit(matrices)`                                                |
+| what gradient steps imply    | `GradientSteps(learning_rate, n_steps)`                             |
+| your own                     | a subclass of `PenaltyPolicy` that says `weight(memory, rows)`      |
 """
 
-from ridgeway.weights._policies import (
-    Accumulated,
-    Explicit,
-    Isotropic,
-    TaskPolicy,
-    WeightPolicy,
-    Zero,
-)
-from ridgeway.weights._policies import check_semidefinite as check_semidefinite
-from ridgeway.weights._schedule import scheduled as scheduled
+from ridgeway.weights._accumulated import Accumulated
+from ridgeway.weights._codec import from_arrays, policy_of, to_arrays
+from ridgeway.weights._gradient import GradientSteps
+from ridgeway.weights._penalties import Explicit, FullInformation, Isotropic, Zero
+from ridgeway.weights._policy import Designed, DesignPolicy, PenaltyPolicy, WeightPolicy, checked_policy
+from ridgeway.weights._states import Anchored, Inferable, Informed, Mergeable, Origin, Removable, Retained, State
 
 __all__ = [
     "Accumulated",
+    "Anchored",
+    "DesignPolicy",
+    "Designed",
     "Explicit",
+    "FullInformation",
+    "GradientSteps",
+    "Inferable",
+    "Informed",
     "Isotropic",
-    "TaskPolicy",
+    "Mergeable",
+    "Origin",
+    "PenaltyPolicy",
+    "Removable",
+    "Retained",
+    "State",
     "WeightPolicy",
     "Zero",
+    "checked_policy",
+    "from_arrays",
+    "policy_of",
+    "to_arrays",
 ]

@@ -95,7 +95,13 @@ def test_fixed_design_problem(changes, error, match):
 
 
 class Unheard(WeightPolicy):
-    """A policy that says nothing about H_t."""
+    """A policy that gives no gain."""
+
+    def start(self, origin):
+        return None
+
+    def step(self, state, task):
+        return None
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ridgeway.errors import InvalidParameterError
-from ridgeway.linalg import minimum_norm_gain, semidefinite_root, triangular_root
+from ridgeway.linalg import Rows, minimum_norm_gain, semidefinite_root
 from ridgeway.research.theory._checks import Array, nonnegative, real_array, semidefinite
-from ridgeway.weights import Accumulated, TaskPolicy, WeightPolicy
+from ridgeway.weights import Designed, DesignPolicy
 
-WeightMatrices = Sequence[ArrayLike] | Array | WeightPolicy
+WeightMatrices = Sequence[ArrayLike] | Array | Designed
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,27 +35,18 @@ class WeightRoot:
 
 def gains_from_weights(weight_matrices: WeightMatrices, designs: tuple[Array, ...]) -> tuple[Array, ...]:
     """Return the gain K_t of each task."""
-    n_features = designs[0].shape[1]
-    if isinstance(weight_matrices, Accumulated):
-        roots = _accumulated(weight_matrices, designs)
-    elif isinstance(weight_matrices, TaskPolicy):
-        entries = [weight_matrices.weight_matrix(t, n_features) for t in range(1, len(designs) + 1)]
-        roots = _roots(entries, len(designs), n_features)
-    else:
-        roots = _roots(weight_matrices, len(designs), n_features)
+    if isinstance(weight_matrices, Designed):
+        return tuple(_policy_gains(weight_matrices.design(), designs))
+    roots = _roots(weight_matrices, len(designs), designs[0].shape[1])
     return tuple(root.gain(design) for root, design in zip(roots, designs, strict=True))
 
 
-def _accumulated(policy: Accumulated, designs: tuple[Array, ...]) -> Iterator[WeightRoot]:
-    """Yield the roots of H_t = (γ/n_t)·J_{t−1}, J_t = γ·J_{t−1} + X_tᵀX_t, without squaring the rows."""
-    n_features = designs[0].shape[1]
-    decay = policy.checked_decay()
-    prior = _root(policy.prior_matrix(n_features), n_features, "the prior")
-    root = prior.rows
+def _policy_gains(policy: DesignPolicy, designs: tuple[Array, ...]) -> Iterator[Array]:
+    memory = None
     for design in designs:
-        root = np.sqrt(decay) * root
-        yield WeightRoot(root / np.sqrt(design.shape[0]), prior.free)
-        root = triangular_root(np.vstack([root, design]))
+        rows = Rows.of(design)
+        yield policy.gain(memory, rows)
+        memory = policy.remember(memory, rows)
 
 
 def _roots(entries: WeightMatrices, n_tasks: int, n_features: int) -> Iterator[WeightRoot]:

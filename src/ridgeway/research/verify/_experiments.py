@@ -10,12 +10,12 @@ from ridgeway.linalg import squared_singular_values
 from ridgeway.research.theory import FixedDesignProblem
 from ridgeway.research.verify._findings import Trial, Verdict
 from ridgeway.research.verify._statement import Claim, Search, Statement
-from ridgeway.weights import Accumulated, Isotropic, WeightPolicy, Zero
+from ridgeway.weights import Accumulated, Designed, Isotropic, Zero
 
 __all__ = ["RIDGES", "SCALED", "STATEMENTS", "experiment"]
 
 Array = NDArray[np.float64]
-Schedule = Callable[[FixedDesignProblem], Array | WeightPolicy]
+Schedule = Callable[[FixedDesignProblem], Array | Designed]
 """The weights that a method uses in a problem."""
 
 N_TASKS = 20
@@ -100,7 +100,7 @@ def _largest_eigenvalues(problem: FixedDesignProblem) -> Array:
 SCALED: dict[str, Schedule] = {"= γ_max of Σ_t": _largest_eigenvalues}
 
 
-def _minimum_norm(problem: FixedDesignProblem) -> WeightPolicy:
+def _minimum_norm(problem: FixedDesignProblem) -> Designed:
     return Zero()
 
 

@@ -1,16 +1,15 @@
-"""A diagonal prior is held in the factor: the answers are those of a prior kept apart, and the rows can be had alone.
+"""A diagonal prior may be stacked on a copy of the factor: the answers are those of a prior added when solving.
 
-A prior given as a full matrix is always kept apart, by other code: the peer that everything here is compared with.
+A prior given as a full matrix is never stacked: the peer that everything here is compared with.
 """
 
-import warnings
+import pickle
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from ridgeway import GeneralizedRidge
-from ridgeway.errors import PrecisionWarning
 from ridgeway.weights import Accumulated
 
 RNG = np.random.default_rng(5)
@@ -24,15 +23,15 @@ def rows(n, scale=1.0, offset=3.0):
 
 
 def pair(prior=PRIOR, **settings):
-    """Return two models that must agree: the prior held, and kept apart."""
+    """Return two models that must agree: the prior stacked on a factor, and added when solving."""
     decay = settings.pop("decay", 1.0)
     return tuple(
         GeneralizedRidge(Accumulated(prior=given, decay=decay), **settings) for given in (prior, np.diag(prior))
     )
 
 
-def holds(model):
-    return model._state.held.holds_prior
+def stacked(model):
+    return hasattr(model.state_.solver, "stacked")
 
 
 def assert_agree(one, two, rtol=1e-10):
@@ -45,14 +44,15 @@ def assert_agree(one, two, rtol=1e-10):
 
 @pytest.mark.parametrize("settings", [{}, {"fit_intercept": False}, {"initial_coef": START}, {"decay": 0.5}], ids=str)
 @pytest.mark.parametrize("sizes", [(2, 1, 2), (40, 1, 3000)], ids=str)
-def test_held_is_as_good_as_apart(settings, sizes):
+def test_stacked_is_as_good_as_apart(settings, sizes):
     one, two = pair(**settings)
     for n in sizes:
         X, y = rows(n)
         assert_agree(one.partial_fit(X, y), two.partial_fit(X, y))
-        assert holds(one)
-        assert not holds(two)
-    assert not np.allclose(one._state.held.moments(), two.information_.moments(), rtol=1e-6)  # can fail
+        assert stacked(one)
+        assert not stacked(two)
+    stack = one.state_.solver.stacked
+    assert not np.allclose(stack.moments(), one.information_.moments(), rtol=1e-6)  # the prior is in the copy alone
 
 
 def test_the_rows_alone_have_the_rank_of_the_rows():
@@ -64,15 +64,15 @@ def test_the_rows_alone_have_the_rank_of_the_rows():
     assert (alone.n_samples, alone.total_weight) == (4, 4.0)
 
 
-@pytest.mark.parametrize(("factor", "held"), [(1e-12, False), (1e-6, True), (1e3, True), (1e8, False)])
-def test_a_prior_that_is_weak_or_overwhelming_is_kept_apart(factor, held):
+@pytest.mark.parametrize(("factor", "is_stacked"), [(1e-12, False), (1e-6, True), (1e3, True), (1e8, False)])
+def test_a_weak_or_overwhelming_prior_is_added_when_solving(factor, is_stacked):
     X, y = rows(50)
     one, two = pair(prior=factor * PRIOR * 50)
-    assert holds(one.fit(X, y)) is held
+    assert stacked(one.fit(X, y)) is is_stacked
     assert_agree(one, two.fit(X, y))
 
 
-def test_a_prior_that_becomes_weak_is_let_go():
+def test_a_prior_that_becomes_weak_is_added_when_solving():
     """Collinear columns, so that the prior still decides something."""
     one, two = pair()
     for scale in (1.0, 1e6):
@@ -80,7 +80,7 @@ def test_a_prior_that_becomes_weak_is_let_go():
         X[:, 0] = X[:, 1]
         one.partial_fit(X, y)
         two.partial_fit(X, y)
-        assert holds(one) is (scale == 1.0)
+        assert stacked(one) is (scale == 1.0)
     assert_agree(one, two, rtol=1e-8)
 
 
@@ -95,37 +95,49 @@ def test_a_prior_that_changes_is_counted_once():
 def test_merge_and_remove_count_the_prior_once():
     parts = [rows(n) for n in (20, 30, 9)]
     one, two = (m.fit(*parts[0]).merge(m_.fit(*parts[1])) for m, m_ in zip(pair(), pair(), strict=True))
-    assert holds(one)
+    assert stacked(one)
     assert_agree(one, two)
     assert_agree(one.partial_fit(*parts[2]), two.partial_fit(*parts[2]))
     assert_agree(one.remove(*parts[0]), two.remove(*parts[0]), rtol=1e-9)
-    assert holds(one)
+    assert stacked(one)
 
 
 def test_several_targets_and_a_perfect_fit():
     X = rows(40)[0]
     Y = X @ RNG.normal(size=(P, 2)) + 1.0
     one, two = (model.fit(X, Y) for model in pair(prior=np.full(P, 1e-3)))
-    assert holds(one)
+    assert stacked(one)
     assert_agree(one, two)
     assert_allclose(one.information_.factor()[P:, P:], 0.0, atol=1e-6 * np.abs(Y).max())
 
 
-@pytest.mark.parametrize(("condition", "warned"), [(1e2, False), (1e7, True), (1e9, True)])
-def test_digits_that_a_prior_hid_are_not_lost_in_silence(condition, warned):
-    """In force, the prior hides nothing that counts; taken out, it leaves what rounding left of the rows."""
+@pytest.mark.parametrize("condition", [1e2, 1e7, 1e9])
+def test_a_prior_hides_no_digit_of_the_rows(condition):
     U, _, V = np.linalg.svd(RNG.normal(size=(60, P)), full_matrices=False)
     A = (U * np.geomspace(1.0, 1.0 / condition, P)) @ V * 60**0.5
     b = A @ np.ones(P)
     model = GeneralizedRidge(Accumulated(prior=1.0), fit_intercept=False).fit(A, b)
     assert_allclose(model.coef_, np.linalg.solve(A.T @ A + np.eye(P), A.T @ b), rtol=1e-9)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        _ = model.information_
-    assert [w.category for w in caught] == [PrecisionWarning] * warned
-    apart = GeneralizedRidge(Accumulated(prior=np.eye(P)), fit_intercept=False).fit(A, b)
-    apart.set_params(weights=Accumulated(prior=0.0)).partial_fit(A, b)
-    assert_allclose(apart.coef_, 1.0, rtol=1e-15 * condition * 1e3)
+    model.set_params(weights=Accumulated(prior=0.0)).partial_fit(A, b)
+    assert_allclose(model.coef_, 1.0, rtol=1e-15 * condition * 1e3)
+
+
+def test_what_is_stored_does_not_depend_on_who_asked():
+    asked, silent = pair()[0], pair()[0]
+    for n in (20, 30, 5):
+        X, y = rows(n)
+        _ = asked.partial_fit(X, y).coef_
+        silent.partial_fit(X, y)
+    assert pickle.dumps(asked.state_) == pickle.dumps(silent.state_)
+    assert_allclose(asked.coef_, silent.coef_, rtol=1e-12)
+
+
+def test_the_stacked_factor_is_carried_while_somebody_asks():
+    model = pair()[0].fit(*rows(20))
+    assert "solver" not in vars(model.state_)
+    _ = model.coef_
+    assert "solver" in vars(model.partial_fit(*rows(5)).state_)  # asked after the last task
+    assert "solver" not in vars(model.partial_fit(*rows(5)).state_)  # and not any more
 
 
 def test_a_prior_that_fades_before_the_first_row_is_let_go(capfd):

@@ -1,0 +1,79 @@
+"""Every row there ever was: what the oracle keeps. A yardstick, not a method."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway.data import Task
+from ridgeway.information._solver import PlainSolver
+from ridgeway.linalg import Solution, pooled_factor, pooled_least_squares, pooled_means
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class AllRows:
+    """The tasks themselves. Least squares on them is a path of its own, so that agreement with it means something."""
+
+    n_features: int
+    n_targets: int
+    centered: bool
+    tasks: tuple[Task, ...] = ()
+
+    name = "all_rows"
+    more_digits = ""
+
+    @classmethod
+    def empty(cls, n_features: int, n_targets: int, *, centered: bool) -> "AllRows":
+        """Return no rows."""
+        return cls(n_features, n_targets, centered)
+
+    @property
+    def n_samples(self) -> int:
+        """Rows kept."""
+        return sum(task.n_samples for task in self.tasks)
+
+    @property
+    def total_weight(self) -> float:
+        """Σw over the rows."""
+        return sum(task.total_weight for task in self.tasks)
+
+    def add(self, task: Task) -> "AllRows":
+        """Keep a copy of a task's rows: the caller may reuse the arrays."""
+        kept = replace(task, X=task.X.copy(), y=task.y.copy())
+        return replace(self, tasks=(*self.tasks, kept))
+
+    def solver(self, prior: Array, start: Array) -> PlainSolver:
+        """Return what solves on all rows."""
+        return PlainSolver(self, prior, start)
+
+    def solve(self, prior: Array, start: Array) -> Solution:
+        """Return least squares on all rows, nearest to `start` if not unique. A prior plays no part. O(n·p²)."""
+        offset = np.sqrt(self.total_weight) * np.abs(self.mean[: self.n_features])
+        size = min(self.n_samples, self.n_features)
+        return pooled_least_squares(self.factor(), start, size=size, offset=offset)
+
+    def intercept(self, coef: Array) -> Array:
+        """Return ȳ − x̄·coef over all rows, or zeros without an intercept."""
+        p = self.n_features
+        return np.asarray(self.mean[p:] - self.mean[:p] @ coef)
+
+    def factor(self) -> Array:
+        """Return the triangular factor of all rows [X, y] about their means."""
+        return self._factor
+
+    @cached_property
+    def mean(self) -> Array:
+        """The weighted means of [X, y]; zeros without an intercept."""
+        return pooled_means(self.tasks, centered=self.centered)
+
+    @property
+    def mean_low(self) -> Array:
+        """What rounding left out of `mean`: not kept here."""
+        return np.zeros_like(self.mean)
+
+    @cached_property
+    def _factor(self) -> Array:
+        return pooled_factor(self.tasks, self.mean)

@@ -1,0 +1,80 @@
+"""The policy that keeps the past's information, and solves when somebody asks."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway.data import Task
+from ridgeway.weights._penalties import FullInformation
+from ridgeway.weights._policy import WeightPolicy
+from ridgeway.weights._schedule import checked_decay, checked_prior
+from ridgeway.weights._states import Adaptive, Fading, Origin, Pooled, Retained, changed
+
+Array = NDArray[np.float64]
+
+
+class Accumulated(WeightPolicy):
+    """H_t = (1/n_t)·(Σ_{τ<t} X_τᵀX_τ + P): hold on to each direction as firmly as the past knows it.
+
+    With P = 0 it is H̃_t of the paper and the estimate equals pooled least squares at every t. With P = σ²·E_0⁻¹,
+    E_0 = E[w_*w_*ᵀ], it is the best H_t there is, whether covariances commute or not. P is counted once.
+
+    Parameters
+    ----------
+    prior : float, vector of shape (p,), positive semidefinite matrix of shape (p, p) or "evidence", default 0.0
+        P; a number stands for that multiple of the identity, a vector for a diagonal. "evidence" learns σ² and
+        P = λI from all rows so far, by maximising their marginal likelihood: the best H_t without knowing w_*.
+    decay : float in (0, 1] or "adaptive", default 1.0
+        Online EWC's γ: J_0 = P, n_t·H_t = γ·J_{t−1}, J_t = γ·J_{t−1} + X_tᵀX_t. The prior decays too.
+        "adaptive" chooses γ_t in [0, 1] for each task: 1 unless the task makes another one a hundred times as probable,
+        0 if the past is of no use. The prior then stays whole.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidge, weights
+    >>> model = GeneralizedRidge(weights.Accumulated(prior=1.0), fit_intercept=False)
+    >>> model.partial_fit([[1.0]], [3.0]).partial_fit([[1.0]], [3.0]).coef_
+    array([2.])
+    """
+
+    def __init__(self, prior: Any = 0.0, decay: float | str = 1.0) -> None:
+        self.prior = prior
+        self.decay = decay
+
+    def start(self, origin: Origin) -> Retained:
+        """Return the state before the first task: no information, and the prior beside it."""
+        (p, k), decay = origin.coef.shape, self._decay()
+        empty = origin.information.empty(p, k, centered=origin.centered)
+        if decay is None:
+            return Adaptive(origin, 0, empty, self._prior(p))
+        if decay == 1.0:
+            return Pooled(origin, 0, empty, self._prior(p))
+        return Fading(origin, 0, empty, self._prior(p), decay)
+
+    def step(self, state: Any, task: Task) -> Retained:
+        """Return the state with a task's rows added."""
+        decay = self._decay()
+        kind = Adaptive if decay is None else Pooled if decay == 1.0 else Fading
+        if type(state) is not kind or (isinstance(state, Fading) and state.decay != decay):
+            raise changed()
+        after: Retained = state.after(task, self._prior(task.n_features))
+        return after
+
+    def design(self) -> FullInformation:
+        """Return the twin that theory accepts; raise if the prior or the decay is learned from the targets."""
+        checked_decay(self.decay)
+        checked_prior(self.prior if np.ndim(self.prior) == 0 else 0.0, 1)
+        return FullInformation(self.prior, float(self.decay))
+
+    def _prior(self, n_features: int) -> Array | None:
+        """Return P, or None if it is learned."""
+        if isinstance(self.prior, str) and self.prior == "evidence":
+            return None
+        return checked_prior(self.prior, n_features)
+
+    def _decay(self) -> float | None:
+        """Return γ, or None if each task chooses it."""
+        if isinstance(self.decay, str) and self.decay == "adaptive":
+            return None
+        return checked_decay(self.decay)

@@ -1,0 +1,96 @@
+"""A state as arrays, by name and version: the one form that pickles, `to_arrays` and the state file share."""
+
+import copyreg
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway.errors import InvalidParameterError, InvalidStateError
+from ridgeway.information import KINDS
+from ridgeway.weights._accumulated import Accumulated
+from ridgeway.weights._schedule import checked_decay, checked_prior
+from ridgeway.weights._states import Adaptive, Fading, Origin, Pooled, Retained
+
+VERSION = 1
+STATES: dict[str, type[Retained]] = {"pooled": Pooled, "fading": Fading, "adaptive": Adaptive}
+
+
+def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
+    """Return a state as arrays: a header (JSON, as bytes) and float64 numbers. `from_arrays` reads them, bit for bit.
+
+    The header names the version, the kind of state and of information, the counts and the settings. `matrix` is an
+    upper triangle, column after column; `start` is ŵ_0; `prior` is there unless it is learned.
+    """
+    counts, arrays = state.information.to_parts()
+    header = {
+        "version": VERSION,
+        "state": next(name for name, kind in STATES.items() if kind is type(state)),
+        "information": state.information.name,
+        "n_tasks": state.n_tasks,
+        "single_target": state.origin.single_target,
+        "prior": "evidence" if state.prior is None else "given",
+        "decay": state.decay if isinstance(state, Fading) else None,
+        **counts,
+    }
+    text = json.dumps(header, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    settings = {"start": state.origin.coef} | ({} if state.prior is None else {"prior": state.prior})
+    return {"header": np.frombuffer(text.encode(), dtype=np.uint8), **arrays, **settings}
+
+
+def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
+    """Return the state that `to_arrays` wrote, checked, or raise `InvalidStateError`."""
+    header = _header(arrays)
+    known = (header.get("information") in KINDS, header.get("state") in STATES, header.get("prior") in PRIORS)
+    if not all(known) or type(header.get("single_target")) is not bool:
+        raise InvalidStateError("the header of a state names something unknown. Read an intact copy, or upgrade.")
+    information = KINDS[header["information"]].from_parts(header, arrays)
+    p, k = information.n_features, information.n_targets
+    n_tasks, start = header.get("n_tasks"), np.array(arrays.get("start", ()))
+    if type(n_tasks) is not int or n_tasks < 0 or (header["single_target"] and k > 1):
+        raise InvalidStateError("the number of tasks or of targets is out of range. Read an intact copy.")
+    if start.dtype != np.float64 or start.shape != (p, k) or not np.isfinite(start).all():
+        raise InvalidStateError(f"the start of a state does not fit {p} features and {k} targets. Read an intact copy.")
+    origin = Origin(start, type(information), information.centered, header["single_target"])
+    kind = STATES[header["state"]]
+    try:
+        prior = None if header["prior"] == "evidence" else checked_prior(np.array(arrays.get("prior", ())), p)
+        settings = (checked_decay(header.get("decay")),) if kind is Fading else ()
+    except InvalidParameterError as error:
+        raise InvalidStateError(f"a setting of a state is damaged: {error}") from error
+    return kind(origin, n_tasks, information, prior, *settings)
+
+
+PRIORS = ("given", "evidence")
+
+
+def policy_of(state: Retained) -> Accumulated:
+    """Return the policy that goes on from a state."""
+    prior = "evidence" if state.prior is None else state.prior
+    if isinstance(state, Fading):
+        return Accumulated(prior, state.decay)
+    return Accumulated(prior, "adaptive" if isinstance(state, Adaptive) else 1.0)
+
+
+def _header(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    try:
+        header = json.loads(np.asarray(arrays["header"], dtype=np.uint8).tobytes())
+        version = header["version"]
+    except (KeyError, ValueError, TypeError, RecursionError, IndexError):
+        raise InvalidStateError("the arrays are not those of a state. Pass all that to_arrays() returned.") from None
+    if version != VERSION:
+        raise InvalidStateError(f"the state is of version {version!r}; this Ridgeway reads version {VERSION}. Upgrade.")
+    return dict(header)
+
+
+def _reduced(state: Retained) -> tuple[Any, ...]:
+    """Return how a state is pickled: through its arrays, so that a pickle is as lasting as a state file."""
+    if state.information.name in KINDS:
+        return from_arrays, (to_arrays(state),)
+    return type(state), (state.origin, state.n_tasks, state.information, state.prior)
+
+
+for _kind in STATES.values():
+    copyreg.pickle(_kind, _reduced)

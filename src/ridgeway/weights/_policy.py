@@ -1,0 +1,145 @@
+"""What a policy is: all that an estimator and the theory call."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from ridgeway.data import Task
+from ridgeway.errors import InvalidDataError, InvalidParameterError
+from ridgeway.linalg import Rows, Solution, check_semidefinite, penalized_change, penalty_gain
+from ridgeway.weights._schedule import nonnegative
+from ridgeway.weights._states import Anchored, Answer, Origin, changed
+
+Array = NDArray[np.float64]
+
+
+class WeightPolicy(BaseEstimator, ABC):
+    """How firmly to hold on to the past.
+
+    An estimator calls `start` once and then `step` for every task. Both are pure. Policies have `get_params` and
+    `set_params`, so that they can be searched over.
+    """
+
+    @abstractmethod
+    def start(self, origin: Origin) -> Any:
+        """Return the state before the first task."""
+
+    @abstractmethod
+    def step(self, state: Any, task: Task) -> Any:
+        """Return the state after a task."""
+
+
+@runtime_checkable
+class Designed(Protocol):
+    """A policy whose answer depends on the targets only through ŵ_t = ŵ_{t−1} + K_t(y_t − X_tŵ_{t−1})."""
+
+    def design(self) -> "DesignPolicy":
+        """Return the policy in the form that gives the gains K_t."""
+
+
+class DesignPolicy(WeightPolicy):
+    """A policy that never sees the targets: its gain K_t depends on the designs alone.
+
+    ŵ_t = ŵ_{t−1} + K_t(y_t − X_tŵ_{t−1}). `research.theory` and `research.simulation` accept every such policy. What it
+    needs to know about past designs it keeps in a memory of its own, which is None before the first task.
+    """
+
+    @abstractmethod
+    def gain(self, memory: Any, rows: Rows) -> Array:
+        """Return K_t, of shape (n_features, n_samples)."""
+
+    def remember(self, memory: Any, rows: Rows) -> Any:
+        """Return the memory after a task. The default is to leave it as it is."""
+        return memory
+
+    def design(self) -> "DesignPolicy":
+        """Return the policy itself."""
+        return self
+
+    def start(self, origin: Origin) -> Anchored:
+        """Return the state before the first task: ŵ_0."""
+        return Anchored(origin, 0, Answer(origin.coef, np.zeros(origin.coef.shape[1])), 0, type(self))
+
+    def step(self, state: Any, task: Task) -> Anchored:
+        """Return the state after a task. Each task sets its own intercept, b_t = ȳ_t − x̄_t·ŵ_t."""
+        if not isinstance(state, Anchored) or state.policy is not type(self):
+            raise changed()
+        rows = Rows(task, center=state.origin.centered)
+        change = self._change(state.memory, rows, state.answer.coef)
+        coef = state.answer.coef + change.coef
+        if not np.isfinite(coef).all():
+            raise InvalidDataError("the coefficients overflow with this task. Change the units of its columns.")
+        return Anchored(
+            origin=state.origin,
+            n_tasks=state.n_tasks + 1,
+            answer=Answer(coef, rows.intercept(coef), change.rank),
+            n_samples=state.n_samples + task.n_samples,
+            policy=type(self),
+            memory=self.remember(state.memory, rows),
+        )
+
+    def _change(self, memory: Any, rows: Rows, coef: Array) -> Solution:
+        """Return ŵ_t − ŵ_{t−1}. The policies of this package solve for it without forming the gain."""
+        return Solution(self.gain(memory, rows) @ rows.residual(coef), None, 1.0)
+
+
+class PenaltyPolicy(DesignPolicy):
+    """min_w (1/n_t)‖X_t·w − y_t‖² + ‖w − ŵ_{t−1}‖²_{H_t}: a subclass says H_t.
+
+    The gain is K_t = (X_tᵀX_t + n_tH_t)⁻¹X_tᵀ, and if that inverse does not exist its limit for H_t + δI, δ → 0⁺.
+
+    Examples
+    --------
+    Elastic weight consolidation: H_t is the diagonal of the past's information.
+
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge, weights
+    >>> class DiagonalEwc(weights.PenaltyPolicy):
+    ...     def weight(self, memory, rows):
+    ...         return 0.0 if memory is None else memory / rows.total_weight
+    ...     def remember(self, memory, rows):
+    ...         return np.square(rows.X).sum(axis=0) + (0.0 if memory is None else memory)
+    >>> model = GeneralizedRidge(DiagonalEwc(), fit_intercept=False)
+    >>> model.partial_fit([[1.0, 1.0]], [2.0]).partial_fit([[1.0, 0.0]], [3.0]).coef_
+    array([2., 1.])
+    """
+
+    @abstractmethod
+    def weight(self, memory: Any, rows: Rows) -> float | Array:
+        """Return H_t: a number λ for λI, a diagonal (n_features,), or a matrix (n_features, n_features)."""
+
+    def gain(self, memory: Any, rows: Rows) -> Array:
+        """Return K_t, of shape (n_features, n_samples). O((n + p)·p²)."""
+        return penalty_gain(rows, self._checked_weight(memory, rows))
+
+    def _change(self, memory: Any, rows: Rows, coef: Array) -> Solution:
+        return penalized_change(rows, coef, self._checked_weight(memory, rows))
+
+    def _checked_weight(self, memory: Any, rows: Rows) -> float | Array:
+        weight, p = self.weight(memory, rows), rows.n_features
+        if isinstance(weight, float):
+            return nonnegative(weight, "the penalty")
+        axes = np.ndim(weight)
+        if axes == 2:
+            return check_semidefinite(weight, p, "the weight matrix")
+        if axes == 0:
+            return nonnegative(weight, "the penalty")
+        diagonal = np.array([nonnegative(entry, "each entry of the weight") for entry in weight])
+        if diagonal.shape != (p,):
+            raise InvalidParameterError(
+                f"the weight has shape {diagonal.shape}; pass a number, a diagonal ({p},) or a matrix ({p}, {p})."
+            )
+        return diagonal
+
+
+def checked_policy(weights: Any) -> WeightPolicy:
+    """Return `weights` if it is a policy, or raise."""
+    if not isinstance(weights, WeightPolicy):
+        raise InvalidParameterError(
+            f"weights must be a policy of ridgeway.weights or a subclass of one; got {weights!r}. For a single matrix "
+            "or number use weights.Explicit([...]) or weights.Isotropic(penalty)."
+        )
+    return weights

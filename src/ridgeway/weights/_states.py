@@ -1,0 +1,319 @@
+"""What is remembered between tasks. A state is frozen; what it can do more than answer is a capability."""
+
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway.data import Task
+from ridgeway.errors import (
+    InferenceError,
+    InvalidDataError,
+    InvalidParameterError,
+    MergeError,
+    PrecisionWarning,
+)
+from ridgeway.information import Inference, Information, Solver, SquareRoot, evidence_decay, learn_penalty
+from ridgeway.linalg import EPS
+
+Array = NDArray[np.float64]
+
+FEWEST_DIGITS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """ŵ_t of shape (n_features, n_targets), b_t of shape (n_targets,), and the rank of the system they solve."""
+
+    coef: Array
+    intercept: Array
+    rank: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """Where a model starts.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_features, n_targets)
+        ŵ_0.
+    information : class
+        The kind of information to keep.
+    centered : bool
+        Whether an intercept is fitted.
+    single_target : bool
+        Whether `y` has one axis.
+    """
+
+    coef: Array
+    information: Any = SquareRoot
+    centered: bool = True
+    single_target: bool = True
+
+    def check_targets(self, task: Task) -> None:
+        """Raise if a task's targets are not those of the model."""
+        p_k = self.coef.shape
+        if (task.single_target, task.n_targets) != (self.single_target, p_k[1]):
+            has, got = (
+                f"shape (n_samples,{'' if single else f' {k}'})"
+                for single, k in ((self.single_target, p_k[1]), (task.single_target, task.n_targets))
+            )
+            raise InvalidDataError(f"y has {got}; this model learned y of {has}. Start a new model, or reshape y.")
+
+
+class State(Protocol):
+    """What a policy remembers between tasks: all that an estimator asks for."""
+
+    @property
+    def origin(self) -> Origin:
+        """Where the model started."""
+
+    @property
+    def n_tasks(self) -> int:
+        """Tasks learned."""
+
+    @property
+    def n_samples(self) -> int:
+        """Rows learned, not counting rows of weight zero."""
+
+    @property
+    def answer(self) -> Answer:
+        """The estimate after the last task."""
+
+    def resumed(self, origin: Origin) -> "State":
+        """Return the state under the model's present settings, or raise if they cannot change any more."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Started:
+    """What all states have in common."""
+
+    origin: Origin
+    n_tasks: int
+
+    def resumed(self, origin: Origin) -> Self:
+        """Return the state under the model's present settings, or raise if they cannot change any more."""
+        mine = self.origin
+        if (origin.information, origin.centered) != (mine.information, mine.centered):
+            raise changed()
+        return self if np.array_equal(mine.coef, origin.coef) else replace(self, origin=origin)
+
+
+@dataclass(frozen=True, eq=False)
+class Anchored(_Started):
+    """The state of a policy that solves at once: ŵ_t, and whatever the policy remembers."""
+
+    answer: Answer
+    n_samples: int
+    policy: type
+    memory: Any = None
+
+
+@runtime_checkable
+class Informed(Protocol):
+    """States that keep information about the past."""
+
+    information: Information
+
+
+@runtime_checkable
+class Mergeable(Protocol):
+    """States that can be added up."""
+
+    def merge(self, other: Any) -> Any:
+        """Return the state of both pasts."""
+
+
+@runtime_checkable
+class Removable(Protocol):
+    """States that a task can be taken out of."""
+
+    def remove(self, task: Task) -> Any:
+        """Return the state as if the task had never been learned."""
+
+
+@runtime_checkable
+class Inferable(Protocol):
+    """States that know how well the estimate is known."""
+
+    def inference(self) -> Inference:
+        """Return what is known about the estimate."""
+
+
+@dataclass(frozen=True, eq=False)
+class Retained(_Started, ABC):
+    """A state that keeps information about the past, and solves for the estimate when it is first asked for.
+
+    The information holds rows only. The prior stands beside it: a diagonal (p,), a matrix (p, p), or None if it is
+    learned from the information.
+    """
+
+    information: Information
+    prior: Array | None
+
+    @property
+    def n_samples(self) -> int:
+        """Rows learned, not counting rows of weight zero."""
+        return self.information.n_samples
+
+    @abstractmethod
+    def before(self, task: Task) -> Information:
+        """Return the past as it counts beside a new task."""
+
+    @abstractmethod
+    def next_solver(self, task: Task) -> Solver | None:
+        """Return the solver of the state after a task, or None if it is not worth carrying on."""
+
+    @abstractmethod
+    def prior_in_force(self) -> Array:
+        """Return P as it stands beside the information."""
+
+    def after(self, task: Task, prior: Array | None) -> Self:
+        """Return the state after a task."""
+        information = self.before(task).add(task)
+        state = replace(self, n_tasks=self.n_tasks + 1, information=information, prior=prior)
+        if "answer" in vars(self) and prior is not None and _same(prior, self.prior):
+            solver = self.next_solver(task)  # whoever asks after every task is answered in O(p²)
+            if solver is not None:
+                vars(state)["solver"] = solver
+        return state
+
+    @cached_property
+    def solver(self) -> Solver:
+        """What solves for the estimate; it may hold a factor that includes the prior."""
+        return self.information.solver(self.prior_in_force(), self.origin.coef)
+
+    @cached_property
+    def answer(self) -> Answer:
+        """The estimate, solved when first asked for."""
+        solution = self.solver.solve()
+        _warn_of_lost_digits(solution.growth, self.information.more_digits)
+        return Answer(solution.coef, self.information.intercept(solution.coef), solution.rank)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is computed when asked for: asking does not change what is stored."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+class _Whole(Retained):
+    """A past whose rows count fully, so that the noise can be estimated from it."""
+
+    def prior_in_force(self) -> Array:
+        """Return P, learned from the information if it is not given."""
+        return learn_penalty(self.information, self.origin.coef).prior if self.prior is None else self.prior
+
+    def inference(self) -> Inference:
+        """Return what is known about the estimate."""
+        return self._inference
+
+    @cached_property
+    def _inference(self) -> Inference:
+        return Inference(self.information, self.solver.prior, self.origin.coef, self.answer.coef)
+
+
+class Pooled(_Whole):
+    """Every row counts fully: states merge, and tasks can be taken out."""
+
+    def before(self, task: Task) -> Information:
+        """Return the past, whole."""
+        return self.information
+
+    def next_solver(self, task: Task) -> Solver | None:
+        """Return the solver with the task added."""
+        return self.solver.after(task)
+
+    def merge(self, other: "Pooled") -> "Pooled":
+        """Return the state of both pasts. The prior counts once. O(p³) at most."""
+        differences = [what for what, same in self._agreement(other) if not same]
+        if differences:
+            raise MergeError(
+                f"cannot merge two models that differ in: {', '.join(differences)}. Learn both with the same settings."
+            )
+        merged = self.information.merge(other.information)
+        return replace(self, n_tasks=self.n_tasks + other.n_tasks, information=merged)
+
+    def remove(self, task: Task) -> "Pooled":
+        """Return the state as if a task had never been learned, or raise `RemovalError`. O((n + p)·p²)."""
+        return replace(self, n_tasks=max(self.n_tasks - 1, 1), information=self.information.remove(task))
+
+    def _agreement(self, other: "Pooled") -> list[tuple[str, bool]]:
+        """Return what two states must have in common, and whether they do."""
+        mine, theirs = self.origin, other.origin
+        targets = [(origin.coef.shape, origin.single_target) for origin in (mine, theirs)]
+        return [
+            ("targets", targets[0] == targets[1]),
+            ("intercept", mine.centered == theirs.centered),
+            ("kind of information", mine.information is theirs.information),
+            ("prior", _same(self.prior, other.prior)),
+            ("initial_coef", np.array_equal(mine.coef, theirs.coef)),
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Fading(Retained):
+    """Older rows count less: every task multiplies the weight of the past, the prior included, by `decay`."""
+
+    decay: float
+
+    def before(self, task: Task) -> Information:
+        """Return the past, faded once more."""
+        return self.information.scaled(self.decay)
+
+    def next_solver(self, task: Task) -> Solver | None:
+        """Return the solver, faded, with the task added."""
+        return self.solver.after(task, self.decay)
+
+    def prior_in_force(self) -> Array:
+        """Return J_0 = P, which fades with the past."""
+        if self.prior is None:
+            raise InferenceError(
+                f"with decay={self.decay:g} the rows of older tasks fade, and the noise cannot be estimated from what "
+                "is left of them. Learn with decay=1.0 or decay='adaptive', or give the prior as a number."
+            )
+        return self.prior * self.decay**self.n_tasks
+
+
+class Adaptive(_Whole):
+    """Each task decides how much of the past to keep. The prior stays whole."""
+
+    def before(self, task: Task) -> Information:
+        """Return the share of the past that the task makes most probable."""
+        past = self.information
+        if past.n_samples == 0:
+            return past
+        nothing = past.empty(past.n_features, past.n_targets, centered=past.centered)
+        share = evidence_decay(past, nothing.add(task), self.origin.coef)
+        if share == 0.0:
+            return nothing
+        return past if share == 1.0 else past.thinned(share)
+
+    def next_solver(self, task: Task) -> None:
+        """Return None: how much of the past is kept is decided later."""
+
+
+def changed() -> InvalidParameterError:
+    """Return the error for settings that changed between tasks."""
+    return InvalidParameterError(
+        "weights, decay, information or fit_intercept changed since the last task, and the rows are gone. "
+        "Set them back, or start a new model."
+    )
+
+
+def _same(one: Array | None, two: Array | None) -> bool:
+    return one is two if one is None or two is None else np.array_equal(one, two)
+
+
+def _warn_of_lost_digits(growth: float, more_digits: str) -> None:
+    digits = -np.log10(EPS * growth)
+    if np.isinf(growth):
+        what = "collinear, exactly or to within 1e-7 ('moments' cannot tell), and coef_ is the one of least norm"
+    elif digits < FEWEST_DIGITS:
+        what = f"nearly collinear: about {max(digits, 0.0):.0f} digits of coef_ are correct"
+    else:
+        return
+    warnings.warn(f"the columns learned are {what}. Drop a column, give a prior{more_digits}.", PrecisionWarning, 5)
