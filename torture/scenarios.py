@@ -92,9 +92,7 @@ def _damaged(folder: Path) -> None:
     """Make a store whose current state is damaged and whose previous one is not."""
     filled(folder / "a.rw", range(4))
     with closing(sqlite3.connect(folder / "a.rw", isolation_level=None)) as connection:
-        connection.execute(
-            "UPDATE blocks SET data = zeroblob(9) WHERE id >= (SELECT max(number) << 20 FROM generations)"
-        )
+        connection.execute("UPDATE blocks SET data = x'' WHERE id >= (SELECT max(number) FROM generations) << 20")
 
 
 def _restore(folder: Path) -> None:

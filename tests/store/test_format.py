@@ -138,9 +138,7 @@ def test_restoring_keeps_the_id(made, rng):
     made.absorb("one", *task(rng))
     made.absorb("two", *task(rng))
     with closing(sqlite3.connect(made.path, isolation_level=None)) as connection:
-        connection.execute(
-            "UPDATE blocks SET data = zeroblob(9) WHERE id >= (SELECT max(number) << 20 FROM generations)"
-        )
+        connection.execute("UPDATE blocks SET data = x'' WHERE id >= (SELECT max(number) FROM generations) << 20")
     assert store.restore_previous(made.path).file_id == made.file_id
     assert first_page(made.path.read_bytes()) == (made.file_id, 4)
     made.check()

@@ -51,7 +51,7 @@ def test_the_previous_generation_comes_back_only_when_asked_for(filled, rng):
     filled.absorb("last", rng.normal(size=(9, 3)), rng.normal(size=9))
     with pytest.raises(StoreError, match="intact: there is nothing to restore"):
         store.restore_previous(filled.path)
-    altered(filled.path, "UPDATE blocks SET data = zeroblob(9) WHERE id >= (SELECT max(number) << 20 FROM generations)")
+    altered(filled.path, "UPDATE blocks SET data = x'' WHERE id >= (SELECT max(number) FROM generations) << 20")
     for call in (filled.model, filled.check, lambda: store.open(filled.path), lambda: filled.merge(filled, "x.rw")):
         with pytest.raises(DamagedStoreError, match="--restore-previous"):
             call()
