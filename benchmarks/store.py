@@ -86,8 +86,8 @@ def absorb(path: str, folder: str, kind: str) -> tuple[float, float]:
 def commits(folder: str, p: int, rounds: int) -> tuple[list[float], list[float]]:
     """Return the seconds of commits of a state of p features, and of plain writes of the same bytes, in turn."""
     from ridgeway import store
-    from ridgeway.store import Record
     from ridgeway.store._changes import changing
+    from ridgeway.store._ledger import Entry, Record
 
     rng = np.random.default_rng(0)
     made = store.create(Path(folder) / "commits.rw", features=[f"x{j}" for j in range(p)], target="y")
@@ -95,12 +95,12 @@ def commits(folder: str, p: int, rounds: int) -> tuple[list[float], list[float]]
         made.absorb(str(start), rng.standard_normal((64, p)), rng.standard_normal(64))
     ours, plain = [], []
     for count in range(rounds):
-        with changing(made.path, 10.0) as change:
+        with changing(made._handle) as change:
             arrays = change.arrays()
-            entries = change.generation.entries
-            record = Record(4 + count, f"c{count}", f"{count:064}", 0, 0.0, "")
+            record = Record(change.ledger.next_sequence, f"c{count}", f"{count:064}", 0, 0.0, "", 1)
+            change.ledger.put(Entry(change.generation.number + 1, record, b""))
             begin = time.perf_counter()
-            change.commit([*entries, (change.generation.number + 1, record)], arrays)
+            change.commit(arrays)
             ours.append(time.perf_counter() - begin)
         content = b"".join(array.tobytes() for array in arrays.values())
         begin = time.perf_counter()

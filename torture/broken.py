@@ -3,18 +3,19 @@
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 from unittest import mock
 
+from ridgeway.data import Schema
 from ridgeway.errors import StoreError
 from ridgeway.store import Absorbed, Store, _absorb, _connection, _generations
 from ridgeway.store._changes import Change
-from ridgeway.store._digests import ContentDigest, digesting
-from ridgeway.store._state import Learner
+from ridgeway.store._digests import Content, ContentDigest, digest_of, digesting, task_digest
 from ridgeway.weights import to_arrays
+from ridgeway.weights._states import Pooled
 from torture.children import ACKNOWLEDGED
 
 Rewrite = Callable[[str], str]
@@ -181,36 +182,45 @@ def _accepting(*_: object) -> None:
     """Refuse nothing."""
 
 
-def _unheld(learner: Learner, n_tasks: int, n_samples: int) -> dict[str, Any]:
+def _unchecked(_: Schema, state: Any, n_tasks: int, n_samples: int) -> dict[str, Any]:
     """Return a state with the counts of the ledger, whatever it holds."""
-    state = learner._state
-    counted = replace(state, n_tasks=n_tasks, information=replace(state.information, n_samples=n_samples))
-    return to_arrays(counted)
+    return to_arrays(replace(state, n_tasks=n_tasks, information=replace(state.information, n_samples=n_samples)))
+
+
+@contextmanager
+def _keeping() -> Iterator[None]:
+    """Let the ledger forget what the state remembers."""
+    with (
+        mock.patch.object(Pooled, "remove", lambda state, _: state),
+        mock.patch.object(_absorb, "checked_arrays", _unchecked),
+    ):
+        yield
 
 
 COUNTS_TWICE = Variant(
-    "takes the same rows under another id", lambda: mock.patch.object(_absorb, "_refuse_duplicates", _accepting)
+    "takes the same rows under another id", lambda: mock.patch.object(_absorb, "_refuse_duplicate", _accepting)
 )
 UNCONFIRMED = Variant(
     "says 'already absorbed' without a sync", lambda: mock.patch.object(Change, "confirm", _accepting)
 )
-KEEPS_WHAT_IS_REMOVED = Variant(
-    "removes from the ledger alone", lambda: mock.patch.multiple(Learner, remove=_accepting, arrays=_unheld)
-)
+KEEPS_WHAT_IS_REMOVED = Variant("removes from the ledger alone", _keeping)
 
 
 @contextmanager
 def _doubling() -> Iterator[None]:
     """Let each process take its rows for new ones, and force them in."""
-    hexdigest, absorb = ContentDigest.hexdigest, Store.absorb
+    finish, absorb = ContentDigest.finish, Store.absorb
 
-    def own(digest: ContentDigest, columns: Iterable[str]) -> str:
-        return hexdigest(digest, [*columns, str(os.getpid())])
+    def own(digest: ContentDigest, names: Sequence[str]) -> Content:
+        content = finish(digest, names)
+        first = digest_of(str(os.getpid()).encode())
+        columns = first + content.columns[len(first) :]
+        return content._replace(digest=task_digest(names, content.n_samples, columns), columns=columns)
 
     def forcing(opened: Store, *args: Any) -> Absorbed:
         return absorb(opened, *args, force="again")
 
-    with mock.patch.object(ContentDigest, "hexdigest", own), mock.patch.object(Store, "absorb", forcing):
+    with mock.patch.object(ContentDigest, "finish", own), mock.patch.object(Store, "absorb", forcing):
         yield
 
 

@@ -9,10 +9,8 @@ from pathlib import Path
 from unittest import mock
 
 from ridgeway import store
-from ridgeway.errors import RidgewayError
+from ridgeway.errors import DamagedStoreError, RidgewayError
 from ridgeway.store import _connection
-from ridgeway.store._recovery import migrate
-from torture.older import write_format_0
 from torture.tasks import FEATURES, TARGET, Answers, answers, name, rows
 
 WIDE = 100
@@ -90,13 +88,19 @@ def _merge(folder: Path) -> None:
     store.open(folder / "a.rw").merge(folder / "b.rw", folder / "both.rw")
 
 
-def _old(folder: Path) -> None:
-    write_format_0(folder / "a.rw", filled(folder / "today.rw", range(4)))
-    (folder / "today.rw").unlink()
+def _damaged(folder: Path) -> None:
+    """Make a store whose current state is damaged and whose previous one is not."""
+    filled(folder / "a.rw", range(4))
+    with closing(sqlite3.connect(folder / "a.rw", isolation_level=None)) as connection:
+        connection.execute("UPDATE blocks SET data = x'' WHERE id >= (SELECT max(number) FROM generations) << 20")
 
 
-def _migrate(folder: Path) -> None:
-    migrate(folder / "a.rw", timeout=1.0)  # what `open` does first
+def _restore(folder: Path) -> None:
+    """Restore the previous generation, unless that was done before."""
+    try:
+        store.open(folder / "a.rw")
+    except DamagedStoreError:
+        store.restore_previous(folder / "a.rw")
 
 
 SCENARIOS = (
@@ -107,7 +111,7 @@ SCENARIOS = (
     Scenario("remove", _one, _remove),
     Scenario("remove, several pages", _wide, _remove_wide),
     Scenario("merge", _two, _merge),
-    Scenario("migrate", _old, _migrate),
+    Scenario("restore", _damaged, _restore),
 )
 
 

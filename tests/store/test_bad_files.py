@@ -52,7 +52,7 @@ def test_read_only_folder(wages):
         path = folder / "wages.rw"
         path.write_bytes(wages.path.read_bytes())
         before = path.read_bytes()
-        for mode, words in ((0o666, "folder may not be read or written to"), (0o444, "may not be written to")):
+        for mode, words in ((0o666, "folder cannot be read or written"), (0o444, "is not writable")):
             path.chmod(mode)
             folder.chmod(0o555)
             command = [sys.executable, "-c", AS_ANOTHER_USER, str(path)]
@@ -125,19 +125,19 @@ def test_a_pickle_a_zip_and_another_database_named_rw(tmp_path):
         archive.writestr("state", "x" * 4096)
     for name in ("pickle.rw", "zip.rw"):
         before = (tmp_path / name).read_bytes()
-        with pytest.raises(StoreError, match="is no state file") as caught:
+        with pytest.raises(StoreError, match="is not a state file") as caught:
             store.open(tmp_path / name)
         assert not isinstance(caught.value, DamagedStoreError)
         assert (tmp_path / name).read_bytes() == before
     assert not marker.exists()
     with closing(sqlite3.connect(tmp_path / "other.rw")) as connection:
         connection.execute("CREATE TABLE head (x)")
-    with pytest.raises(StoreError, match="no Ridgeway state file"):
+    with pytest.raises(StoreError, match="not a Ridgeway state file"):
         store.open(tmp_path / "other.rw")
 
 
 def test_not_a_file(tmp_path):
-    with pytest.raises(StoreError, match="no plain file"):
+    with pytest.raises(StoreError, match="not a regular file"):
         store.open(tmp_path)
     with pytest.raises(StoreError, match="there is no state file"):
         store.open(tmp_path / "none.rw")
@@ -145,7 +145,7 @@ def test_not_a_file(tmp_path):
     with pytest.raises(StoreError, match="is empty"):
         store.open(tmp_path / "empty.rw")
     for path in ("", "a\0b", 7, None):
-        with pytest.raises(StoreError, match="is no path of a file"):
+        with pytest.raises(StoreError, match="is not a file path"):
             store.open(path)
     with pytest.raises(StoreError, match="does not exist"):
         store.create(tmp_path / "none" / "x.rw", features=["a"], target="b")

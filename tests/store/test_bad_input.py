@@ -168,7 +168,7 @@ def test_neither_or_both_ways_to_name_the_task(frame, tmp_path, refused):
     refused(
         path,
         InvalidParameterError,
-        "either the task or the column of the tasks; got both",
+        "either task_id or task_column; got both",
         task_id="a",
         task_column="b",
     )

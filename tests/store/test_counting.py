@@ -50,7 +50,7 @@ def test_settings_reach_the_model(tmp_path, rng):
 def test_an_empty_state_file_says_so(made):
     assert made.history() == ()
     assert (made.check().n_tasks, made.check().previous) == (0, None)
-    with pytest.raises(StoreError, match="has learned nothing yet"):
+    with pytest.raises(StoreError, match="has not learned anything yet"):
         made.model()
 
 

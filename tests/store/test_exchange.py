@@ -48,8 +48,10 @@ def test_export_and_import_are_bitwise(made, tmp_path):
     assert back.schema == made.schema
     assert back.model().coef_.tobytes() == made.model().coef_.tobytes()
     back.check()
-    for name, array in made.snapshot()[1].items():
-        assert back.snapshot()[1][name].tobytes("F") == array.tobytes("F")
+    assert [entry.columns for entry in back.snapshot().ledger] == [entry.columns for entry in made.snapshot().ledger]
+    assert back.file_id != made.file_id
+    for name, array in made.snapshot().arrays.items():
+        assert back.snapshot().arrays[name].tobytes() == array.tobytes()
     with safe_open(tmp_path / "m.safetensors", framework="numpy") as file:
         manifest = json.loads(file.metadata()["ridgeway"])
         assert np.isfinite(file.get_tensor("matrix")).all()
@@ -79,7 +81,7 @@ def test_an_altered_export_is_refused(made, tmp_path, rng):
             back.path.unlink()
     assert refused > 190
     path.write_bytes(content[:-100])
-    with pytest.raises(DamagedStoreError, match="no intact safetensors"):
+    with pytest.raises(DamagedStoreError, match="not an intact safetensors"):
         store.import_arrays(path, tmp_path / "back.rw")
 
 
@@ -146,9 +148,9 @@ def test_no_rows_have_no_predictions(made, rows, tmp_path, suffix):
 
 def test_predictions_that_cannot_be_made_leave_nothing(made, rows, tmp_path):
     rows.to_csv(tmp_path / "new.csv", index=False)
-    with pytest.raises(InvalidParameterError, match="is read by this very call"):
+    with pytest.raises(InvalidParameterError, match="is an input of this call"):
         made.predict_file(tmp_path / "new.csv", tmp_path / "new.csv")
-    with pytest.raises(InvalidParameterError, match="is read by this very call"):
+    with pytest.raises(InvalidParameterError, match="is an input of this call"):
         made.predict_file(tmp_path / "new.csv", made.path)
     with pytest.raises(InvalidDataError, match="a data file ends in"):
         made.predict_file(tmp_path / "new.csv", tmp_path / "p.xlsx")

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from format0 import write_format0
 
 from ridgeway import store
 from ridgeway.errors import DamagedStoreError, StoreError, UncertainStoreError
-from ridgeway.store import _changes, _connection, _recovery
+from ridgeway.store import _changes, _connection
 
 X, Y = np.arange(12.0).reshape(6, 2) ** 2, np.arange(6.0)
 
@@ -39,28 +38,28 @@ def test_already_absorbed_is_said_once_the_folder_is_synced(made, monkeypatch):
 def test_a_name_that_cannot_be_read_is_damage(made):
     content = made.path.read_bytes()
     made.path.write_bytes(content.replace(b"ledger (sequence", b"ledger \xffsequence"))
-    with pytest.raises(DamagedStoreError, match="no readable names"):
+    with pytest.raises(DamagedStoreError, match="names of its tables are unreadable"):
         store.open(made.path)
 
 
 def test_a_file_not_known_to_last_is_not_made(tmp_path, monkeypatch):
-    monkeypatch.setattr(_connection, "sync_folder", broken)
+    monkeypatch.setattr(_changes, "sync_folder", broken)
     with pytest.raises(StoreError, match="Nothing was changed"):
         store.create(tmp_path / "a.rw", features=["a"], target="y")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_disk_that_fails_for_good_leaves_it_open(tmp_path, monkeypatch):
-    monkeypatch.setattr(_connection, "sync_folder", broken)
+    monkeypatch.setattr(_changes, "sync_folder", broken)
     monkeypatch.setattr(Path, "unlink", broken)
     with pytest.raises(UncertainStoreError, match="is not known"):
         store.create(tmp_path / "a.rw", features=["a"], target="y")
 
 
 def test_a_journal_of_a_temporary_file_is_not_left(tmp_path):
-    for name in ("t.new", "t.new-journal"):
-        (tmp_path / name).touch()
-    _connection.drop(tmp_path / "t.new")
+    with _changes.temporary_file(tmp_path / "t.rw") as temporary:
+        for name in (temporary.name, f"{temporary.name}-journal"):
+            (tmp_path / name).touch()
     assert not list(tmp_path.iterdir())
 
 
@@ -73,7 +72,7 @@ def test_a_failed_write_is_undone_at_once(made):
     def fail_halfway():
         with _connection.transaction(made.path, write=True, timeout=1.0) as connection:
             connection.execute("PRAGMA cache_size = 1")
-            connection.execute("INSERT INTO block VALUES (7, zeroblob(1000000))")
+            connection.execute("INSERT INTO blocks VALUES (7, zeroblob(1000000))")
             assert made.path.read_bytes() != before
             kept.write_bytes(journal.read_bytes())
             spoilt = made.path.read_bytes()
@@ -86,33 +85,3 @@ def test_a_failed_write_is_undone_at_once(made):
         fail_halfway()
     assert made.path.read_bytes() == before
     assert not journal.exists()
-
-
-@pytest.mark.parametrize("took", [True, False, None])
-def test_a_migration_that_reports_an_error_is_looked_at(made, tmp_path, monkeypatch, took):
-    made.absorb("one", X, Y)
-    old = tmp_path / "old.rw"
-    write_format0(made, old)
-    before = old.read_bytes()
-    replace, is_of_today = _recovery._replace, _recovery._is_of_today
-    asked = []
-
-    def failing(*args):
-        if took:
-            replace(*args)
-        raise StoreError("reading or writing failed")
-
-    def gone(*args):
-        asked.append(args)
-        if took is None and len(asked) > 1:
-            raise StoreError("the disk is gone")
-        return is_of_today(*args)
-
-    monkeypatch.setattr(_recovery, "_replace", failing)
-    monkeypatch.setattr(_recovery, "_is_of_today", gone)
-    if took:
-        assert store.open(old).history() == made.history()
-        return
-    with pytest.raises(UncertainStoreError if took is None else StoreError):
-        store.open(old)
-    assert old.read_bytes() == before

@@ -141,9 +141,9 @@ def test_writers_take_turns_and_readers_see_whole_generations(made, rng):
 
     def read():
         while not stop.is_set():
-            generation, arrays = made.snapshot()
-            rows = sum(record.n_samples for record in generation.ledger)
-            seen.append(rows == from_arrays(arrays).n_samples)
+            snapshot = made.snapshot()
+            rows = sum(record.n_samples for record in snapshot.tasks)
+            seen.append(rows == from_arrays(snapshot.arrays).n_samples)
 
     reader = threading.Thread(target=read)
     reader.start()
@@ -175,7 +175,7 @@ def test_a_reader_holds_a_writer_up_no_longer_than_the_wait(made, rng):
     X, y = task(rng)
     impatient = store.open(made.path, timeout=0.1)
     with _connection.transaction(made.path, write=False, timeout=1.0) as connection:
-        connection.execute("SELECT * FROM head").fetchall()
+        connection.execute("SELECT * FROM generations").fetchall()
         with pytest.raises(StoreBusyError):
             impatient.absorb("one", X, y)
     assert made.history() == ()

@@ -7,11 +7,14 @@ from ridgeway import store
 from ridgeway.data import Schema
 from ridgeway.errors import DamagedStoreError, InvalidParameterError, InvalidStateError, StoreError
 from ridgeway.store import _generations, _state
+from ridgeway.store._absorb import checked_id
+from ridgeway.store._digests import BLOCK_BYTES
+from ridgeway.store._ledger import Record
 from ridgeway.store._notes import canonical, parsed, schema_from
-from ridgeway.store._records import Record, checked_id
 
 SCHEMA = Schema(("a", "b"), ("y",), True, None, True, "moments")
-RECORD = Record(1, "one", "00", 4, 4.0, "now")
+MANIFEST = {"arrays": [["prior", "<f8", [2], ["00"]]], "next": 1, "parts": None, "rows": 0, "schema": 1, "tasks": 0}
+RECORD = Record(1, "one", "00", 4, 4.0, "now", 1)
 
 
 def test_notes():
@@ -39,7 +42,7 @@ def test_notes():
     for change in ({"sequence": "x"}, {"more": 1}, {"digest": None}):
         with pytest.raises(DamagedStoreError, match="record"):
             Record.from_bytes(canonical({**RECORD.as_dict(), **change}))
-    with pytest.raises(InvalidParameterError, match="201 letters"):
+    with pytest.raises(InvalidParameterError, match="201 characters"):
         checked_id("x" * 201)
 
 
@@ -49,27 +52,33 @@ def test_notes():
         None,
         7,
         [],
-        [["prior", [2]]],
-        [["prior", ["x"], ["00"]]],
-        [["prior", [0], ["00"]]],
-        [["prior", [-2], []]],
-        [["prior", [2], ["00", "00"]]],
-        [["prior", [], ["00"]]],
-        [["prior", [2], ["00"]], ["prior", [2], ["00"]]],
-        [["prior", [2**40], ["00"]]],
+        [["prior", "<f8", [2]]],
+        [["prior", "<f8", ["x"], ["00"]]],
+        [["prior", "<f8", [0], ["00"]]],
+        [["prior", "<f8", [-2], []]],
+        [["prior", "<f8", [2], ["00", "00"]]],
+        [["prior", "<f8", [], ["00"]]],
+        [["prior", "<f8", [2], ["00"]], ["prior", "<f8", [2], ["00"]]],
+        [["prior", "<f8", [2**40], ["00"]]],
+        [["prior", "|O", [2], ["00"]]],
     ],
 )
-def test_tables_of_contents(tmp_path, monkeypatch, arrays):
-    made = store.create(tmp_path / "x.rw", features=["a", "b"], target="y")
-    stored = canonical({"arrays": arrays})
-    with pytest.raises(StoreError, match=r"makes no sense|beyond the budget"):
-        _generations._parsed_manifest(stored, made.path)
+def test_manifests_with_other_arrays(tmp_path, arrays):
+    with pytest.raises(StoreError, match=r"manifest is invalid|beyond the budget"):
+        _generations._parsed_manifest(canonical({**MANIFEST, "arrays": arrays}), tmp_path)
+
+
+@pytest.mark.parametrize("change", [{"tasks": -1}, {"rows": 1.0}, {"next": None}, {"parts": 1}, {"more": 1}])
+def test_manifests_with_other_counts(tmp_path, change):
+    assert _generations._parsed_manifest(canonical(MANIFEST), tmp_path)[0]["next"] == 1
+    with pytest.raises(DamagedStoreError, match="manifest is invalid"):
+        _generations._parsed_manifest(canonical({**MANIFEST, **change}), tmp_path)
 
 
 def test_states_that_are_not_the_ledgers(tmp_path, rng):
     made = store.create(tmp_path / "x.rw", features=["a", "b"], target="y", information="moments")
     made.absorb("one", rng.normal(size=(9, 2)), rng.normal(size=9))
-    _, arrays = made.snapshot()
+    arrays = made.snapshot().arrays
     _state.check_state(SCHEMA, arrays, 1, 9)
     for counts in ((2, 9), (1, 8), (0, 0)):
         with pytest.raises(DamagedStoreError, match="ledger"):
@@ -88,12 +97,14 @@ def test_a_state_of_several_blocks(tmp_path, rng):
     p = 1100
     made = store.create(tmp_path / "x.rw", features=[f"x{j}" for j in range(p)], target="y", prior=1.0)
     made.absorb("one", rng.normal(size=(20, p)), rng.normal(size=20))
-    generation, arrays = made.snapshot()
-    assert [len(piece.digests) for piece in generation.manifest if piece.name == "matrix"] == [2]
+    generation, _, arrays = made.snapshot()
+    assert [len(piece.digests) for piece in generation.pieces if piece.name == "matrix"] > [1]
     content = made.path.read_bytes()
-    values = arrays["matrix"]
-    assert content.count(values[-1101:-1091].tobytes()) == 1  # of the column of the target, which is not zero
-    place = content.index(values[-1101:-1091].tobytes()) + 3
+    last = arrays["matrix"].reshape(-1)[BLOCK_BYTES // 8 :]
+    values, counts = np.unique(last, return_counts=True)
+    some = values[counts == 1][:1].tobytes()
+    assert content.count(some) == 1
+    place = content.index(some) + 3
     made.path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
     with pytest.raises(DamagedStoreError, match="a block of 'matrix' is not what was committed"):
         store.open(made.path)

@@ -19,7 +19,7 @@ def test_remove_is_exact_reports_digits_and_leaves_nothing_behind(made, kind, rn
     tasks = [task(rng) for _ in range(4)]
     for number, (X, y) in enumerate(tasks):
         made.absorb(f"t{number}", X, y)
-    _, with_task = made.snapshot()
+    with_task = made.snapshot().arrays
     record, digits = made.remove("t1", *tasks[1])
     assert 0.0 < digits < 3.0
     assert (record.removed, record.digest, record.digits_lost) == (5, "", digits)

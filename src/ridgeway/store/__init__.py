@@ -1,7 +1,7 @@
 """The state file: nothing lost, nothing counted twice.
 
-One SQLite file holds the state of a `GeneralizedRidge` that accumulates, and a ledger of the tasks that it is the sum
-of. Both change in one transaction, or not at all.
+One SQLite file holds the state of a `GeneralizedRidge` that accumulates, and a ledger of the tasks that it has learned.
+Both change in one transaction, or not at all.
 
 Examples
 --------
@@ -23,8 +23,10 @@ array([0.02, 0.06])
 
 from ridgeway.data import Schema, features_of, read_rows
 from ridgeway.store._absorb import Absorbed, Removed
-from ridgeway.store._records import Record
-from ridgeway.store._store import Health, Store, create, import_arrays, open, restore_previous
+from ridgeway.store._connection import file_id
+from ridgeway.store._ledger import Record
+from ridgeway.store._recovery import Health
+from ridgeway.store._store import Store, create, import_arrays, open, restore_previous
 
 __all__ = [
     "Absorbed",
@@ -35,6 +37,7 @@ __all__ = [
     "Store",
     "create",
     "features_of",
+    "file_id",
     "import_arrays",
     "open",
     "read_rows",

@@ -1,169 +1,197 @@
-"""Absorb and remove: rows come in blocks, are hashed beside the linear algebra, and count at most once."""
+"""Absorb and remove: rows come in blocks, are hashed while the model learns them, and count at most once."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ridgeway.data import Block, Schema
-from ridgeway.errors import DuplicateTaskError, InvalidDataError, RemovalError
-from ridgeway.store._changes import changing
-from ridgeway.store._digests import ContentDigest
-from ridgeway.store._generations import Generation
-from ridgeway.store._records import Record, checked_id, live, next_sequence, totals
-from ridgeway.store._state import Learner, emptied
+from ridgeway.errors import DuplicateTaskError, InvalidDataError, InvalidParameterError, RemovalError
+from ridgeway.store._changes import Change, Handle, changing
+from ridgeway.store._digests import Content, ContentDigest
+from ridgeway.store._ledger import Entry, Ledger, Record
+from ridgeway.store._state import checked_arrays, emptied, read_state, task_of
+from ridgeway.weights import policy_of
 
 Blocks = Iterable[tuple[str, Block]]
 Source = Callable[[], Blocks]
-"""Gives the rows of one or more tasks in blocks, each with its task id, and the same again when called again."""
+"""Returns the rows of one or more tasks in blocks, each with its task id; the same rows each time it is called."""
+
+LONGEST_ID = 200
+LONGEST_REASON = 1000
 
 
 class Absorbed(NamedTuple):
-    """What came of absorbing a task: its record in the ledger, and whether it was there already."""
+    """The result of absorbing a task: its record in the ledger, and whether it was there already."""
 
     record: Record
     already: bool
 
 
 class Removed(NamedTuple):
-    """What came of removing a task: its record, marked, and the decimal digits that removals may have cost."""
+    """The result of removing a task: its record, marked as removed, and the decimal digits that may be lost."""
 
     record: Record
     digits_lost: float
 
 
-def absorb(path: Path, timeout: float, schema: Schema, source: Source, force: str | None) -> list[Absorbed]:
+def absorb(handle: Handle, source: Source, force: str | None) -> list[Absorbed]:
     """Add the tasks of `source` to a state file, all of them or none, each at most once."""
-    with changing(path, timeout) as change:
-        now = change.generation
-        tasks = live(now.ledger)
-        known = {record.task_id for record in tasks}
-        learner = Learner(schema, change.arrays())
-        digests = _learn(source(), learner, lambda task_id: task_id not in known)
-        found = {task_id: digest.hexdigest(schema.columns) for task_id, digest in digests.items()}
-        there = {(record.task_id, record.digest): record for record in tasks}
-        forced = [task_id for task_id, digest in found.items() if task_id in known and (task_id, digest) not in there]
-        _refuse_duplicates(tasks, {i: d for i, d in found.items() if (i, d) not in there}, force)
-        if forced:  # their rows were only looked at so far
-            again = _learn(source(), learner, lambda task_id: task_id in forced, hashed=forced)
-            if any(again[task_id].hexdigest(schema.columns) != found[task_id] for task_id in forced):
+    schema = handle.schema
+    with changing(handle) as change:
+        ledger, known, state = change.ledger, {}, read_state(schema, change.arrays())
+        policy = policy_of(state)
+
+        def learn(task_id: str, block: Block) -> None:
+            nonlocal state
+            if task_id not in known:
+                known[task_id] = bool(ledger.with_id(checked_id(task_id)))
+            if not known[task_id]:
+                state = policy.step(state, task_of(schema, block))
+
+        found = _read(source(), schema, learn)
+        if not found:
+            raise InvalidDataError("there are no rows. An empty task teaches nothing: leave it out.")
+        outcomes = [_enter(change, schema, task_id, content, force) for task_id, content in found.items()]
+        forced = {task.record.task_id for task in outcomes if not task.already and known[task.record.task_id]}
+        if forced:  # so far their rows have only been hashed
+            known = dict.fromkeys(found, True) | dict.fromkeys(forced, False)
+            again = _read(source(), schema, learn)
+            if any(again.get(task_id) != found[task_id] for task_id in forced):
                 raise InvalidDataError("the rows changed while they were read. Absorb a file that nobody writes to.")
-        new = _records(now, digests, {i: d for i, d in found.items() if (i, d) not in there}, tasks, force)
-        if new:
-            entries = [*now.entries, *((now.number + 1, record) for record in new)]
-            change.commit(entries, learner.arrays(*totals([*tasks, *new])))
+        if ledger.changes:
+            change.commit(checked_arrays(schema, state, ledger.n_tasks, ledger.n_samples))
         else:
             change.confirm()
-    made = {record.task_id: record for record in new}
-    return [Absorbed(made.get(i) or there[i, digest], i not in made) for i, digest in found.items()]
+    return outcomes
 
 
-def _learn(
-    blocks: Blocks, learner: Learner, wanted: Callable[[str], bool], *, hashed: Collection[str] | None = None
-) -> dict[str, ContentDigest]:
-    """Add the wanted tasks' rows to the learner; return the digests of all tasks, or of those in `hashed`."""
+def _read(blocks: Blocks, schema: Schema, act: Callable[[str, Block], None]) -> dict[str, Content]:
+    """Do something with each block of rows, and return the contents of the tasks."""
     digests: dict[str, ContentDigest] = {}
     with ThreadPoolExecutor(1) as pool:  # which hashes, in order, while this thread does the linear algebra
         for task_id, block in blocks:
-            if hashed is not None and task_id not in hashed:
-                continue
-            digest = digests.setdefault(checked_id(task_id), ContentDigest())
-            hashing = pool.submit(digest.add, *block)
-            if wanted(task_id):
-                learner.add(*block)
+            hashing = pool.submit(digests.setdefault(task_id, ContentDigest()).add, *block)
+            act(task_id, block)
             hashing.result()
-    if not digests:
-        raise InvalidDataError("there are no rows. An empty task teaches nothing: leave it out.")
-    return digests
+    names = (*schema.features, *schema.targets)
+    return {task_id: digest.finish(names) for task_id, digest in digests.items()}
 
 
-def _refuse_duplicates(tasks: Collection[Record], new: dict[str, str], force: str | None) -> None:
-    """Raise for an id that has other content, and for content that another id has, unless forced."""
-    if force is not None:
-        return
-    ids = {record.task_id for record in tasks}
-    owners = {record.digest: record.task_id for record in tasks}
-    for task_id, digest in new.items():
-        if task_id in ids:
-            raise DuplicateTaskError(
-                f"task {task_id!r} is in the state file with other content (digest {digest[:12]}… is new). Give the "
-                "new rows an id of their own, or force them in with a reason."
-            )
-        other = owners.setdefault(digest, task_id)
-        if other != task_id:
-            raise DuplicateTaskError(
-                f"the rows of task {task_id!r} are those of task {other!r} (digest {digest[:12]}…). Absorbing them "
-                "again would count them twice; force them in with a reason if that is meant."
-            )
+def _enter(change: Change, schema: Schema, task_id: str, content: Content, force: str | None) -> Absorbed:
+    """Enter a task into the ledger, unless it is there; raise if it would be counted twice and is not forced."""
+    ledger = change.ledger
+    same_id, same_content = ledger.with_id(task_id), ledger.with_content(content.digest)
+    for entry in same_id:
+        if entry.record.digest == content.digest:
+            return Absorbed(entry.record, True)
+    if force is None:
+        _refuse_duplicate(task_id, content.digest, same_id, same_content)
+    record = Record(
+        sequence=ledger.next_sequence,
+        task_id=task_id,
+        digest=content.digest,
+        n_samples=content.n_samples,
+        total_weight=content.total_weight,
+        absorbed_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        schema=schema.version,
+        reason=force if same_id or same_content else None,
+    )
+    ledger.put(Entry(change.generation.number + 1, record, content.columns))
+    return Absorbed(record, False)
 
 
-def _records(
-    now: Generation,
-    digests: dict[str, ContentDigest],
-    new: dict[str, str],
-    tasks: Collection[Record],
-    force: str | None,
-) -> list[Record]:
-    first = next_sequence(now.ledger)
-    clock = datetime.now(UTC).isoformat(timespec="seconds")
-    ids, contents = {record.task_id for record in tasks}, {record.digest for record in tasks}
-    records = []
-    for sequence, (task_id, digest) in enumerate(new.items(), first):
-        reason = force if task_id in ids or digest in contents else None
-        contents.add(digest)
-        seen = digests[task_id]
-        records.append(Record(sequence, task_id, digest, seen.n_samples, seen.total_weight, clock, reason))
-    return records
+def _refuse_duplicate(task_id: str, digest: str, same_id: list[Entry], same_content: list[Entry]) -> None:
+    if same_id:
+        raise DuplicateTaskError(
+            f"task {task_id!r} is in the state file with other content (the new digest is {digest[:12]}…). Give the "
+            "new rows an id of their own, or force them in with a reason."
+        )
+    if same_content:
+        raise DuplicateTaskError(
+            f"the rows of task {task_id!r} are those of task {same_content[0].record.task_id!r} (digest "
+            f"{digest[:12]}…). Absorbing them again would count them twice. If you mean that, force them in with a "
+            "reason."
+        )
 
 
-def remove(path: Path, timeout: float, schema: Schema, task_id: str, source: Source) -> Removed:
-    """Take a task out of a state file, exactly, or raise `RemovalError`; what it leaves behind is overwritten."""
-    digest = _digest_alone(source())
-    with changing(path, timeout, wipe=True) as change:
-        now = change.generation
-        record = _recorded(now, task_id, digest.hexdigest(schema.columns))
-        rest = [task for task in live(now.ledger) if task is not record]
-        before, digits = change.arrays(), 0.0
-        arrays = emptied(schema, before)
-        if rest:
-            learner, again = Learner(schema, before), ContentDigest()
-            for _, block in source():
-                again.add(*block)
-                learner.remove(*block)
-            if again.hexdigest(schema.columns) != record.digest:
+def remove(handle: Handle, task_id: str, source: Source) -> Removed:
+    """Remove a task from a state file, exactly, or raise `RemovalError`; what is freed is overwritten."""
+    schema = handle.schema
+    content = _read(source(), schema, lambda _, __: None).get(task_id)
+    with changing(handle, wipe=True) as change:
+        ledger = change.ledger
+        entry = _recorded(ledger, task_id, content.digest if content else "")
+        state: Any = read_state(schema, change.arrays())
+        if ledger.n_tasks == 1:
+            state = emptied(state)
+        else:
+
+            def forget(_: str, block: Block) -> None:
+                nonlocal state
+                state = state.remove(task_of(schema, block))
+
+            if _read(source(), schema, forget).get(task_id) != content:
                 raise RemovalError("the rows changed while they were read. Remove with a file that nobody writes to.")
-            arrays, digits = learner.arrays(*totals(rest)), learner.digits_lost
-        gone = replace(record, digest="", removed=next_sequence(now.ledger), digits_lost=digits)
-        entries = [(generation, gone if task is record else task) for generation, task in now.entries]
-        change.commit(entries, arrays, keep_previous=False)
+        digits = float(state.information.digits_lost)
+        gone = replace(entry.record, digest="", removed=ledger.next_sequence, digits_lost=digits)
+        ledger.put(Entry(entry.generation, gone, b""), entry)
+        change.commit(checked_arrays(schema, state, ledger.n_tasks, ledger.n_samples), keep_previous=False)
     return Removed(gone, digits)
 
 
-def _digest_alone(blocks: Blocks) -> ContentDigest:
-    digest = ContentDigest()
-    for _, block in blocks:
-        digest.add(*block)
-    return digest
-
-
-def _recorded(now: Generation, task_id: str, digest: str) -> Record:
-    """Return the record of a task, or raise where there is none or its rows were others."""
-    records = [record for record in live(now.ledger) if record.task_id == task_id]
-    if not records:
-        raise RemovalError(
-            f"there is no task {task_id!r} in the state file. See `ridgeway history` for those there are."
-        )
-    for record in records:
-        if record.digest == digest:
-            return record
+def _recorded(ledger: Ledger, task_id: str, digest: str) -> Entry:
+    """Return the entry of a task, or raise if there is none or its rows are different."""
+    entries = ledger.with_id(task_id)
+    if not entries:
+        raise RemovalError(f"there is no task {task_id!r} in the state file. `ridgeway history` lists the tasks.")
+    for entry in entries:
+        if entry.record.digest == digest:
+            return entry
     raise RemovalError(
         f"these are not the rows that were absorbed as task {task_id!r}: their digest is {digest[:12]}…, the ledger "
-        f"has {', '.join(record.digest[:12] + '…' for record in records)}. Pass the very rows."
+        f"has {', '.join(entry.record.digest[:12] + '…' for entry in entries)}. Pass exactly those rows."
     )
 
 
 def one_task(task_id: str, blocks: Callable[[], Iterator[Block]]) -> Source:
     """Return a source of one task."""
     return lambda: ((task_id, block) for block in blocks())
+
+
+def checked_id(task_id: Any) -> str:
+    """Return a task id that is safe to print, to type again and to name a file after, or raise."""
+    if not isinstance(task_id, str) or not task_id or task_id != task_id.strip():
+        raise InvalidParameterError(
+            f"a task id must be a string that does not begin or end with a space; got {task_id!r}. Pass one like "
+            "'2019'."
+        )
+    if len(task_id) > LONGEST_ID:
+        raise InvalidParameterError(
+            f"the task id {task_id[:20]!r}… is {len(task_id)} characters long; the limit is {LONGEST_ID}. Shorten it."
+        )
+    if task_id in (".", "..") or any(c in "/\\" or unicodedata.category(c)[0] == "C" for c in task_id):
+        raise InvalidParameterError(
+            f"the task id {task_id!a} contains path or control characters. Use letters, digits, '-', '_' and the like."
+        )
+    if not unicodedata.is_normalized("NFC", task_id):
+        raise InvalidParameterError(
+            f"the task id {task_id!a} is not in Unicode's normal form NFC. "
+            f"Pass {unicodedata.normalize('NFC', task_id)!a}, which looks the same."
+        )
+    return task_id
+
+
+def checked_reason(reason: Any) -> str | None:
+    """Return the reason why a task is forced in, or None if it is not forced."""
+    if reason is None:
+        return None
+    if not isinstance(reason, str) or not reason.strip() or len(reason) > LONGEST_REASON:
+        raise InvalidParameterError(
+            f"force needs a reason of 1 to {LONGEST_REASON} characters, which the ledger keeps; got {reason!r}."
+        )
+    if any(unicodedata.category(c)[0] == "C" for c in reason):
+        raise InvalidParameterError("the reason contains control characters. Write it in one line.")
+    return reason

@@ -1,74 +1,261 @@
-"""One change of a state file: the writers' lock, the generation that is there, and the commit of the next."""
+"""Changes of a state file: the next generation, written in one transaction; and new files, whole or not at all."""
 
+import os
+import secrets
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.errors import StoreError
-from ridgeway.store._connection import sync_folder, transaction, uncertain
-from ridgeway.store._generations import open_generation, read_arrays, write_generation
-from ridgeway.store._records import Record
+from ridgeway.data import Schema
+from ridgeway.errors import DamagedStoreError, StoreError, UncertainStoreError
+from ridgeway.store._connection import APPLICATION, connect_new, tables, transaction, typed_errors
+from ridgeway.store._digests import blocks_of, digesting
+from ridgeway.store._generations import (
+    BLOCKS_PER_GENERATION,
+    Generation,
+    read_arrays,
+    read_generation,
+    root_of,
+)
+from ridgeway.store._ledger import Entry, Ledger
+from ridgeway.store._notes import RESTORE, canonical, schema_from
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
+
+FIRST = 1
+
+
+@dataclass(frozen=True)
+class Handle:
+    """A state file that was opened, by path and by id, and how long to wait for others."""
+
+    path: Path
+    file_id: str
+    schema: Schema
+    timeout: float
+
+    def check(self, generation: Generation) -> Generation:
+        """Return a generation of this file, or raise if another file has taken its place."""
+        if (generation.file_id, generation.schema) != (self.file_id, self.schema):
+            raise StoreError(f"{self.path} is not the state file that was opened: it was replaced. Open it again.")
+        return generation
+
+
+class Contents(NamedTuple):
+    """What a new state file is made of: its schemas as stored, the ledger, and the arrays of the state."""
+
+    schemas: Sequence[bytes]
+    ledger: Sequence[Entry]
+    arrays: Mapping[str, Array]
+
+    @property
+    def schema(self) -> Schema:
+        """The schema in force."""
+        return schema_from(self.schemas[-1])
 
 
 class Change:
-    """A change under way: the writers' lock is held until the end of `changing`, and only `commit` writes.
+    """A change in progress: the writers' lock is held until the end of `changing`, and only `commit` writes.
 
     Attributes
     ----------
     generation : Generation
-        The one that is there.
+        The current one.
+    ledger : Ledger
+        Its ledger; entries that are put into it are committed.
     """
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, timeout: float) -> None:
-        self._connection, self._path, self._timeout = connection, path, timeout
-        self.generation = open_generation(connection, path)
+    def __init__(self, connection: sqlite3.Connection, handle: Handle) -> None:
+        self._connection, self._path, self._timeout = connection, handle.path, handle.timeout
+        self.generation = now = handle.check(read_generation(connection, handle.path))
+        self.ledger = Ledger(connection, handle.path, now.buckets, now.n_tasks, now.n_samples, now.next_sequence)
 
     def arrays(self) -> dict[str, Array]:
-        """Return the state that is there."""
+        """Return the current state."""
         return read_arrays(self._connection, self.generation, self._path)
 
-    def commit(
-        self, entries: Sequence[tuple[int, Record]], arrays: Mapping[str, Array], *, keep_previous: bool = True
-    ) -> None:
+    def commit(self, arrays: Mapping[str, Array], *, keep_previous: bool = True) -> None:
         """Write the next generation, and return once it would survive a power loss."""
-        now = self.generation.number
-        keep = now if keep_previous else None
-        root = write_generation(self._connection, self.generation.schema, now + 1, entries, arrays, keep=keep)
+        now = self.generation
+        keep = now.number if keep_previous else now.number + 1
+        root = _write(self._connection, now.file_id, now.number + 1, now.schemas, self.ledger, arrays, keep=keep)
         try:
             self._connection.execute("COMMIT")
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
                 raise
-            if not self._took(root):
+            with suppress(sqlite3.Error):
+                self._connection.execute("ROLLBACK")
+            self._connection.close()
+            if not was_committed(self._path, self._timeout, root):
                 raise
 
     def confirm(self) -> None:
-        """Return once what is there would survive a power loss: who committed it may have died before it would."""
+        """Return once what is there would survive a power loss: whoever committed it may have died before that."""
         sync_folder(self._path)
 
-    def _took(self, root: bytes) -> bool:
-        """Find out what came of a commit that reported an error: it may have failed after the point of no return."""
-        with suppress(sqlite3.Error):
-            self._connection.execute("ROLLBACK")
-        self._connection.close()
-        try:
-            with transaction(self._path, write=False, timeout=self._timeout) as connection:
-                committed = open_generation(connection, self._path).root == root
-            if committed:
-                sync_folder(self._path)
-        except (OSError, StoreError) as error:
-            raise uncertain(self._path, error) from error
-        return committed
+
+def was_committed(path: Path, timeout: float, root: bytes) -> bool:
+    """Return whether a commit that reported an error was made: it may have failed after the point of no return."""
+    try:
+        with transaction(path, write=False, timeout=timeout) as connection:
+            committed = read_generation(connection, path).root == root
+        if committed:
+            sync_folder(path)
+    except (OSError, StoreError) as error:
+        raise uncertain(path, error) from error
+    return committed
 
 
 @contextmanager
-def changing(path: Path, timeout: float, *, wipe: bool = False) -> Iterator[Change]:
+def changing(handle: Handle, *, wipe: bool = False) -> Iterator[Change]:
     """Yield a change of a state file, undone at the end unless committed."""
-    with transaction(path, write=True, timeout=timeout, wipe=wipe) as connection:
-        yield Change(connection, path, timeout)
+    with transaction(handle.path, write=True, timeout=handle.timeout, wipe=wipe) as connection:
+        yield Change(connection, handle)
+
+
+def _write(
+    connection: sqlite3.Connection,
+    file_id: str,
+    number: int,
+    schemas: Sequence[bytes],
+    ledger: Ledger,
+    arrays: Mapping[str, Array],
+    *,
+    keep: int,
+) -> bytes:
+    """Write a generation, make it the current one, and drop those before `keep`. Returns the root digest.
+
+    The first statement writes the first page, so that every journal begins with a copy of it. All that was written is
+    read back before the caller commits: a damaged list of free pages must not spoil a good state.
+    """
+    connection.execute(f"PRAGMA user_version = {number}")
+    first = number * BLOCKS_PER_GENERATION
+    views = {name: blocks_of(array) for name, array in arrays.items()}
+    blocks = [view for name in arrays for view in views[name]]
+    with digesting(blocks) as digests:  # by other threads, while SQLite takes the blocks
+        connection.executemany("INSERT INTO blocks VALUES (?, ?)", enumerate(blocks, first))
+        pieces = [
+            [name, array.dtype.str, array.shape, [next(digests) for _ in views[name]]] for name, array in arrays.items()
+        ]
+    counts = {"next": ledger.next_sequence, "rows": ledger.n_samples, "tasks": ledger.n_tasks}
+    manifest = canonical({"arrays": pieces, "parts": None, "schema": len(schemas), **counts})
+    buckets = ledger.digests()
+    line = (number, manifest, buckets, root_of(file_id, number, schemas, manifest, buckets))
+    rows = [
+        (entry.record.sequence, entry.generation, entry.record.to_bytes(), entry.columns) for entry in ledger.changes
+    ]
+    changed = ledger.changed_buckets()
+    connection.executemany("INSERT OR REPLACE INTO ledger VALUES (?, ?, ?, ?)", rows)
+    connection.executemany("INSERT OR REPLACE INTO buckets VALUES (?, ?)", changed)
+    connection.execute("INSERT INTO generations VALUES (?, ?, ?, ?)", line)
+    connection.execute("DELETE FROM blocks WHERE id < ?", (keep * BLOCKS_PER_GENERATION,))
+    connection.execute("DELETE FROM generations WHERE number < ?", (keep,))
+    if keep == number:
+        connection.execute("PRAGMA incremental_vacuum").fetchall()
+    _read_back(connection, first, blocks, rows, changed, line)
+    return line[-1]
+
+
+def _read_back(
+    connection: sqlite3.Connection,
+    first: int,
+    blocks: Sequence[memoryview],
+    rows: Sequence[tuple[Any, ...]],
+    buckets: Sequence[tuple[Any, ...]],
+    line: tuple[Any, ...],
+) -> None:
+    """Raise if the file does not hold what was just written to it."""
+    written = connection.execute("SELECT data FROM blocks WHERE id >= ? ORDER BY id", (first,))
+    same = all(row is not None and row[0] == bytes(view or b"") for view, row in zip_longest(blocks, written))
+    for query, expected in (
+        ("SELECT * FROM ledger WHERE sequence = ?", rows),
+        ("SELECT * FROM buckets WHERE number = ?", buckets),
+        ("SELECT * FROM generations WHERE number = ?", [line]),
+    ):
+        same = same and all(connection.execute(query, row[:1]).fetchall() == [row] for row in expected)
+    if not same:
+        raise DamagedStoreError(f"the state file did not keep what was written to it; nothing was committed. {RESTORE}")
+
+
+def write_state(path: Path, contents: Contents) -> str:
+    """Make a state file, which must not exist yet, and return its id."""
+    file_id = secrets.token_hex(16)
+    write_new(path, lambda temporary: fill_file(temporary, file_id, FIRST, contents))
+    return file_id
+
+
+def fill_file(path: Path, file_id: str, number: int, contents: Contents) -> None:
+    """Make a database with our tables and one generation, in one transaction."""
+    ledger = Ledger(None, path)
+    for _, record, columns in contents.ledger:
+        ledger.put(Entry(number, record, columns))
+    with closing(connect_new(path)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        for sql in tables(file_id):
+            connection.execute(sql)
+        connection.executemany("INSERT INTO schemas VALUES (?, ?)", enumerate(contents.schemas, 1))
+        _write(connection, file_id, number, contents.schemas, ledger, contents.arrays, keep=number)
+        connection.execute("COMMIT")
+
+
+def write_new(path: Path, fill: Callable[[Path], None]) -> None:
+    """Make a file, whole or not at all: under a temporary name first, then under its own if that is free."""
+    if os.path.lexists(path):
+        raise StoreError(f"{path} exists already. Choose another name, or use the existing file.")
+    if not path.parent.is_dir():
+        raise StoreError(f"the folder {path.parent} does not exist. Make it first.")
+    with typed_errors(path, 0.0), temporary_file(path) as temporary:
+        fill(temporary)
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            raise StoreError(f"{path} exists already. Another process has just made it.") from None
+        try:
+            sync_folder(path)
+        except OSError as error:
+            _take_back(path, error)
+            raise
+
+
+def _take_back(path: Path, error: OSError) -> None:
+    """Unlink a new file that may not survive a power loss, and so was not made."""
+    try:
+        path.unlink()
+    except OSError:
+        raise uncertain(path, error) from error
+
+
+@contextmanager
+def temporary_file(path: Path) -> Iterator[Path]:
+    """Yield a name beside `path`; what has that name at the end is unlinked, and so is its journal."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.new")
+    try:
+        yield temporary
+    finally:
+        for name in (temporary.name, f"{temporary.name}-journal"):
+            with suppress(OSError):
+                temporary.with_name(name).unlink()
+
+
+def uncertain(path: Path, error: Exception) -> UncertainStoreError:
+    """Return the error for a disk that failed permanently at the very end of a change."""
+    return UncertainStoreError(
+        f"it is not known whether {path} took the change ({error}). See `ridgeway history`; repeating the call is safe."
+    )
+
+
+def sync_folder(path: Path) -> None:
+    """Make the names in a file's folder durable."""
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,59 +1,104 @@
 """Digests: of a task's values, of the blocks of a state, and of everything together."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 
+DIGEST_BYTES = 32
 BLOCK_BYTES = 4 * 2**20
-"""Bytes of a state's array under one digest; one row of the file's table of blocks."""
+"""Bytes of a state's array under one digest; one row of the table of blocks."""
+CHUNK_ROWS = 8192
+"""Rows of a column under one digest. Part of the format: another number gives other digests."""
+TILE_ROWS = 1024
+"""Rows that are transposed at a time, which stay in the processor's cache. Changes speed only."""
 
 
 def new_digest() -> Any:
-    """Return an empty SHA-256: the fastest of the standard library where processors help with it.
+    """Return an empty SHA-256, the fastest of the standard library if the processor supports it.
 
-    (Measured: 1.8 GB/s, and BLAKE2b 0.85.)
+    (Measured: 1.8 GB/s, against 0.85 for BLAKE2b.)
     """
     return hashlib.sha256()
 
 
-class ContentDigest:
-    """The digest of a task: its values as float64, in the schema's order of columns and the rows' own order.
+class Content(NamedTuple):
+    """What the ledger keeps of a task's values: its digest, those of its columns (joined), and its size."""
 
-    How the rows were cut into blocks, which order the columns of the file had and what kind of file it was change
-    nothing. Rows of weight zero are absent rows; weights that are all 1 are no weights.
+    digest: str
+    columns: bytes
+    n_samples: int
+    total_weight: float
+
+
+class ContentDigest:
+    """The digest of a task's values, taken while its rows go by.
+
+    Each column is cut into chunks of `CHUNK_ROWS` rows, counted from the task's first row; the last chunk may be
+    shorter. The digest of a column is that of its chunks' digests. So neither the blocks and files in which the rows
+    arrive nor the order of the columns matter, and chunks may be hashed anywhere. Rows of weight zero are absent;
+    weights that are all 1 are no weights.
     """
 
     def __init__(self) -> None:
-        self._parts = [new_digest() for _ in range(3)]
+        self._chunks: list[Any] = []
+        self._columns: list[Any] = []
+        self._n_chunk_rows = 0
         self._weighted = False
         self.n_samples = 0
         self.total_weight = 0.0
 
     def add(self, X: Array, y: Array, sample_weight: Array | None) -> None:
-        """Take in the next rows: X (n, p) and y (n, k), C order, without -0.0, and weights above 0."""
+        """Add the next rows: X (n, p) and y (n, k) without -0.0, and weights above 0."""
         weight = np.ones(len(X)) if sample_weight is None else sample_weight
+        if not self._columns:
+            self._columns = [new_digest() for _ in range(X.shape[1] + y.shape[1] + 1)]
+            self._chunks = [new_digest() for _ in self._columns]
         self.n_samples += len(X)
         self.total_weight += float(weight.sum())
         self._weighted = self._weighted or bool((weight != 1.0).any())
-        for part, array in zip(self._parts, (X, y, weight), strict=True):
-            part.update(np.ascontiguousarray(array, dtype="<f8").data)
+        start = 0
+        while start < len(X):
+            stop = min(len(X), start + TILE_ROWS, start + CHUNK_ROWS - self._n_chunk_rows)
+            tile = [np.ascontiguousarray(A[start:stop].T, "<f8") for A in (X, y, weight[:, None])]
+            for chunk, values in zip(self._chunks, (column for part in tile for column in part), strict=True):
+                chunk.update(values)
+            self._n_chunk_rows += stop - start
+            if self._n_chunk_rows == CHUNK_ROWS:
+                self._end_chunk()
+            start = stop
 
-    def hexdigest(self, columns: Iterable[str]) -> str:
-        """Return the digest, of which the names of the columns are a part."""
-        used = self._parts if self._weighted else self._parts[:2]
-        header = repr((self.n_samples, *columns)).encode()
-        return digest_of(header, *(part.digest() for part in used)).hex()
+    def _end_chunk(self) -> None:
+        for column, chunk in zip(self._columns, self._chunks, strict=True):
+            column.update(chunk.digest())
+        self._chunks = [new_digest() for _ in self._columns]
+        self._n_chunk_rows = 0
+
+    def finish(self, names: Sequence[str]) -> Content:
+        """Return the digests of all rows; `names` are those of the features and targets. No rows can follow."""
+        if self._n_chunk_rows:
+            self._end_chunk()
+        columns = self._columns if self._weighted else self._columns[:-1]
+        joined = b"".join(column.digest() for column in columns)
+        return Content(task_digest(names, self.n_samples, joined), joined, self.n_samples, self.total_weight)
+
+
+def task_digest(names: Sequence[str], n_samples: int, columns: bytes) -> str:
+    """Return the digest of a task, of the digests of its columns: by name, in alphabetical order, then the weights."""
+    digests = [columns[start : start + DIGEST_BYTES] for start in range(0, len(columns), DIGEST_BYTES)]
+    named = sorted(zip((name.encode() for name in names), digests, strict=False))
+    header = f"ridgeway task of {n_samples} rows".encode()
+    return digest_of(header, *(part for pair in named for part in pair), *digests[len(names) :]).hex()
 
 
 def digest_of(*parts: bytes) -> bytes:
-    """Return one digest of several parts, each told apart from the next by its length."""
+    """Return one digest of several parts, each preceded by its length."""
     digest = new_digest()
     for part in parts:
         digest.update(len(part).to_bytes(8, "little"))
@@ -61,20 +106,23 @@ def digest_of(*parts: bytes) -> bytes:
     return bytes(digest.digest())
 
 
-def pieces(array: Array) -> list[memoryview]:
-    """Return an array as blocks of raw little-endian float64, column after column."""
-    view = bytes_of(np.ravel(np.asarray(array, dtype="<f8"), order="F"))
+def digest_of_arrays(arrays: Mapping[str, Array]) -> bytes:
+    """Return one digest of named arrays."""
+    parts: list[bytes] = []
+    for name, array in sorted(arrays.items()):
+        parts += [name.encode(), repr((array.dtype.str, array.shape)).encode(), array.tobytes()]
+    return digest_of(*parts)
+
+
+def blocks_of(array: Array) -> list[memoryview]:
+    """Return the bytes of an array, in C order, as blocks."""
+    view = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
     return [view[start : start + BLOCK_BYTES] for start in range(0, len(view), BLOCK_BYTES)]
 
 
-def bytes_of(flat: Array) -> memoryview:
-    """Return the bytes of a contiguous array, without a copy."""
-    return flat.view(np.uint8).data
-
-
 @contextmanager
-def digesting(views: list[memoryview]) -> Iterator[Iterator[str]]:
-    """Yield the digests of blocks, in order, made by threads of their own: hashing leaves the interpreter free."""
+def digesting(views: Sequence[memoryview]) -> Iterator[Iterator[str]]:
+    """Yield the digests of blocks, in order; large ones are hashed by other threads while the caller goes on."""
     if sum(map(len, views)) < BLOCK_BYTES:
         yield map(_hex, views)
         return
@@ -83,6 +131,4 @@ def digesting(views: list[memoryview]) -> Iterator[Iterator[str]]:
 
 
 def _hex(view: memoryview) -> str:
-    digest = new_digest()
-    digest.update(view)
-    return str(digest.hexdigest())
+    return hashlib.sha256(view).hexdigest()

@@ -1,52 +1,63 @@
-"""The way out and back: plain arrays and a manifest as a safetensors file; coefficients and predictions as tables."""
+"""Exports and imports: plain arrays and a manifest as a safetensors file; coefficients and predictions as tables."""
 
 import csv
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway._optional import require
-from ridgeway.data import Progress, Schema, Table, check_columns, explained, numbers, writer
-from ridgeway.errors import DamagedStoreError, StoreError
+from ridgeway.data import Progress, Schema, check_columns, explained, numbers, open_table, read_rows, writer
+from ridgeway.errors import DamagedStoreError, InvalidDataError, InvalidParameterError, StoreError
 from ridgeway.estimators import GeneralizedRidge
-from ridgeway.store._digests import digest_of
-from ridgeway.store._generations import FIRST, MEMORY_BUDGET, Generation
-from ridgeway.store._notes import canonical, parsed, schema_from
-from ridgeway.store._records import Record, live, totals
-from ridgeway.store._state import check_state
-
-Array = NDArray[np.float64]
+from ridgeway.store._changes import FIRST, Contents
+from ridgeway.store._digests import digest_of, digest_of_arrays
+from ridgeway.store._generations import MEMORY_BUDGET
+from ridgeway.store._ledger import Entry, Ledger, Record
+from ridgeway.store._merge import Snapshot
+from ridgeway.store._notes import canonical, parsed
+from ridgeway.store._state import Array, check_state, model_of
 
 EXPORT_FORMAT = 1
 RUNNABLE = ("=", "+", "-", "@", "\t", "\r")
 PREDICTED_ROWS = 65536
 
 
-def export_arrays(generation: Generation, arrays: Mapping[str, Array], path: Path) -> None:
-    """Write a generation as a safetensors file: its arrays, and schema, ledger and a digest of our own beside them."""
+def export(snapshot: Snapshot, path: Path) -> None:
+    """Write the arrays and the ledger (.safetensors) or the coefficients (.csv)."""
+    if path.suffix.lower() == ".safetensors":
+        _export_arrays(snapshot, path)
+    elif path.suffix.lower() == ".csv":
+        schema = snapshot.generation.schema
+        _export_coefficients(model_of(schema, snapshot.arrays), schema, path)
+    else:
+        raise InvalidParameterError(f"{path} ends with {path.suffix!r}; exports end with .safetensors or .csv.")
+
+
+def _export_arrays(snapshot: Snapshot, path: Path) -> None:
+    """Write a safetensors file of the arrays, with schemas, ledger and a digest of our own in its metadata."""
     require("safetensors", extra="store")
     from safetensors.numpy import save_file
 
     manifest = canonical(
         {
             "format": EXPORT_FORMAT,
-            "schema": generation.schema.to_bytes().decode(),
-            "ledger": [record.to_bytes().decode() for record in generation.ledger],
+            "schemas": [stored.decode() for stored in snapshot.generation.schemas],
+            "ledger": [[entry.record.to_bytes().decode(), entry.columns.hex()] for entry in snapshot.ledger],
         }
     )
-    plain = {name: np.ascontiguousarray(array, dtype="<f8") for name, array in arrays.items()}
-    notes = {"ridgeway": manifest.decode(), "digest": _digest(manifest, plain)}
+    notes = {"ridgeway": manifest.decode(), "digest": _digest(manifest, snapshot.arrays)}
     with written(path) as temporary:
-        save_file(plain, temporary, metadata=notes)
+        save_file(snapshot.arrays, temporary, metadata=notes)
 
 
-def import_arrays(path: Path) -> tuple[Schema, list[tuple[int, Record]], dict[str, Array]]:
-    """Return what `export_arrays` wrote, its digest checked and its state sound."""
+def imported(path: Path) -> Contents:
+    """Return what `export` wrote, after a check of its digest and of the state."""
     require("safetensors", extra="store")
     from safetensors import SafetensorError, safe_open
 
@@ -60,7 +71,7 @@ def import_arrays(path: Path) -> tuple[Schema, list[tuple[int, Record]], dict[st
             names = file.keys()
             arrays = {name: file.get_tensor(name) for name in names}
     except (SafetensorError, OSError, ValueError, TypeError) as error:
-        raise DamagedStoreError(f"{path} is no intact safetensors file: {error}. Export it again.") from error
+        raise DamagedStoreError(f"{path} is not an intact safetensors file: {error}. Export it again.") from error
     manifest = notes.get("ridgeway", "").encode()
     if not manifest:
         raise StoreError(f"{path} was not made by `ridgeway export`. Pass a file that was.")
@@ -68,22 +79,24 @@ def import_arrays(path: Path) -> tuple[Schema, list[tuple[int, Record]], dict[st
         raise DamagedStoreError(f"{path} is not what was exported: its digest differs. Export it again.")
     fields = parsed(manifest)
     if fields.get("format") != EXPORT_FORMAT:
-        raise StoreError(f"{path} is an export of format {fields.get('format')!r}; known is {EXPORT_FORMAT}. Upgrade.")
-    schema = schema_from(str(fields.get("schema")).encode())
-    records = [Record.from_bytes(str(stored).encode()) for stored in fields.get("ledger", [])]
-    check_state(schema, arrays, *totals(live(records)))
-    return schema, [(FIRST, record) for record in records], arrays
+        raise StoreError(
+            f"{path} is an export of format {fields.get('format')!r}; this version of Ridgeway reads "
+            f"{EXPORT_FORMAT}. Upgrade Ridgeway."
+        )
+    ledger = Ledger(None, path)
+    for stored, columns in fields.get("ledger", []):
+        ledger.put(Entry(FIRST, Record.from_bytes(stored.encode()), bytes.fromhex(columns)))
+    contents = Contents([str(stored).encode() for stored in fields.get("schemas", [])], ledger.changes, arrays)
+    check_state(contents.schema, arrays, ledger.n_tasks, ledger.n_samples)
+    return contents
 
 
-def _digest(manifest: bytes, arrays: Mapping[str, Array]) -> str:
-    parts = [manifest]
-    for name, array in sorted(arrays.items()):
-        parts += [name.encode(), repr((array.dtype.str, array.shape)).encode(), array.tobytes()]
-    return digest_of(*parts).hex()
+def _digest(manifest: bytes, arrays: dict[str, Array]) -> str:
+    return digest_of(manifest, digest_of_arrays(arrays)).hex()
 
 
-def export_coefficients(model: GeneralizedRidge, schema: Schema, path: Path) -> None:
-    """Write the coefficients as CSV, one line for each feature and target."""
+def _export_coefficients(model: GeneralizedRidge, schema: Schema, path: Path) -> None:
+    """Write the coefficients as CSV, one line per target and feature."""
     coef, intercept = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
     with written(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -96,12 +109,15 @@ def export_coefficients(model: GeneralizedRidge, schema: Schema, path: Path) -> 
 
 
 def quoted(text: str) -> str:
-    """Return a text that a spreadsheet shows and does not run."""
+    """Return text that a spreadsheet shows rather than runs."""
     return f"'{text}" if text.startswith(RUNNABLE) else text
 
 
-def predict_table(model: GeneralizedRidge, schema: Schema, table: Table, out: Path, progress: Progress | None) -> int:
-    """Write a prediction for each row of a data file, which needs the features and may have more; return the rows."""
+def predict_table(
+    model: GeneralizedRidge, schema: Schema, path: str | PathLike[str], out: Path, progress: Progress | None
+) -> int:
+    """Write a prediction for each row of a data file, which may have other columns too; return the number of rows."""
+    table = open_table(path)
     check_columns(table.columns, schema.features, table.source, extra=None)
     names, done = [quoted(f"predicted_{target}") for target in schema.targets], 0
     with explained(table, schema.features), written(out) as temporary, writer(out, temporary, names) as write:
@@ -114,15 +130,28 @@ def predict_table(model: GeneralizedRidge, schema: Schema, table: Table, out: Pa
     return done
 
 
+def rows_of(path: str | PathLike[str], schema: Schema) -> tuple[Any, Array, Array | None]:
+    """Return the rows of a data file as X (a pyarrow Table), y and sample_weight."""
+    blocks = list(read_rows(path, schema))
+    if not blocks:
+        raise InvalidDataError(f"{path} has no rows. Pass a file with rows.")
+    from pyarrow import table
+
+    X, y = np.vstack([block.X for block in blocks]), np.vstack([block.y for block in blocks])
+    weights = [block.sample_weight for block in blocks if block.sample_weight is not None]
+    named = table(dict(zip(schema.features, X.T, strict=True)))
+    return named, y[:, 0] if schema.single_target else y, np.concatenate(weights) if weights else None
+
+
 @contextmanager
 def written(path: Path) -> Iterator[Path]:
-    """Yield another name to write to; it becomes `path`, which must be free, once all is written and on disk."""
+    """Yield a temporary name; the file becomes `path`, which must not exist, once it is complete and on disk."""
     if os.path.lexists(path):
         raise _taken(path)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.new")
     try:
         temporary.touch(exist_ok=False)
-        mode = temporary.stat().st_mode  # as the user's files are made, whatever writes it
+        mode = temporary.stat().st_mode  # the user's default, whatever library writes the file
         yield temporary
         temporary.chmod(mode)
         with temporary.open("rb") as file:
@@ -136,7 +165,7 @@ def written(path: Path) -> Iterator[Path]:
 
 
 def _place(temporary: Path, path: Path) -> None:
-    """Give a file its name, if that is still free."""
+    """Give a file its name, if nothing else has it by now."""
     try:
         os.link(temporary, path)
     except FileExistsError:

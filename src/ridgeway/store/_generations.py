@@ -1,9 +1,8 @@
-"""Generations: the state and the ledger at one moment, read with every digest checked, written in one transaction."""
+"""Generations: the state and the ledger at one moment, read with every digest checked."""
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,27 +11,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway.data import Schema
-from ridgeway.errors import DamagedStoreError, StoreError, StoreVersionError
-from ridgeway.store._connection import FORMAT, check_format, check_tables, write_new
-from ridgeway.store._digests import BLOCK_BYTES, bytes_of, digest_of, digesting, pieces
-from ridgeway.store._notes import RESTORE, canonical, parsed, schema_from
-from ridgeway.store._records import Record
+from ridgeway.errors import DamagedStoreError, StoreError
+from ridgeway.store._connection import check_file, pragma
+from ridgeway.store._digests import BLOCK_BYTES, DIGEST_BYTES, blocks_of, digest_of, digesting, task_digest
+from ridgeway.store._ledger import BUCKETS, Entry, Ledger, Record
+from ridgeway.store._notes import RESTORE, parsed, schema_from
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 
 MEMORY_BUDGET = 4 * 2**30
-"""The most bytes that the arrays of a state may have, or the ledger, or they are refused before memory is asked for."""
+"""Limit on the bytes of a state's arrays, and of the ledger. Larger ones are refused before memory is allocated."""
 BLOCKS_PER_GENERATION = 2**20
-LARGEST_GENERATION = 2**40
-FIRST = 1
+LARGEST_GENERATION = 2**31 - 1
+DTYPES = {"<f8": 8, "|u1": 1}
+"""Types of arrays, and the bytes of an element."""
+
+LEDGER = "SELECT sequence, generation, record, x'' FROM ledger ORDER BY sequence"
+ALL_OF_LEDGER = "SELECT sequence, generation, record, columns FROM ledger ORDER BY sequence"
 
 
 class Piece(NamedTuple):
-    """One array of a state: its name, its shape, and the digest of each of its blocks."""
+    """One array of a state: its name, type and shape, and the digest of each of its blocks."""
 
     name: str
+    dtype: str
     shape: tuple[int, ...]
     digests: tuple[str, ...]
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the array."""
+        return DTYPES[self.dtype] * prod(self.shape)
 
 
 @dataclass(frozen=True)
@@ -41,210 +50,153 @@ class Generation:
 
     Attributes
     ----------
+    file_id : str
     number : int
-    schema : Schema
-    entries : the ledger as stored, (generation, record) in order of the sequence
-    manifest : the arrays, in order
+    schemas : the schemas so far, as stored; the last one is in force
+    pieces : the arrays, in order
+    buckets : the digests of the ledger's buckets
+    n_tasks, n_samples : tasks and rows of the ledger, not counting what was removed
+    next_sequence : the sequence number of what happens next
     root : the digest over all of it
+    is_current : whether it is the last one
     """
 
+    file_id: str
     number: int
-    schema: Schema
-    entries: tuple[tuple[int, Record], ...]
-    manifest: tuple[Piece, ...]
+    schemas: tuple[bytes, ...]
+    pieces: tuple[Piece, ...]
+    buckets: bytes
+    n_tasks: int
+    n_samples: int
+    next_sequence: int
     root: bytes
+    is_current: bool
 
     @property
-    def ledger(self) -> tuple[Record, ...]:
-        """The records, in order of their sequence numbers."""
-        return tuple(record for _, record in self.entries)
+    def schema(self) -> Schema:
+        """The schema in force."""
+        return schema_from(self.schemas[-1])
 
 
-def root_of(schema: bytes, number: int, manifest: bytes, entries: Sequence[tuple[int, bytes]]) -> bytes:
+def root_of(file_id: str, number: int, schemas: Sequence[bytes], manifest: bytes, buckets: bytes) -> bytes:
     """Return the digest over everything that a generation is."""
-    rows = [digest_of(str(generation).encode(), record) for generation, record in entries]
-    return digest_of(b"ridgeway state 1", schema, str(number).encode(), manifest, *rows)
+    return digest_of(b"ridgeway state", file_id.encode(), str(number).encode(), manifest, buckets, *schemas)
 
 
 def read_generation(connection: sqlite3.Connection, path: Path, *, previous: bool = False) -> Generation:
-    """Return the current generation (or the one before), its root digest checked; blocks are not read yet."""
-    schema, current = _read_head(connection)
-    found = _rows(connection, "SELECT number, manifest, root FROM generation ORDER BY number DESC", (int, bytes, bytes))
-    numbers = [number for number, _, _ in found]
+    """Return the current generation, or the one before it, its root digest checked; ledger and arrays are not read."""
+    file_id, current = check_file(connection, path), pragma(connection, "user_version")
+    query = "SELECT number, manifest, buckets, root FROM generations ORDER BY number DESC"
+    found = _rows(connection, query, (int, bytes, bytes, bytes))
+    numbers = [row[0] for row in found]
     if current not in numbers or (not previous and (current != numbers[0] or len(numbers) > 2)):
         raise _damaged(path, "its generations are not those that were committed")
     if previous:
         found = [row for row in found if row[0] < current]
         if not found:
-            raise StoreError(f"{path} keeps no previous generation. Bring back a copy.")
-        current = found[0][0]
-    manifest, root = next((manifest, root) for number, manifest, root in found if number == current)
-    entries = _read_ledger(connection, path)
-    if previous:
-        entries = [row for row in entries if row[1] <= current]
-    stored = [(generation, record) for _, generation, record in entries]
-    if root_of(schema, current, manifest, stored) != root:
+            raise StoreError(f"{path} keeps no previous generation. Restore the file from a copy.")
+    number, manifest, buckets, root = found[0]
+    schemas = _rows(connection, "SELECT version, schema FROM schemas ORDER BY version", (int, bytes))
+    fields, pieces = _parsed_manifest(manifest, path)
+    known = tuple(schema for version, schema in schemas if version <= fields["schema"] or not previous)
+    if root_of(file_id, number, known, manifest, buckets) != root or len(buckets) != BUCKETS * DIGEST_BYTES:
         raise _damaged(path, "schema, ledger or state are not what was committed")
-    records = tuple((generation, Record.from_bytes(record)) for generation, record in stored)
-    if [record.sequence for _, record in records] != [sequence for sequence, _, _ in entries]:
-        raise _damaged(path, "the ledger is out of order")
-    return Generation(current, schema_from(schema), records, _parsed_manifest(manifest, path), root)
+    if [version for version, _ in schemas[: len(known)]] != list(range(1, fields["schema"] + 1)):
+        raise _damaged(path, "its schemas are not those that were committed")
+    if connection.execute("SELECT count(*) FROM parts").fetchone() != (0,):
+        raise _damaged(path, "it has parts that its tasks do not have")
+    counts = fields["tasks"], fields["rows"], fields["next"]
+    return Generation(file_id, number, known, pieces, buckets, *counts, root, not previous)
 
 
-def _read_head(connection: sqlite3.Connection) -> tuple[bytes, int]:
-    heads = _rows(connection, "SELECT id, schema, current FROM head", (int, bytes, int))
-    if len(heads) != 1 or heads[0][0] != 0 or not 0 < heads[0][2] < LARGEST_GENERATION:
-        raise DamagedStoreError(f"the state file has no valid head. {RESTORE}")
-    return heads[0][1], heads[0][2]
-
-
-def _read_ledger(connection: sqlite3.Connection, path: Path) -> list[tuple[int, int, bytes]]:
-    size = connection.execute("SELECT sum(length(record)) FROM ledger").fetchone()[0] or 0
+def read_ledger(
+    connection: sqlite3.Connection, generation: Generation, path: Path, *, full: bool = True
+) -> tuple[Entry, ...]:
+    """Return the whole ledger of a generation, every digest checked. If not `full`, columns and index are not read."""
+    size = connection.execute("SELECT sum(length(record) + length(columns)) FROM ledger").fetchone()[0] or 0
     if size > MEMORY_BUDGET:
         raise StoreError(f"the ledger of {path} has {size} bytes, beyond the budget of {MEMORY_BUDGET}.")
-    return _rows(connection, "SELECT sequence, generation, record FROM ledger ORDER BY sequence", (int, int, bytes))
+    rows = _rows(connection, ALL_OF_LEDGER if full else LEDGER, (int, int, bytes, bytes))
+    ledger, found = [], Ledger(None, path)
+    for sequence, number, stored, columns in rows:
+        if number > generation.number and not generation.is_current:
+            continue
+        entry = Entry(number, Record.from_bytes(stored), columns)
+        if entry.record.to_bytes() != stored or entry.record.sequence != sequence or number > generation.number:
+            raise _damaged(path, "the ledger is not what was committed")
+        found.put(entry)
+        ledger.append(entry)
+    counts = found.n_tasks, found.n_samples
+    if found.digests() != generation.buckets or counts != (generation.n_tasks, generation.n_samples):
+        raise _damaged(path, "the ledger is not what was committed")
+    if full:
+        _check_columns(ledger, generation, path)
+    if full and generation.is_current:
+        stored = _rows(connection, "SELECT number, entries FROM buckets ORDER BY number", (int, bytes))
+        if [row for row in stored if row[1]] != found.changed_buckets():
+            raise _damaged(path, "the index of the ledger has been changed")
+    return tuple(ledger)
+
+
+def _check_columns(ledger: Sequence[Entry], generation: Generation, path: Path) -> None:
+    """Raise if the digests of columns do not make up the digests of the tasks."""
+    schemas = [schema_from(stored) for stored in generation.schemas]
+    for _, record, columns in ledger:
+        if not 0 < record.schema <= len(schemas):
+            raise _damaged(path, f"task {record.task_id!a} has a schema that is not there")
+        schema = schemas[record.schema - 1]
+        expected = task_digest((*schema.features, *schema.targets), record.n_samples, columns)
+        if (record.digest, columns) != ((expected, columns) if record.removed is None else ("", b"")):
+            raise _damaged(path, f"the columns of task {record.task_id!a} are not those of its digest")
 
 
 def _rows(connection: sqlite3.Connection, query: str, kinds: tuple[type, ...]) -> list[Any]:
     found = connection.execute(query).fetchall()
     if any(type(value) is not kind for row in found for value, kind in zip(row, kinds, strict=True)):
-        raise DamagedStoreError(f"the state file holds a value of the wrong kind. {RESTORE}")
+        raise DamagedStoreError(f"the state file has a value of the wrong type. {RESTORE}")
     return found
 
 
-def _parsed_manifest(stored: bytes, path: Path) -> tuple[Piece, ...]:
-    arrays = parsed(stored).get("arrays")
+def _parsed_manifest(stored: bytes, path: Path) -> tuple[dict[str, Any], tuple[Piece, ...]]:
+    """Return the manifest of a generation: its counts, and its arrays."""
+    fields = parsed(stored)
+    arrays = fields.pop("arrays", None)
     try:
-        manifest = tuple(
-            Piece(str(name), tuple(map(int, shape)), tuple(map(str, d))) for name, shape, d in arrays or ()
+        pieces = tuple(
+            Piece(str(name), str(dtype), tuple(map(int, shape)), tuple(map(str, digests)))
+            for name, dtype, shape, digests in arrays or ()
         )
-        total = sum(8 * prod(piece.shape) for piece in manifest)
-        fits = all(min(p.shape) > 0 and len(p.digests) == -(-8 * prod(p.shape) // BLOCK_BYTES) for p in manifest)
-    except (TypeError, ValueError) as error:
-        raise _damaged(path, "its table of contents makes no sense") from error
+        total = sum(piece.n_bytes for piece in pieces)
+        fits = all(min(p.shape) > 0 and len(p.digests) == -(-p.n_bytes // BLOCK_BYTES) for p in pieces)
+    except (KeyError, TypeError, ValueError) as error:
+        raise _damaged(path, "its manifest is invalid") from error
     if total > MEMORY_BUDGET:
         raise StoreError(f"the state in {path} has {total} bytes, beyond the budget of {MEMORY_BUDGET}.")
-    if not manifest or not fits or len({piece.name for piece in manifest}) != len(manifest):
-        raise _damaged(path, "its table of contents makes no sense")
-    return manifest
+    counts = [fields.get(name) for name in ("next", "rows", "schema", "tasks")]
+    whole = all(type(count) is int and count >= 0 for count in counts) and fields.get("parts", 0) is None
+    if not pieces or not fits or not whole or len(fields) != 5 or len({p.name for p in pieces}) != len(pieces):
+        raise _damaged(path, "its manifest is invalid")
+    return fields, pieces
 
 
 def read_arrays(connection: sqlite3.Connection, generation: Generation, path: Path) -> dict[str, Array]:
     """Return the arrays of a generation, the digest of each block checked."""
     arrays = {}
     place = generation.number * BLOCKS_PER_GENERATION
-    for name, shape, digests in generation.manifest:
-        flat = np.empty(prod(shape), dtype="<f8")
-        target = bytes_of(flat)
-        for start in range(0, len(target), BLOCK_BYTES):
-            view = target[start : start + BLOCK_BYTES]
-            row = connection.execute("SELECT data FROM block WHERE id = ?", (place,)).fetchone()
+    for name, dtype, shape, digests in generation.pieces:
+        array = np.empty(shape, dtype)
+        views = blocks_of(array)
+        for view in views:
+            row = connection.execute("SELECT data FROM blocks WHERE id = ?", (place,)).fetchone()
             if row is None or type(row[0]) is not bytes or len(row[0]) != len(view):
-                raise _damaged(path, f"a block of {name!r} is missing or of another size")
+                raise _damaged(path, f"a block of {name!r} is missing or has another size")
             view[:] = row[0]
             place += 1
-        with digesting(pieces(flat)) as found:
+        with digesting(views) as found:
             if tuple(found) != digests:
                 raise _damaged(path, f"a block of {name!r} is not what was committed")
-        arrays[name] = np.asarray(flat.reshape(shape, order="F"), dtype=np.float64)
+        arrays[name] = array
     return arrays
-
-
-def write_generation(
-    connection: sqlite3.Connection,
-    schema: Schema,
-    number: int,
-    entries: Sequence[tuple[int, Record]],
-    arrays: Mapping[str, Array],
-    *,
-    keep: int | None,
-) -> bytes:
-    """Write a generation beside those that are there, make it the current one, drop all others but `keep`.
-
-    What was written is read back before the caller commits: a damaged list of free pages must not spoil a good state.
-    Returns the root digest.
-    """
-    views = {name: pieces(array) for name, array in arrays.items()}
-    first = number * BLOCKS_PER_GENERATION
-    blocks = [view for name in arrays for view in views[name]]
-    with digesting(blocks) as digests:  # by other threads, while SQLite takes the blocks in
-        connection.executemany("INSERT INTO block VALUES (?, ?)", enumerate(blocks, first))
-        manifest = canonical(
-            {"arrays": [[name, arrays[name].shape, [next(digests) for _ in views[name]]] for name in arrays]}
-        )
-    stored = [(generation, record.to_bytes()) for generation, record in entries]
-    root = root_of(schema.to_bytes(), number, manifest, stored)
-    rows = [
-        (record.sequence, generation, blob) for (generation, record), (_, blob) in zip(entries, stored, strict=True)
-    ]
-    connection.executemany("INSERT OR REPLACE INTO ledger VALUES (?, ?, ?)", _changed(connection, rows))
-    connection.execute("INSERT INTO generation VALUES (?, ?, ?)", (number, manifest, root))
-    connection.execute("UPDATE head SET current = ?", (number,))
-    old = first if keep is None else keep * BLOCKS_PER_GENERATION
-    connection.execute("DELETE FROM block WHERE id < ?", (old,))
-    connection.execute("DELETE FROM generation WHERE number < ?", (number if keep is None else keep,))
-    if keep is None:
-        connection.execute("PRAGMA incremental_vacuum").fetchall()
-    _read_back(connection, first, blocks, rows, (number, manifest, root))
-    return root
-
-
-def write_state(path: Path, schema: Schema, entries: Sequence[tuple[int, Record]], arrays: Mapping[str, Array]) -> None:
-    """Make a state file, which must not exist yet, of a ledger and a state."""
-    write_new(path, lambda connection: fill_with(connection, schema, entries, arrays, FIRST))
-
-
-def fill_with(
-    connection: sqlite3.Connection,
-    schema: Schema,
-    entries: Sequence[tuple[int, Record]],
-    arrays: Mapping[str, Array],
-    number: int,
-) -> None:
-    """Write the head and the only generation of a new file."""
-    connection.execute("INSERT INTO head VALUES (0, ?, 0)", (schema.to_bytes(),))
-    write_generation(connection, schema, number, entries, arrays, keep=None)
-
-
-def _changed(connection: sqlite3.Connection, rows: list[tuple[int, int, bytes]]) -> list[tuple[int, int, bytes]]:
-    """Return the rows of the ledger that are new or not as they were."""
-    there = set(connection.execute("SELECT sequence, generation, record FROM ledger"))
-    return [row for row in rows if row not in there]
-
-
-def _read_back(
-    connection: sqlite3.Connection, first: int, blocks: list[memoryview], rows: list[Any], line: tuple[Any, ...]
-) -> None:
-    """Raise where the file does not hold what was just written to it."""
-    written = connection.execute("SELECT data FROM block WHERE id >= ? ORDER BY id", (first,))
-    same = all(row is not None and row[0] == bytes(view or b"") for view, row in zip_longest(blocks, written))
-    same = same and connection.execute("SELECT * FROM ledger ORDER BY sequence").fetchall() == rows
-    same = same and connection.execute("SELECT * FROM generation WHERE number = ?", (line[0],)).fetchall() == [line]
-    if not same:
-        raise DamagedStoreError(f"the state file did not keep what was written to it; nothing was committed. {RESTORE}")
-
-
-def open_generation(connection: sqlite3.Connection, path: Path) -> Generation:
-    """Return the current generation of a file of today's format, after all checks that need no blocks."""
-    version = check_format(connection, path)
-    if version != FORMAT:
-        raise StoreVersionError(f"{path} has format {version}, an older one. Open it anew, which migrates it.")
-    check_tables(connection, path)
-    return read_generation(connection, path)
-
-
-def check_previous(connection: sqlite3.Connection, path: Path) -> int | None:
-    """Return the number of the previous generation after a check of all that belongs to it; None if none is kept."""
-    if connection.execute("SELECT count(*) FROM generation").fetchone()[0] == 1:
-        return None
-    try:
-        previous = read_generation(connection, path, previous=True)
-        read_arrays(connection, previous, path)
-    except DamagedStoreError as error:
-        raise DamagedStoreError(
-            f"the current generation is in order, the one before is not ({error}) It goes with the next task."
-        ) from error
-    return previous.number
 
 
 def _damaged(path: Path, what: str) -> DamagedStoreError:

@@ -1,107 +1,127 @@
-"""Migration and restoration: made as a copy, checked in full, and only then put in place, in one transaction."""
+"""The full check of a state file, and the way back to its previous generation if the current one is damaged."""
 
-import secrets
 import sqlite3
-from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ridgeway.data import Schema
-from ridgeway.errors import DamagedStoreError, StoreError
-from ridgeway.store import _format0
-from ridgeway.store._connection import (
-    FORMAT,
-    check_format,
-    check_tables,
-    drop,
-    fill_file,
-    transaction,
-    uncertain,
-)
-from ridgeway.store._generations import (
-    FIRST,
-    fill_with,
-    open_generation,
-    read_arrays,
-    read_generation,
-)
-from ridgeway.store._records import Record, live, totals
-from ridgeway.store._state import check_state
-
-Array = NDArray[np.float64]
+from ridgeway.errors import DamagedStoreError, StoreError, UncertainStoreError
+from ridgeway.store._changes import Contents, Handle, fill_file, temporary_file, was_committed
+from ridgeway.store._connection import check_pages, transaction
+from ridgeway.store._generations import Generation, read_arrays, read_generation, read_ledger
+from ridgeway.store._state import Array, check_state
 
 
-def migrate(path: Path, timeout: float) -> None:
-    """Bring a file of an older format to today's; a file of today's format is not touched."""
-    if _is_of_today(path, timeout):
-        return
+@dataclass(frozen=True)
+class Health:
+    """What `Store.check` found.
+
+    Attributes
+    ----------
+    generation : number of the current generation
+    previous : number of the one before, if it is kept
+    n_tasks, n_samples : tasks and rows, which ledger and state agree on
+    n_bytes : bytes of the state's arrays
+    """
+
+    generation: int
+    previous: int | None
+    n_tasks: int
+    n_samples: int
+    n_bytes: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the findings as plain data."""
+        return asdict(self)
+
+
+def full_check(handle: Handle) -> Health:
+    """Check every digest and every invariant of a file; raise `DamagedStoreError` if one does not hold."""
+    with transaction(handle.path, write=False, timeout=handle.timeout) as connection:
+        now = handle.check(read_generation(connection, handle.path))
+        read_ledger(connection, now, handle.path)
+        arrays = _sound_arrays(connection, now, handle.path)
+        previous = _check_previous(connection, handle.path)
+        check_pages(connection, handle.path)
+    n_bytes = sum(array.nbytes for array in arrays.values())
+    return Health(now.number, previous, now.n_tasks, now.n_samples, n_bytes)
+
+
+def _check_previous(connection: sqlite3.Connection, path: Path) -> int | None:
+    """Return the number of the previous generation after a full check of it; None if none is kept."""
+    if connection.execute("SELECT count(*) FROM generations").fetchone()[0] == 1:
+        return None
     try:
-        with transaction(path, write=True, timeout=timeout, alone=True) as connection:
-            if check_format(connection, path) == FORMAT:  # another process was faster
-                return
-            schema, entries, arrays = _format0.read(connection, path)
-            _replace(connection, path, schema, FIRST, entries, arrays)
-    except StoreError:
-        try:
-            took = _is_of_today(path, timeout)
-        except StoreError as error:
-            raise uncertain(path, error) from error
-        if not took:
-            raise
-
-
-def _is_of_today(path: Path, timeout: float) -> bool:
-    with transaction(path, write=False, timeout=timeout) as connection:
-        return check_format(connection, path) == FORMAT
-
-
-def restore(path: Path, timeout: float) -> None:
-    """Make the previous generation the current one, if that is damaged and the previous one is not."""
-    with transaction(path, write=True, timeout=timeout, alone=True) as connection:
-        check_format(connection, path)
-        check_tables(connection, path)
-        if _in_order(connection, path):
-            raise StoreError(f"the current generation of {path} is in order: there is nothing to restore.")
         previous = read_generation(connection, path, previous=True)
-        arrays = read_arrays(connection, previous, path)
-        _replace(connection, path, previous.schema, previous.number + 2, previous.entries, arrays)
+        read_ledger(connection, previous, path)
+        read_arrays(connection, previous, path)
+    except DamagedStoreError as error:
+        raise DamagedStoreError(
+            f"the current generation is intact, the previous one is not ({error}) The next task will replace it."
+        ) from error
+    return previous.number
 
 
-def _in_order(connection: sqlite3.Connection, path: Path) -> bool:
+def restore(path: Path, timeout: float) -> Handle:
+    """Make the previous generation the current one, if the current one is damaged and the previous one is not.
+
+    A copy is made and checked in full, and then takes the file's place in one transaction.
+    """
+    restored: list[Generation] = []
     try:
-        generation = open_generation(connection, path)
-        arrays = read_arrays(connection, generation, path)
-        check_state(generation.schema, arrays, *totals(live(generation.ledger)))
+        _restore(path, timeout, restored)
+    except StoreError:
+        if not restored or not _took(path, timeout, restored[0].root):
+            raise
+    return Handle(path, restored[0].file_id, restored[0].schema, timeout)
+
+
+def _restore(path: Path, timeout: float, restored: list[Generation]) -> None:
+    """Restore; append the generation that the file will have when it is about to be changed."""
+    with transaction(path, write=True, timeout=timeout, alone=True) as connection:
+        if _is_intact(connection, path):
+            raise StoreError(f"the current generation of {path} is intact: there is nothing to restore.")
+        previous = read_generation(connection, path, previous=True)
+        ledger, arrays = read_ledger(connection, previous, path), _sound_arrays(connection, previous, path)
+        with temporary_file(path) as temporary:
+            fill_file(temporary, previous.file_id, previous.number + 2, Contents(previous.schemas, ledger, arrays))
+            with transaction(temporary, write=False, timeout=0.0) as copy:
+                restored.append(_checked_copy(copy, temporary, arrays))
+                connection.execute("COMMIT")
+                copy.backup(connection)
+
+
+def _took(path: Path, timeout: float, root: bytes) -> bool:
+    """Return whether a restoration that reported an error was made."""
+    try:
+        return was_committed(path, timeout, root)
+    except UncertainStoreError as error:
+        if isinstance(error.__cause__, DamagedStoreError):
+            return False  # as damaged as before
+        raise
+
+
+def _is_intact(connection: sqlite3.Connection, path: Path) -> bool:
+    try:
+        generation = read_generation(connection, path)
+        read_ledger(connection, generation, path)
+        _sound_arrays(connection, generation, path)
     except (DamagedStoreError, sqlite3.DatabaseError):
         return False
     return True
 
 
-def _replace(
-    connection: sqlite3.Connection,
-    path: Path,
-    schema: Schema,
-    number: int,
-    entries: Sequence[tuple[int, Record]],
-    arrays: Mapping[str, Array],
-) -> None:
-    """Put a new content in place of the file's, in one transaction; the file stays the same file to all who use it."""
-    check_state(schema, arrays, *totals(live([record for _, record in entries])))
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.new")
-    try:
-        fill_file(temporary, lambda copy: fill_with(copy, schema, entries, arrays, number))
-        with transaction(temporary, write=False, timeout=0.0) as copy:
-            _check_copy(copy, temporary, arrays)
-            connection.execute("COMMIT")
-            copy.backup(connection)
-    finally:
-        drop(temporary)
+def _sound_arrays(connection: sqlite3.Connection, generation: Generation, path: Path) -> dict[str, Array]:
+    arrays = read_arrays(connection, generation, path)
+    check_state(generation.schema, arrays, generation.n_tasks, generation.n_samples)
+    return arrays
 
 
-def _check_copy(copy: sqlite3.Connection, path: Path, arrays: Mapping[str, Array]) -> None:
-    generation = open_generation(copy, path)
+def _checked_copy(copy: sqlite3.Connection, path: Path, arrays: dict[str, Array]) -> Generation:
+    """Return the generation of the copy if it holds what was written to it."""
+    generation = read_generation(copy, path)
+    read_ledger(copy, generation, path)
     read = read_arrays(copy, generation, path)
     if list(read) != list(arrays) or any(read[name].tobytes() != arrays[name].tobytes() for name in arrays):
-        raise DamagedStoreError("the copy does not hold what was written to it; the file is left as it was.")
+        raise DamagedStoreError("the copy is not what was written to it; the file is left as it was.")
+    return generation
