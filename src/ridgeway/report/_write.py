@@ -2,13 +2,12 @@
 
 import io
 import json
-import shutil
-import tempfile
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ridgeway._files import atomic_folder
 from ridgeway._optional import require
 from ridgeway.errors import InvalidParameterError
 from ridgeway.report._page import make_page
@@ -39,21 +38,9 @@ def write_report(comparison: MethodComparison, out: Path | str) -> Path:
     require("matplotlib", "pyarrow", extra="report")
     folder = check_folder(out)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
+    with atomic_folder(folder) as made:
         _fill(made, comparison)
-        made.chmod(0o755)
         check_folder(folder)
-        if folder.exists():
-            old = made.with_name(made.name + "-old")
-            folder.rename(old)
-            made.rename(folder)
-            shutil.rmtree(old)
-        else:
-            made.rename(folder)
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
     return folder / "index.html"
 
 

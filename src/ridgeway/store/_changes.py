@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._files import sync_folder
 from ridgeway.errors import StoreError
-from ridgeway.store._connection import sync_folder, transaction, uncertain
+from ridgeway.store._connection import transaction, uncertain
 from ridgeway.store._generations import open_generation, read_arrays, write_generation
 from ridgeway.store._records import Record
 

@@ -10,6 +10,7 @@ from os import PathLike, fsdecode, fsencode
 from pathlib import Path
 from urllib.parse import quote
 
+from ridgeway._files import sync_folder
 from ridgeway.errors import (
     DamagedStoreError,
     StoreBusyError,
@@ -183,15 +184,6 @@ def fill_file(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
             connection.execute(sql)
         fill(connection)
         connection.execute("COMMIT")
-
-
-def sync_folder(path: Path) -> None:
-    """Make the names in a file's folder durable."""
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def as_path(path: str | PathLike[str]) -> Path:
