@@ -1,10 +1,12 @@
 """`ridgeway simulate`, `plot` and `reproduce`: what they print, what they write, and how they refuse."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -47,6 +49,9 @@ def test_simulate_writes_and_summarises(tmp_path):
     np.testing.assert_array_equal(found.errors, expected.errors)
     assert "Mean error over 4 repetitions" in result.stdout
     assert f"{expected.of('mn')[:, -1].mean():.4g} (" in result.stdout
+    rows = json.loads(simulate(tmp_path / "again", "--seed", "7", "--json").stdout)
+    assert [row["task"] for row in rows if row["method"] == "mn"] == [1, 2, 3]
+    assert rows[2]["mean_error"] == expected.of("mn")[:, -1].mean()
 
 
 def test_one_repetition_has_no_standard_error(tmp_path):
@@ -126,7 +131,8 @@ def test_plot(place):
     names = {f"{name}.{kind}" for name in ("error", "forgetting", "directions") for kind in ("png", "svg")}
     assert names < {entry.name for entry in (place / "run").iterdir()}
     assert len(result.stdout.splitlines()) == 6
-    assert invoke("plot", place / "run", "--out", place / "figures").exit_code == 0
+    again = invoke("plot", place / "run", "--out", place / "figures", "--json")
+    assert {Path(path).name for path in json.loads(again.stdout)["figures"]} == names
     assert {entry.name for entry in (place / "figures").iterdir()} == names
 
 
@@ -162,6 +168,8 @@ def test_reproduce_prints_verdicts(tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     assert "depends on the unstated" in result.stdout
     assert "Written to" in result.stdout
+    again = invoke("reproduce", "--out", tmp_path / "r", "--repetitions", "2", "--jobs", "2", "--resume", "--json")
+    assert {"figure", "claim", "verdict"} == set(json.loads(again.stdout)[0])
 
 
 def _few():

@@ -118,7 +118,7 @@ def test_without_the_extra_it_names_it(monkeypatch, capsys):
     with pytest.raises(SystemExit) as caught:
         cli.main()
     assert caught.value.code == 2
-    assert "click and rich, not installed. Run: pip install 'ridgeway[cli]'" in capsys.readouterr().err
+    assert "click and rich, which are not installed. Run: pip install 'ridgeway[cli]'" in capsys.readouterr().err
     with pytest.raises(MissingPackageError, match="needs there_is_none"):
         ridgeway._optional.require("there_is_none", extra="cli")
 
