@@ -33,6 +33,7 @@ try:
         solve_triangular,
         svd,
         triangle_condition,
+        triangular_factor,
     )
     from ridgeway.kernels._tridiagonal import reduce_symmetric
 except (AttributeError, ImportError, OSError, ValueError):
@@ -53,6 +54,7 @@ except (AttributeError, ImportError, OSError, ValueError):
         solve_triangular,
         svd,
         triangle_condition,
+        triangular_factor,
     )
 
 __all__ = [
@@ -76,5 +78,6 @@ __all__ = [
     "solve_triangular",
     "svd",
     "triangle_condition",
+    "triangular_factor",
     "two_sum",
 ]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ridgeway.data import dense, is_sparse
 from ridgeway.kernels._means import Mean, two_sum
-from ridgeway.kernels._threads import in_parallel, threads_for
+from ridgeway.kernels._threads import in_parallel
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -102,9 +102,7 @@ def condensed(
     factored : whether `make` returns a triangular factor of a block; if not, the products of its columns
     """
     if not centered:
-        matrix = _tree(rows, None, make, join)
-        matrix = np.triu(matrix) if factored else matrix
-        return matrix, Mean(rows.total_weight(), np.zeros(rows.width), np.zeros(rows.width))
+        return _tree(rows, None, make, join), Mean(rows.total_weight(), np.zeros(rows.width), np.zeros(rows.width))
     about = rows.part(slice(None, None, max(len(rows.y) // SAMPLE, 1))).mean()
     weight = rows.total_weight()
     matrix, away = _split(_tree(rows, about, make, join), factored)
@@ -119,7 +117,7 @@ def _split(matrix: Array, factored: bool) -> tuple[Array, Array]:
     """Return what stands about the mean, and the mean, from a matrix whose first column was ones."""
     away = matrix[0, 1:] / matrix[0, 0]
     if factored:
-        return np.triu(matrix[1:, 1:]), away
+        return matrix[1:, 1:], away
     inner = matrix[1:, 1:] - away[:, None] * matrix[0, 1:]
     np.fill_diagonal(inner, inner.diagonal().clip(0.0))
     return inner, away
@@ -131,11 +129,11 @@ def _tree(
     """Return the join of what `make` returns for every block; with a column of ones if the rows are about a point."""
     n, first = len(rows.y), int(about is not None)
     width = rows.width + first
-    n_blocks = max(round(n / max(ENTRIES // width, TALL * width)), 1)
-    cuts = [n * i // n_blocks for i in range(n_blocks + 1)]
+    total = n_blocks(n, rows.width)
+    cuts = [n * i // total for i in range(total + 1)]
 
     def worker() -> Callable[[int], Array]:
-        buffer = np.empty((-(-n // n_blocks), width), order="F")
+        buffer = np.empty((-(-n // total), width), order="F")
 
         def block_of(i: int) -> Array:
             part = rows.part(slice(cuts[i], cuts[i + 1]))
@@ -150,10 +148,12 @@ def _tree(
 
         return block_of
 
-    if n_blocks == 1:
-        with threads_for(width, n * width**2):
-            return worker()(0)
-    return joined_in_a_tree(worker, join, n_blocks)
+    return joined_in_a_tree(worker, join, total)
+
+
+def n_blocks(n_rows: int, width: int) -> int:
+    """Return into how many blocks some rows are cut."""
+    return max(round(n_rows / max(ENTRIES // width, TALL * width)), 1)
 
 
 def joined_in_a_tree(worker: Callable[[], Callable[[int], T]], join: Callable[[T, T], T], n_leaves: int) -> T:

@@ -8,26 +8,23 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpocon, dpotrf, dpotrs, dtrcon
 
 from ridgeway.kernels import _reference as plain
-from ridgeway.kernels._blocks import Rows, condensed, weighted
+from ridgeway.kernels._blocks import Rows, condensed, n_blocks, weighted
 from ridgeway.kernels._means import Mean
 from ridgeway.kernels._reference import Updated
-from ridgeway.kernels._routines import dgeqrt, dsyrk, dtpmqrt, dtpqrt, dtrtrs
+from ridgeway.kernels._routines import dsyrk, dtpmqrt, dtpqrt, dtrtrs
 from ridgeway.kernels._threads import WIDE, few_threads, in_parallel, threads_for
 
 Array = NDArray[np.float64]
 
-SHORT = 2
-"""A narrow task with fewer rows for every column is added row by row; a longer one is reduced first."""
 ROWS = 1024
 """Rows that are added at a time to a wide matrix."""
-REFLECTORS, MANY_REFLECTORS = 8, 32
-"""Columns whose reflectors LAPACK puts together, in a narrow and in a wide matrix."""
 PANEL, STRIP = 192, 256
 """Columns of a wide factor that are factored at a time, and that a thread then updates at a time."""
 
 pivoted_qr = few_threads(plain.pivoted_qr)
 qr = few_threads(plain.qr)
 svd = few_threads(plain.svd)
+triangular_factor = few_threads(plain.triangular_factor)
 eigen = few_threads(plain.eigen)
 smallest_eigenvalue = few_threads(plain.smallest_eigenvalue)
 
@@ -36,7 +33,7 @@ smallest_eigenvalue = few_threads(plain.smallest_eigenvalue)
 def factor_update(R: Array, past: Mean, X: Any, y: Array, weight: Array | None, *, centered: bool) -> Updated:
     """As `_reference.factor_update`."""
     rows = Rows.of(X, y, weight)
-    if not _is_long(rows):
+    if not _is_tall(rows):
         return _by_rows(R, past, rows, "F", centered, _absorb)
     task, own = condensed(rows, centered=centered, factored=True, make=_factor_of, join=_joined_factors)
     mean, gap = _together(past, own, centered)
@@ -50,7 +47,7 @@ def factor_update(R: Array, past: Mean, X: Any, y: Array, weight: Array | None, 
 def comoment_update(S: Array, past: Mean, X: Any, y: Array, weight: Array | None, *, centered: bool) -> Updated:
     """As `_reference.comoment_update`."""
     rows = Rows.of(X, y, weight)
-    if not _is_long(rows):
+    if not _is_tall(rows):
         return _by_rows(S, past, rows, "C", centered, _multiply)
     task, own = condensed(rows, centered=centered, factored=False, make=_products_of, join=np.add)
     mean, gap = _together(past, own, centered)
@@ -107,8 +104,8 @@ def definite_solve(U: Array, right: Array) -> Array:
         return np.asarray(dpotrs(U, right)[0])
 
 
-def _is_long(rows: Rows) -> bool:
-    return rows.width < WIDE and len(rows.y) >= SHORT * rows.width
+def _is_tall(rows: Rows) -> bool:
+    return rows.width < WIDE and n_blocks(len(rows.y), rows.width) > 1
 
 
 def _by_rows(
@@ -121,8 +118,9 @@ def _by_rows(
 ) -> Updated:
     """Add the rows themselves, some at a time, each part about its own mean, to a copy of the matrix."""
     matrix, squares = matrix.copy(order="F"), np.zeros(rows.width)
-    for start in range(0, len(rows.y), ROWS):
-        part = rows.part(slice(start, start + ROWS))
+    step = ROWS if rows.width >= WIDE else len(rows.y)
+    for start in range(0, len(rows.y), step):
+        part = rows.part(slice(start, start + step))
         block, own = weighted(part, order, centered=centered)
         mean, block[0] = _together(mean, own, centered)
         squares += _squares(block)
@@ -148,12 +146,13 @@ def _products_of(block: Array) -> Array:
 
 def _factor_of(block: Array) -> Array:
     width = block.shape[1]
-    dgeqrt(block, min(REFLECTORS, width))
-    return block[:width].copy(order="F")  # what is below the diagonal is never read
+    R = np.zeros((width, width), order="F")
+    dtpqrt(R, block, triangular_rows=0, panel=_reflectors(width))
+    return R
 
 
 def _joined_factors(one: Array, two: Array) -> Array:
-    dtpqrt(one, two, triangular_rows=len(two), panel=min(REFLECTORS, len(one)))
+    dtpqrt(one, two, triangular_rows=len(two), panel=_reflectors(len(one)))
     return one
 
 
@@ -171,7 +170,7 @@ def _absorb(R: Array, rows: Array, triangular_rows: int = 0) -> None:
     width, full = len(R), len(rows) - triangular_rows
     if width < WIDE:
         with threads_for(width, rows.size * width):
-            dtpqrt(R, rows, triangular_rows=triangular_rows, panel=min(REFLECTORS, width))
+            dtpqrt(R, rows, triangular_rows=triangular_rows, panel=_reflectors(width))
         return
     for start in range(0, width, PANEL):
         stop = min(start + PANEL, width)
@@ -183,13 +182,18 @@ def _absorb_panel(panel: Array, rows: Array, triangular_rows: int) -> None:
     """Do the same for the first rows of a factor, R[i:j, i:], and the columns of the rows from there."""
     size, width = panel.shape
     own = rows[:, :size]
-    factors = dtpqrt(panel[:, :size], own, triangular_rows=triangular_rows, panel=min(MANY_REFLECTORS, size))
+    factors = dtpqrt(panel[:, :size], own, triangular_rows=triangular_rows, panel=_reflectors(size))
 
     def turn(strip: int) -> None:
         columns = slice(size + strip * STRIP, min(size + (strip + 1) * STRIP, width))
         dtpmqrt(own, factors, panel[:, columns], rows[:, columns], triangular_rows=triangular_rows)
 
     in_parallel(lambda: turn, -((size - width) // STRIP))
+
+
+def _reflectors(width: int) -> int:
+    """Return how many columns' reflectors LAPACK should put together: one in a narrow matrix keeps most digits."""
+    return min(1 + width // 20, 32)
 
 
 def _squares(rows: Array) -> Array:

@@ -75,18 +75,23 @@ def _about_the_mean(past: Mean, X: Any, y: Array, weight: Array | None, centered
 
 def comoments_of(rows: Array, S: Array, factor: float = 1.0) -> Array:
     """Return S + factor·rowsᵀrows, of which the upper triangle. O(n·p²)."""
-    return np.asarray(S + factor * np.triu(rows.T @ rows))
+    return np.asfortranarray(S + factor * np.triu(rows.T @ rows))
 
 
 def qr_update(R: Array, rows: Array, *, triangular: bool = False) -> Array:
     """Return the factor of R's rows and of others, which may be upper trapezoidal themselves. O(n·p²)."""
-    return np.asarray(np.linalg.qr(np.vstack([R, rows]), mode="r"))
+    return np.asfortranarray(np.linalg.qr(np.vstack([R, rows]), mode="r"))
 
 
 def qr(A: Array) -> tuple[Array, Array]:
     """Return Q with orthonormal columns and upper triangular R, A = Q·R; no more of each than needed. O(n·p²)."""
     Q, R = np.linalg.qr(A)
     return np.asarray(Q), np.asarray(R)
+
+
+def triangular_factor(rows: Array) -> Array:
+    """Return R with RᵀR = rowsᵀrows, with no more rows than columns. O(n·p²)."""
+    return np.asarray(np.linalg.qr(rows, mode="r"))
 
 
 def pivoted_qr(A: Array) -> tuple[Array, Array, NDArray[np.intp]]:
@@ -138,7 +143,7 @@ def svd(A: Array, *, full: bool = False) -> tuple[Array, Array, Array]:
 
 def eigen(S: Array) -> tuple[Array, Array]:
     """Return the eigenvalues, rising, and the eigenvectors of a symmetric matrix, from its upper triangle. O(p³)."""
-    values, vectors = linalg.eigh(S, lower=False, check_finite=False)
+    values, vectors = linalg.eigh(S, lower=False, check_finite=False, driver="evd")
     return np.asarray(values, dtype=np.float64), np.asarray(vectors, dtype=np.float64)
 
 

@@ -26,9 +26,7 @@ def _routine(module: Any, name: str) -> Any:
 
 
 _DSYRK = _routine(cython_blas, "dsyrk")
-_DGEQRT, _DTPQRT, _DTPMQRT, _DTRTRS = (
-    _routine(cython_lapack, name) for name in ("dgeqrt", "dtpqrt", "dtpmqrt", "dtrtrs")
-)
+_DTPQRT, _DTPMQRT, _DTRTRS = (_routine(cython_lapack, name) for name in ("dtpqrt", "dtpmqrt", "dtrtrs"))
 
 
 def dsyrk(factor: float, rows: Array, S: Array) -> None:
@@ -38,15 +36,6 @@ def dsyrk(factor: float, rows: Array, S: Array) -> None:
     _DSYRK(
         b"U", b"N" if c_order else b"T", _whole(width), _whole(n), _real(factor),
         *_matrix(rows.T if c_order else rows), _real(1.0), *_matrix(S),
-    )  # fmt: skip
-
-
-def dgeqrt(rows: Array, panel: int) -> None:
-    """Overwrite the top of some rows, no fewer than columns, by their triangular factor; the reflectors go below."""
-    m, n = rows.shape
-    factors, work = np.empty((panel, n), order="F"), np.empty(panel * n)
-    _DGEQRT(
-        _whole(m), _whole(n), _whole(panel), *_matrix(rows), *_matrix(factors), work.ctypes.data, _whole(0)
     )  # fmt: skip
 
 
