@@ -11,7 +11,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.linalg import random_rotation, semidefinite_root, symmetric_eigen
+from ridgeway.kernels import eigen, qr
+from ridgeway.linalg import semidefinite_root
 from ridgeway.research.simulation._setting import Setting
 
 Array = NDArray[np.float64]
@@ -106,7 +107,7 @@ class Draws:
         total = np.zeros((self.setting.n_features,) * 2)
         for root, n in visited:
             total += n * (np.diag(root**2) if root.ndim == 1 else root.T @ root)
-        values, vectors = symmetric_eigen(total)
+        values, vectors = eigen(total)
         return values, vectors
 
 
@@ -122,10 +123,16 @@ def _covariance_roots(setting: Setting, rng: Generator) -> list[Array]:
         else:
             root = np.ones(p)
         if setting.rotate:
-            turned = random_rotation(rng, p)
+            turned = _random_rotation(rng, p)
             root = root[:, np.newaxis] * turned if root.ndim == 1 else root @ turned
         roots.append(root)
     return roots
+
+
+def _random_rotation(rng: Generator, size: int) -> Array:
+    """Return an orthogonal matrix from Haar's measure: Q of a normal matrix, the diagonal of R made positive."""
+    Q, R = qr(rng.standard_normal((size, size)))
+    return np.asarray(Q * np.sign(np.diagonal(R)))
 
 
 def _root(covariance: Array) -> Array:

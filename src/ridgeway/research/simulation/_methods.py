@@ -25,7 +25,9 @@ from numpy.typing import NDArray
 
 from ridgeway.data import LARGEST
 from ridgeway.errors import InvalidParameterError
-from ridgeway.linalg import Factor, Products, mirrored, symmetric_eigen
+from ridgeway.kernels import eigen
+from ridgeway.linalg import empty_triangle, tolerance
+from ridgeway.research.simulation._factor import Factor
 from ridgeway.research.simulation._setting import Setting
 from ridgeway.research.simulation._task import SharedTask
 
@@ -96,7 +98,8 @@ Method = Filter | Update | PooledMethod
 
 def _ridge(name: str, penalty: Penalty, *, uses_noise: bool = False, reduces_past: bool = False) -> Filter:
     def applied(task: SharedTask, noise_variance: float) -> Applied:
-        return partial(task.form.solve, task.n_samples * penalty(task, noise_variance))
+        shift = task.n_samples * penalty(task, noise_variance)
+        return partial(task.form.solve, shift, tolerance=tolerance(len(task.square)))
 
     return Filter(name, applied, uses_noise, reduces_past)
 
@@ -125,9 +128,7 @@ def _diagonal(task: SharedTask, noise_variance: float) -> Applied:
     """H_t = diag(H̃_t): elastic weight consolidation (EWC)."""
     if task.number == 1:
         return _generalized(task, noise_variance)
-    matrix = task.products.copy(order="F")
-    matrix.ravel(order="K")[:: len(matrix) + 1] += np.diagonal(task.past.information)
-    return Factor(matrix).solve
+    return Factor(task.products + np.diag(np.diagonal(task.past.information))).solve
 
 
 def _evidence(task: SharedTask, mix: Array) -> Array:
@@ -135,15 +136,14 @@ def _evidence(task: SharedTask, mix: Array) -> Array:
     from ridgeway.information import Moments, evidence_estimate  # brings scipy.optimize, which no other method needs
 
     p, pooled = task.n_features, task.pooled
-    matrix = np.zeros((p + 1, p + 1), order="F")
+    matrix = empty_triangle(p + 1)
     matrix[:p, :p], matrix[:p, p:], matrix[p:, p:] = (
-        pooled.information,
+        np.triu(pooled.information),
         pooled.moment @ mix,
         mix.T @ pooled.squares @ mix,
     )
     n, nothing = pooled.n_samples, np.zeros(p + 1)
-    products = Products.from_upper(matrix, 1)
-    held = Moments(p, 1, False, n, float(n), 0.0, nothing, nothing, products.flat, products.diagonal, 0.0)
+    held = Moments(p, 1, False, n, float(n), 0.0, nothing, nothing, matrix, matrix.diagonal().copy(), 0.0)
     return evidence_estimate(held, np.zeros((p, 1)))
 
 
@@ -156,7 +156,7 @@ def _oracle_moment(task: SharedTask, scatter: Array) -> Array:
     factor = task.pooled_factor
     moment = factor.solve(factor.solve(scatter).T)
     if factor.upper is None:
-        unseen = np.eye(len(scatter)) - factor.solve(mirrored(task.pooled.information))
+        unseen = np.eye(len(scatter)) - factor.solve(task.pooled.information)
         moment = moment + unseen @ unseen.T
     return moment
 
@@ -178,8 +178,8 @@ def _matched(task: SharedTask, _: float) -> Applied:
     The steps are taken one by one.
     """
     factor = task.pooled_factor
-    half = factor.half_solve(mirrored(task.products))
-    values, vectors = symmetric_eigen(factor.half_solve(np.asfortranarray(half.T)))
+    half = factor.half_solve(task.products)
+    values, vectors = eigen(factor.half_solve(half.T))
     share = np.clip(values, 0.0, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         moved = -np.expm1(np.log1p(-share) / MATCHED_STEPS)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.linalg import one_thread
+from ridgeway.kernels import single_threaded
 from ridgeway.research.simulation._core import updated_moment
 from ridgeway.research.simulation._draws import REHEARSAL, Draws
 from ridgeway.research.simulation._setting import Setting
@@ -20,7 +20,7 @@ ROUNDS = 6
 
 def best_penalties(setting: Setting, seed: int, noise_variance: float) -> list[float]:
     """Return λ_1, …, λ_T, each of least expected error given those before it. O(T·p³) a design."""
-    with one_thread():
+    with single_threaded():
         p, drift = setting.n_features, setting.distance**2 / setting.n_features
         courses = [Draws(setting, seed, number, REHEARSAL).designs() for number in range(N_DESIGNS)]
         moments = [np.eye(p) for _ in courses]

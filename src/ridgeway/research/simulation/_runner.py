@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 
 from ridgeway._optional import require
 from ridgeway.errors import InvalidParameterError
-from ridgeway.linalg import one_thread
+from ridgeway.kernels import single_threaded
 from ridgeway.research.simulation import _checks as checks
 from ridgeway.research.simulation._core import drawn_repetition, exact_repetition
 from ridgeway.research.simulation._folder import Part, RunFolder
@@ -234,7 +234,7 @@ def _batch(description: Description, schedules: Mapping[float, Sequence[float]],
     methods = find_methods(description.methods, description.setting)
     simulate = AVERAGING[description.averaging]
     numbers = range(index * BATCH, min((index + 1) * BATCH, description.repetitions))
-    with one_thread():
+    with single_threaded():
         outcomes = [simulate(description.setting, methods, description.seed, number, schedules) for number in numbers]
     return index, Part(
         np.stack([outcome.errors for outcome in outcomes]),

@@ -11,8 +11,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.linalg import Factor, TridiagonalForm, column_products, mirrored, row_products, symmetric_eigen
+from ridgeway.kernels import Reduced, eigen, reduce_symmetric
+from ridgeway.linalg import tolerance
 from ridgeway.research.simulation._draws import Design
+from ridgeway.research.simulation._factor import Factor
 
 __all__ = ["Past", "SharedTask"]
 
@@ -21,7 +23,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Past:
-    """Sums over the tasks so far. Matrices are upper triangles.
+    """Sums over the tasks so far.
 
     Attributes
     ----------
@@ -39,13 +41,12 @@ class Past:
     @classmethod
     def empty(cls, n_features: int) -> "Past":
         """Return the past before the first task."""
-        information = np.zeros((n_features, n_features), order="F")
-        return cls(0, information, np.zeros((n_features, 2)), np.zeros((2, 2)))
+        return cls(0, np.zeros((n_features, n_features)), np.zeros((n_features, 2)), np.zeros((2, 2)))
 
     @cached_property
-    def form(self) -> TridiagonalForm:
+    def form(self) -> Reduced:
         """`information` as Q·T·Qᵀ."""
-        return TridiagonalForm(self.information)
+        return reduce_symmetric(self.information)
 
 
 class SharedTask:
@@ -66,8 +67,8 @@ class SharedTask:
     ----------
     equations : Z_t, of shape (m, p)
     right_sides : z_t, of shape (m, 2)
-    products : X_tᵀX_t, of shape (p, p), upper triangle
-    square : X_tX_tᵀ or X_tᵀX_t, whichever is of shape (m, m), upper triangle
+    products : X_tᵀX_t, of shape (p, p)
+    square : X_tX_tᵀ or X_tᵀX_t, whichever is of shape (m, m)
     pooled : Past
         The sums with this task.
     """
@@ -87,7 +88,7 @@ class SharedTask:
         self.n_features = design.rows.shape[1]
         self.is_dual = len(design.rows) < self.n_features
         self.best_penalties = best_penalties or {}
-        self.products = column_products(design.rows)
+        self.products = design.rows.T @ design.rows
         moment = design.rows.T @ targets
         self.pooled = Past(
             past.n_samples + design.n_samples,
@@ -95,8 +96,8 @@ class SharedTask:
             past.moment + moment,
             past.squares + targets.T @ targets,
         )
-        self.square = row_products(design.rows) if self.is_dual else self.products
-        self.equations = design.rows if self.is_dual else mirrored(self.products)
+        self.square = design.rows @ design.rows.T if self.is_dual else self.products
+        self.equations = design.rows if self.is_dual else self.products
         self.right_sides = targets if self.is_dual else moment
 
     def lift(self, values: Array) -> Array:
@@ -104,9 +105,9 @@ class SharedTask:
         return self.rows.T @ values if self.is_dual else values
 
     @cached_property
-    def form(self) -> TridiagonalForm:
+    def form(self) -> Reduced:
         """`square` as Q·T·Qᵀ, ready for any penalty."""
-        return TridiagonalForm(self.square)
+        return reduce_symmetric(self.square)
 
     @property
     def top(self) -> float:
@@ -122,14 +123,14 @@ class SharedTask:
         """Return (Σ_{τ≤t} X_τᵀX_τ + prior·I)⁺·right."""
         if self.reduces_past:
             form = self.pooled.form
-            return form.turn_back(form.solve(prior, form.turn(right)))
+            return form.turn_back(form.solve(prior, form.turn(right), tolerance(self.n_features)))
         factor = Factor(self.pooled.information, prior) if prior else self.pooled_factor
         return factor.solve(right)
 
     @cached_property
     def eigen(self) -> tuple[Array, Array]:
         """Eigenvalues, clipped at 0, and eigenvectors of `square`."""
-        values, vectors = symmetric_eigen(self.square)
+        values, vectors = eigen(self.square)
         return np.maximum(values, 0.0), vectors
 
     @cached_property
@@ -152,12 +153,12 @@ class SharedTask:
         scales = self.design.noise_scales
         if self.is_dual:
             spread = np.eye(len(self.rows)) if scales is None else np.diag(scales**2)
-            return noise_variance * spread + (drift * mirrored(self.square) if drift else 0.0)
+            return noise_variance * spread + (drift * self.square if drift else 0.0)
         return self.scatter(noise_variance, drift)
 
     def scatter(self, noise_variance: float, drift: float) -> Array:
         """Return the covariance of X_tᵀy_t given the rows, of shape (p, p)."""
         scales = self.design.noise_scales
-        products = mirrored(self.products)
-        spread = products if scales is None else mirrored(column_products(self.rows * scales[:, np.newaxis]))
+        products, scaled = self.products, self.rows if scales is None else self.rows * scales[:, np.newaxis]
+        spread = products if scales is None else scaled.T @ scaled
         return noise_variance * spread + (drift * (products @ products) if drift else 0.0)

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ridgeway.errors import InvalidParameterError
-from ridgeway.linalg import cholesky_root, is_definite, semidefinite_eigen, solve_upper, tolerance
+from ridgeway.kernels import solve_triangular
+from ridgeway.linalg import cholesky_root, is_definite, semidefinite_eigen, tolerance
 from ridgeway.research.theory._checks import (
     Array,
     finite_nonnegative,
@@ -187,7 +188,7 @@ def weight_matrix_from_early_stopping(covariance: ArrayLike, learning_rate_matri
             "learning rate × eigenvalue is 2 with an even n_steps: the estimate never moves, and no finite "
             "weight matrix does that. Use smaller learning rates."
         )
-    root = solve_upper(lower.T, vectors * np.sqrt(penalties))
+    root = solve_triangular(lower.T, vectors * np.sqrt(penalties))
     return np.asarray(root @ root.T)
 
 

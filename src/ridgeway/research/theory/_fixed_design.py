@@ -1,15 +1,13 @@
 """Exact risks and optimal choices for any fixed designs, sharing eigenvectors or not."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ridgeway.errors import InvalidParameterError
-from ridgeway.linalg import semidefinite_root, threads_for
+from ridgeway.linalg import semidefinite_root
 from ridgeway.research.theory._checks import (
     Array,
     design_matrices,
@@ -24,23 +22,6 @@ from ridgeway.research.theory._propagation import ExpectedError, Moments, propag
 from ridgeway.research.theory._weights import WeightMatrices, gains_from_weights
 
 __all__ = ["FixedDesignProblem"]
-
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def _in_few_threads(
-    method: Callable[Concatenate["FixedDesignProblem", P], T],
-) -> Callable[Concatenate["FixedDesignProblem", P], T]:
-    """Give a method the BLAS threads that its problem can use."""
-
-    @wraps(method)
-    def limited(self: "FixedDesignProblem", /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with threads_for(self.designs[0].shape[1]):
-            return method(self, *args, **kwargs)
-
-    return limited
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -93,7 +74,6 @@ class FixedDesignProblem:
         object.__setattr__(self, "signal", _checked_signal(signal, n_features))
         object.__setattr__(self, "task_coefs", self._checked_task_coefs(task_coefs))
 
-    @_in_few_threads
     def expected_error(self, weight_matrices: WeightMatrices) -> ExpectedError:
         """Give E‖ŵ_t − w_*‖² after each task under generalized ridge with any weight matrices.
 
@@ -125,7 +105,6 @@ class FixedDesignProblem:
         """
         return self.expected_error_of_gains(gains_from_weights(weight_matrices, self.designs))
 
-    @_in_few_threads
     def expected_error_of_gains(self, gains: Sequence[ArrayLike]) -> ExpectedError:
         """Give E‖ŵ_t − w_*‖² after each task under any linear update ŵ_t = ŵ_{t−1} + K_t(y_t − X_tŵ_{t−1}).
 
@@ -159,7 +138,6 @@ class FixedDesignProblem:
             second_moment=np.array([step.second_moment() for step in steps]),
         )
 
-    @_in_few_threads
     def expected_forgetting(self, weight_matrices: WeightMatrices) -> Array:
         """Give the forgetting F_t = (1/(t−1)) Σ_{τ<t} (𝓛_τ(ŵ_t) − 𝓛_τ(ŵ_τ)) after each task.
 
@@ -198,7 +176,6 @@ class FixedDesignProblem:
         before[0] = np.nan
         return np.asarray(change.sum(axis=1) / before)
 
-    @_in_few_threads
     def optimal_weight_matrices(self) -> Array:
         """Give the weight matrices of least error after every task, without Assumption (commutable).
 
@@ -231,7 +208,6 @@ class FixedDesignProblem:
         self._need_common_parameter("optimal_weight_matrices")
         return best_weight_matrices(self._signal_moment(), self.designs, self.noise_variance)
 
-    @_in_few_threads
     def optimal_gains(self) -> tuple[Array, ...]:
         """Give the gains K_t of the linear update of least error after every task, singular cases included.
 
@@ -257,7 +233,6 @@ class FixedDesignProblem:
         self._need_common_parameter("optimal_gains")
         return best_gains(self._signal_root(), self.designs, self.noise_variance)
 
-    @_in_few_threads
     def optimal_isotropic_penalties(self) -> Array:
         """Give the penalties of continual ridge that minimise the error after each task in turn.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.linalg import squared_singular_values
+from ridgeway.kernels import svd
 from ridgeway.research.theory import FixedDesignProblem
 from ridgeway.research.verify._findings import Trial, Verdict
 from ridgeway.research.verify._statement import Claim, Search, Statement
@@ -94,7 +94,7 @@ RIDGES: dict[str, Schedule] = {
 
 
 def _largest_eigenvalues(problem: FixedDesignProblem) -> Array:
-    return np.array([squared_singular_values(X)[0].max() / len(X) for X in problem.designs])
+    return np.array([svd(X)[1].max() ** 2 / len(X) for X in problem.designs])
 
 
 SCALED: dict[str, Schedule] = {"= γ_max of Σ_t": _largest_eigenvalues}

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.linalg import EPS, squared_singular_values
+from ridgeway.kernels import svd
+from ridgeway.linalg import EPS
 from ridgeway.research.theory import FixedDesignProblem
 from ridgeway.research.verify._cases import gaussian_designs
 from ridgeway.research.verify._findings import Record, Trial, Verdict
@@ -40,7 +41,7 @@ def _try(problems: Iterator[FixedDesignProblem], bound: Bound) -> Trial:
         errors = problem.expected_error(Zero()).total
         for t, (design, error) in enumerate(zip(problem.designs, errors, strict=True)):
             n, p = design.shape
-            values = squared_singular_values(design)[0] / n
+            values = np.square(svd(design)[1]) / n
             lowest = bound(problem.noise_variance, n, values[values > p * EPS * values.max()])
             case = f"n={n}, p={p}, γ_max={values.max():.3g}, σ²={problem.noise_variance:.3g}, t={t + 1}"
             record.add(lowest / error, n * p + t, f"{case}: error {error:.3g}, bound {lowest:.3g}")
