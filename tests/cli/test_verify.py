@@ -31,7 +31,7 @@ def test_table(run):
 
 
 def test_table_of_all_has_no_details(run, monkeypatch):
-    monkeypatch.setattr("ridgeway.research.verify._registry.STATEMENTS", {"ridge": STATEMENTS["ridge"]})
+    monkeypatch.setattr("ridgeway.research.verify._run.STATEMENTS", {"ridge": STATEMENTS["ridge"]})
     result = run()
     assert result.exit_code == 0
     assert "fails as stated" in result.stdout

@@ -3,17 +3,18 @@
 import numpy as np
 import pytest
 
-from ridgeway import metrics
+from ridgeway import catalogue, metrics
 from ridgeway.research import simulation, theory
 from ridgeway.research.simulation import Setting, _rehearsal
 from ridgeway.research.simulation._core import exact_repetition
 from ridgeway.research.simulation._draws import REHEARSAL, REPETITION, Draws
-from ridgeway.research.simulation._methods import NAMED, find_methods
+from ridgeway.research.simulation._rules import forms_of
 from ridgeway.research.theory import FixedDesignProblem, weight_matrix_from_early_stopping
 from ridgeway.weights import Accumulated, Isotropic, Zero
 
 PENALTIES = [0.3, 0.1, 2.0, 0.7]
-NAMES = (*(name for name in NAMED if name != "gr:evidence"), "crr:0.5", "es:5")  # that one is not linear
+NAMES = [name for name in catalogue.known() if name not in ("sgd", "river", "gr:evidence")]  # the last is not linear
+NAMES += ["crr:0.5", "es:5", "gr:0.7"]
 SETTINGS = {
     "few rows": Setting(4, 6, 10, (0.5, 2.0)),
     "many rows": Setting(4, 25, 10, (0.5, 2.0), shift="paper"),
@@ -37,6 +38,8 @@ def weights_of(name, designs, level):
             return Zero()
         case "gr" | "es:gr" | "oracle":
             return Accumulated()
+        case "gr:0.7":
+            return Accumulated(prior=0.7)
         case "gr:optimal":
             return Accumulated(prior=level)
         case "gr:diagonal":
@@ -56,6 +59,8 @@ def weights_of(name, designs, level):
             return Isotropic([max(np.linalg.eigvalsh(J)[-1], 0) / len(X) for J, X in zip(past, designs, strict=True)])
         case "crr:task-max":
             return Isotropic([np.linalg.norm(X, 2) ** 2 / len(X) for X in designs])
+        case "crr":
+            return Isotropic(1.0)
         case "crr:t-1":
             return Isotropic(np.arange(len(designs)))
     return Isotropic(float(name.removeprefix("crr:")))
@@ -65,7 +70,7 @@ def weights_of(name, designs, level):
 def test_every_method_has_its_exact_risk(words):
     setting = SETTINGS[words]
     best = dict.fromkeys(setting.noise_variance, PENALTIES)
-    found = exact_repetition(setting, find_methods(NAMES, setting), 5, 3, best)
+    found = exact_repetition(setting, forms_of(NAMES, setting), 5, 3, best)
     designs = designs_of(setting)
     for k, level in enumerate(setting.noise_variance):
         problem = FixedDesignProblem(designs, noise_variance=level, signal=1.0)
@@ -79,7 +84,7 @@ def test_every_method_has_its_exact_risk(words):
 
 def test_the_comparison_can_fail():
     setting = SETTINGS["few rows"]
-    found = exact_repetition(setting, find_methods("mn,gr", setting), 5, 3, {}).errors
+    found = exact_repetition(setting, forms_of("mn,gr", setting), 5, 3, {}).errors
     for wrong in (
         FixedDesignProblem(designs_of(setting), noise_variance=0.51, signal=1.0),
         FixedDesignProblem(designs_of(setting), noise_variance=0.5, signal=1.01),
@@ -92,7 +97,7 @@ def test_the_comparison_can_fail():
 def test_drift_and_row_variances_by_brute_force():
     """Every gain applied to each unit vector of signal, drift and noise."""
     setting = Setting(3, [4, 9, 5], 6, 0.7, distance=0.8, noise="heteroscedastic")
-    methods = find_methods("mn,crr:0.5,gr,es:9,oracle", setting)
+    methods = forms_of("mn,crr:0.5,gr,es:9,oracle", setting)
     found = exact_repetition(setting, methods, 5, 3, {}).errors[0]
     designs = list(Draws(setting, 5, 3).designs())
     for i, weights in enumerate((Zero(), Isotropic(0.5), Accumulated(), None, Accumulated())):
@@ -102,7 +107,7 @@ def test_drift_and_row_variances_by_brute_force():
                 weight_matrix_from_early_stopping(d.rows.T @ d.rows / len(d.rows), rate * np.eye(6), 9)
                 for d, rate in zip(designs, rates, strict=True)
             ]
-        gains = theory._weights.gains_from_weights(weights, [d.rows for d in designs])
+        gains = theory._gains.gains_from_weights(weights, [d.rows for d in designs])
         root = np.hstack([np.eye(6), np.zeros((6, 0))])
         for t, (design, gain) in enumerate(zip(designs, gains, strict=True)):
             X = design.rows

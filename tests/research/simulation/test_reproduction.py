@@ -89,7 +89,7 @@ def test_resume_and_refusals(folder, tmp_path):
         simulation.reproduce(tmp_path / "other")
     with pytest.raises(RunFolderError, match="Not a directory"):
         simulation.reproduce(tmp_path / "other" / "diary")
-    with pytest.raises(InvalidParameterError, match="repetitions must be a whole number of at least 2"):
+    with pytest.raises(InvalidParameterError, match="repetitions must be an integer ≥ 2"):
         simulation.reproduce(tmp_path / "new", repetitions=1)
     assert not (tmp_path / "new").exists()
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ridgeway.research.simulation._results import Results
 
-__all__ = ["CLAIMS", "RULES", "Claim", "Evidence", "Finding", "Outcome", "rule_rows", "said"]
+__all__ = ["CLAIMS", "RULES", "Evidence", "ExperimentClaim", "Finding", "Outcome", "rule_rows", "said"]
 
 Array = NDArray[np.float64]
 
@@ -56,7 +56,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Claim:
+class ExperimentClaim:
     """A sentence of the paper, and the function that judges it."""
 
     text: str
@@ -202,14 +202,16 @@ def _no_harm(evidence: Evidence) -> Finding:
     return _decided(max(ratios.values()) <= 1.1, "error over that of the optimum, at the end: " + "; ".join(parts))
 
 
-CLAIMS: Sequence[Claim] = (
-    Claim("The error of MN remains nearly constant as t increases.", "1", _minimum_norm_constant),
-    Claim("A higher noise level makes MN perform worse than the other methods.", "1", _minimum_norm_noise),
-    Claim("A covariate shift makes CRR worse.", "2", _ridge_worse),
-    Claim("Without a shift CRR exhibits a decreasing loss.", "2", _ridge_falls),
-    Claim("Without a shift CRR is inferior to GR.", "2", _ridge_inferior),
-    Claim("With a shift CRR deteriorates significantly, and its error is about constant.", "2", _ridge_constant),
-    Claim("GR consistently has a decreasing error, in each case.", "1, 2", _generalized_falls),
-    Claim("The error of GR eventually converges to that of the oracle.", "1, 2", _generalized_oracle),
-    Claim("That empirical covariances do not commute does not harm GR.", "1, 2", _no_harm),
+CLAIMS: Sequence[ExperimentClaim] = (
+    ExperimentClaim("The error of MN remains nearly constant as t increases.", "1", _minimum_norm_constant),
+    ExperimentClaim("A higher noise level makes MN perform worse than the other methods.", "1", _minimum_norm_noise),
+    ExperimentClaim("A covariate shift makes CRR worse.", "2", _ridge_worse),
+    ExperimentClaim("Without a shift CRR exhibits a decreasing loss.", "2", _ridge_falls),
+    ExperimentClaim("Without a shift CRR is inferior to GR.", "2", _ridge_inferior),
+    ExperimentClaim(
+        "With a shift CRR deteriorates significantly, and its error is about constant.", "2", _ridge_constant
+    ),
+    ExperimentClaim("GR consistently has a decreasing error, in each case.", "1, 2", _generalized_falls),
+    ExperimentClaim("The error of GR eventually converges to that of the oracle.", "1, 2", _generalized_oracle),
+    ExperimentClaim("That empirical covariances do not commute does not harm GR.", "1, 2", _no_harm),
 )

@@ -1,4 +1,4 @@
-"""One repetition: its tasks in turn, all methods on each, one task's numbers in cache at a time."""
+"""One repetition: all methods learn its tasks in turn, one task's numbers in cache at a time."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,20 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway.research.simulation._draws import REPETITION, Draws
-from ridgeway.research.simulation._methods import Filter, Method, PooledMethod, Update
+from ridgeway.research.simulation._forms import Filter, Form, PooledMethod, Update
 from ridgeway.research.simulation._setting import Setting
-from ridgeway.research.simulation._task import Past, SharedTask
+from ridgeway.research.simulation._shared_task import Past, SharedTask
 
-__all__ = ["Outcome", "drawn_repetition", "exact_repetition", "updated_moment"]
+__all__ = ["RepetitionErrors", "drawn_repetition", "exact_repetition", "updated_moment"]
 
 Array = NDArray[np.float64]
-Methods = Sequence[Method]
+Forms = Sequence[Form]
 M = TypeVar("M", Filter, Update, PooledMethod)
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
-    """What a repetition leaves: L noise levels, M methods, T tasks, p directions.
+class RepetitionErrors:
+    """The errors of one repetition: L noise levels, M methods, T tasks, p directions.
 
     Attributes
     ----------
@@ -39,8 +39,8 @@ class Outcome:
 
 
 def drawn_repetition(
-    setting: Setting, methods: Methods, seed: int, repetition: int, best_penalties: Mapping[float, Sequence[float]]
-) -> Outcome:
+    setting: Setting, methods: Forms, seed: int, repetition: int, best_penalties: Mapping[float, Sequence[float]]
+) -> RepetitionErrors:
     """Draw the noise. Estimates are linear in w_* and ε: two columns serve every noise level."""
     draws = Draws(setting, seed, repetition)
     table = _Columns(methods, setting.noise_variance)
@@ -58,14 +58,14 @@ def drawn_repetition(
     information, vectors = draws.directions
     if vectors is not None:
         squares = np.square(vectors.T @ (coefs @ table.estimates - true_coef))
-    return Outcome(table.by_level(errors), table.by_level(squares.T), information)
+    return RepetitionErrors(table.by_level(errors), table.by_level(squares.T), information)
 
 
 class _Columns:
     """The estimates of all methods side by side, so that a product with the rows serves all of them.
 
-    A method has two columns, its estimates from X_tw_t and from ε_t/σ as targets, or one for each noise level where
-    it uses the noise. Filters come first, then the other updates, then those that need no update.
+    A method has two columns, its estimates from X_tw_t and from ε_t/σ as targets; or one for each noise level if it
+    depends on the noise. Filters come first, then the other updates, then the pooled methods.
 
     Attributes
     ----------
@@ -75,14 +75,14 @@ class _Columns:
         From the columns to the estimates, method by method and level by level.
     """
 
-    def __init__(self, methods: Methods, levels: Sequence[float]) -> None:
+    def __init__(self, methods: Forms, levels: Sequence[float]) -> None:
         self.shape = len(methods), len(levels)
         mixes = np.array([np.ones(len(levels)), np.sqrt(levels)])
         targets, estimates = [np.empty((2, 0))], np.zeros((2 * len(methods) * len(levels), len(methods) * len(levels)))
         self.width = 0
 
         def placed(kind: type[M]) -> Iterator[tuple[M, float, slice]]:
-            """Give the methods of a kind their columns: with each its noise level, where they use the noise."""
+            """Give the methods of a kind their columns, and those that depend on the noise one per noise level."""
             for i, method in enumerate(methods):
                 if isinstance(method, kind):
                     first = self.width
@@ -127,8 +127,8 @@ class _Columns:
 
 
 def exact_repetition(
-    setting: Setting, methods: Methods, seed: int, repetition: int, best_penalties: Mapping[float, Sequence[float]]
-) -> Outcome:
+    setting: Setting, methods: Forms, seed: int, repetition: int, best_penalties: Mapping[float, Sequence[float]]
+) -> RepetitionErrors:
     """Compute the expectation given the designs: over the noise, over w_* and over the parameters of tasks."""
     draws = Draws(setting, seed, repetition, REPETITION)
     levels, p = setting.noise_variance, setting.n_features
@@ -157,15 +157,16 @@ def exact_repetition(
     for i, k in np.ndindex(len(methods), len(levels)):
         moment = moments[i][k]
         seen[k, i] = np.diagonal(moment) if vectors is None else (vectors * (moment @ vectors)).sum(axis=0)
-    return Outcome(errors, np.maximum(seen, 0.0), information)
+    return RepetitionErrors(errors, np.maximum(seen, 0.0), information)
 
 
-def _gain(method: Filter | Update, task: SharedTask, noise_variance: float) -> Array:
+def _gain(method: Form, task: SharedTask, noise_variance: float) -> Array:
     """Return K_t, of shape (p, m)."""
-    applied = method.applied(task, noise_variance)
     if isinstance(method, Filter):
-        return applied(task.turned_rows).T @ task.basis.T
-    return applied(task.lifted_unit)
+        return method.applied(task, noise_variance)(task.turned_rows).T @ task.basis.T
+    if isinstance(method, Update):
+        return method.applied(task, noise_variance)(task.lifted_unit)
+    raise TypeError(f"{method.name} has no gain")
 
 
 def _pooled_moment(method: PooledMethod, task: SharedTask, scatter: Array) -> Array:

@@ -24,7 +24,7 @@ SPIKE, SPIKE_PROBABILITY = 100.0, 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class TaskDesign:
     """One task's rows.
 
     Attributes
@@ -66,12 +66,12 @@ class Draws:
         self.true_coef = _true_coef(setting, coef)
         self.visits, self.n_samples = _visits(setting, self._roots)
 
-    def designs(self) -> Iterator[Design]:
+    def designs(self) -> Iterator[TaskDesign]:
         """Yield the designs, task by task; once."""
         for t, (visited, n_samples) in enumerate(zip(self.visits, self.n_samples, strict=True), start=1):
             yield _design(self.setting, t, n_samples, self._roots[visited], self._rows)
 
-    def targets(self, design: Design) -> Array:
+    def targets(self, design: TaskDesign) -> Array:
         """Return X_t·w_t and ε_t/σ as two columns, for the designs in turn."""
         coef = self.true_coef
         if self.setting.distance:
@@ -79,7 +79,7 @@ class Draws:
             coef = coef + direction * (self.setting.distance / np.sqrt(direction @ direction))
         return np.column_stack([design.rows @ coef, self._unit_noise(design)])
 
-    def _unit_noise(self, design: Design) -> Array:
+    def _unit_noise(self, design: TaskDesign) -> Array:
         """Return noise of unit variance."""
         law, size = self.setting.noise, len(design.rows)
         if law == "laplace":
@@ -156,13 +156,13 @@ def _true_coef(setting: Setting, rng: Generator) -> Array:
     return coef
 
 
-def _design(setting: Setting, number: int, n_samples: int, root: Array, rng: Generator) -> Design:
+def _design(setting: Setting, number: int, n_samples: int, root: Array, rng: Generator) -> TaskDesign:
     p = setting.n_features
     reduced = setting.statistics and n_samples > p
     white = _bartlett(n_samples, len(root), rng) if reduced else rng.standard_normal((n_samples, len(root)))
     rows = white * root if root.ndim == 1 else white @ root
     scales = np.abs(white[:, 0]) if setting.noise == "heteroscedastic" else None
-    return Design(number, n_samples, rows, scales, n_samples - len(root) if reduced else 0)
+    return TaskDesign(number, n_samples, rows, scales, n_samples - len(root) if reduced else 0)
 
 
 def _bartlett(n_samples: int, width: int, rng: Generator) -> Array:

@@ -30,7 +30,7 @@ DESCRIPTION, PARTS = "run.json", "parts"
 
 
 class Part(NamedTuple):
-    """The arrays of one batch: those of `Outcome`, stacked."""
+    """The arrays of one batch: those of `RepetitionErrors`, stacked."""
 
     errors: Array
     direction_errors: Array

@@ -7,7 +7,7 @@ from ridgeway.linalg import one_thread
 from ridgeway.research.simulation._core import updated_moment
 from ridgeway.research.simulation._draws import REHEARSAL, Draws
 from ridgeway.research.simulation._setting import Setting
-from ridgeway.research.simulation._task import Past, SharedTask
+from ridgeway.research.simulation._shared_task import Past, SharedTask
 
 __all__ = ["best_penalties"]
 

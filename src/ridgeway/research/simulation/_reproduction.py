@@ -3,18 +3,18 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from ridgeway._checks import whole
 from ridgeway._files import TEMPORARY, atomic_file
 from ridgeway._optional import require
 from ridgeway.errors import RunFolderError
-from ridgeway.research.simulation import _checks as checks
 from ridgeway.research.simulation._claims import (
     CLAIMS,
     CLEAR,
     CONSTANT,
     RULES,
     WORSE,
-    Claim,
     Evidence,
+    ExperimentClaim,
     Finding,
     rule_rows,
     said,
@@ -43,7 +43,7 @@ def reproduce(
     *,
     resume: bool = False,
     progress: Callable[[int, int], object] | None = None,
-) -> list[tuple[Claim, Finding]]:
+) -> list[tuple[ExperimentClaim, Finding]]:
     """Run the paper's four settings with drawn noise, draw its two figures, and judge its claims.
 
     Parameters
@@ -57,13 +57,13 @@ def reproduce(
 
     Returns
     -------
-    list of (Claim, Finding)
+    list of (ExperimentClaim, Finding)
     """
     require("pyarrow", "matplotlib", extra="simulation")
     from ridgeway.research.simulation import figures
 
-    checks.whole(repetitions, "repetitions", least=2)
-    checks.whole(seed, "seed", least=0)
+    whole(repetitions, "repetitions", least=2)
+    whole(seed, "seed", least=0)
     folder = Path(out)
     _check_folder(folder, resume=resume)
     found, expected = {}, {}
@@ -116,7 +116,7 @@ def _check_folder(folder: Path, *, resume: bool) -> None:
         raise RunFolderError(f"{folder} holds a reproduction already. Continue it with --resume, or name another.")
 
 
-def _page(evidence: Evidence, judged: list[tuple[Claim, Finding]]) -> Iterator[str]:
+def _page(evidence: Evidence, judged: list[tuple[ExperimentClaim, Finding]]) -> Iterator[str]:
     """Yield the lines of reproduction.md."""
     description = evidence.plain.description
     yield "# The paper's experiments, run again"

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import (
@@ -12,8 +13,9 @@ from ridgeway.linalg import (
     squared_singular_values,
     triangular_root,
 )
-from ridgeway.research.theory._checks import Array
 from ridgeway.research.theory._directions import best_isotropic_penalty, updated_errors
+
+Array = NDArray[np.float64]
 
 
 def best_weight_matrices(moment: Array, designs: Sequence[Array], noise_variance: float) -> Array:
@@ -21,7 +23,7 @@ def best_weight_matrices(moment: Array, designs: Sequence[Array], noise_variance
     inverse = definite_inverse(moment)
     if inverse is None:
         raise InvalidParameterError(
-            "E[w_* w_*ᵀ] is singular, so that no finite weight matrix is optimal. Use optimal_gains()."
+            "E[w_* w_*ᵀ] is singular, so no finite weight matrix is optimal. Use optimal_gains()."
         )
     information = noise_variance * inverse
     weights = np.empty((len(designs), *moment.shape))

@@ -5,19 +5,24 @@ tries the printed form and the corrected one on the same instances, and has muta
 docs/paper.md shows what they find; "corrections row N" in the code is a row of its table.
 """
 
-from ridgeway.research.verify._findings import Result, Trial, Verdict
-from ridgeway.research.verify._registry import STATEMENTS, select, verify
+from ridgeway.research.verify._approximation_statements import at_the_edge, room
+from ridgeway.research.verify._experiment_statements import experiment
+from ridgeway.research.verify._findings import StatementResult, Trial, Verdict
+from ridgeway.research.verify._run import STATEMENTS, select, verify
 from ridgeway.research.verify._statement import BUDGETS, Claim, Search, Statement
 
 __all__ = [
     "BUDGETS",
     "STATEMENTS",
     "Claim",
-    "Result",
     "Search",
     "Statement",
+    "StatementResult",
     "Trial",
     "Verdict",
+    "at_the_edge",
+    "experiment",
+    "room",
     "select",
     "verify",
 ]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["Record", "Result", "Trial", "Verdict", "judge"]
+__all__ = ["StatementResult", "Trial", "Verdict", "WorstCase", "judge"]
 
 
 class Verdict(StrEnum):
@@ -58,7 +58,7 @@ class Trial:
         return self.margin >= 0
 
 
-class Record:
+class WorstCase:
     """The worst value of a measure so far, and the smallest instance that broke its limit."""
 
     def __init__(self, measure: str, limit: float) -> None:
@@ -103,7 +103,7 @@ def judge(printed: Trial, corrected: Trial | None, *, new_claim: bool, conclusiv
 
 
 @dataclass(frozen=True)
-class Result:
+class StatementResult:
     """What a run found about one statement.
 
     Attributes

@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 
-from ridgeway.research.verify._findings import Result, Trial, Verdict, judge
+from ridgeway.research.verify._findings import StatementResult, Trial, Verdict, judge
 
 __all__ = ["BUDGETS", "Claim", "Search", "Statement"]
 
@@ -91,13 +91,18 @@ class Statement:
     new_claim: bool = False
     conclusive: bool = True
 
-    def run(self, *, seed: int = 0, full: bool = False) -> Result:
+    @property
+    def forms(self) -> tuple[Any, Any]:
+        """The printed form, and the corrected one or None."""
+        return self.printed.form, None if self.corrected is None else self.corrected.form
+
+    def run(self, *, seed: int = 0, full: bool = False) -> StatementResult:
         """Try both forms and judge."""
         start = time.perf_counter()
         search = Search(self.name, seed, full)
         printed = self.printed.trial(search, self.printed.form)
         corrected = None if self.corrected is None else self.corrected.trial(search, self.corrected.form)
-        return Result(
+        return StatementResult(
             name=self.name,
             where=self.where,
             row=self.row,

@@ -12,7 +12,7 @@ from ridgeway.research.verify._findings import Trial, Verdict
 from ridgeway.research.verify._statement import Claim, Search, Statement
 from ridgeway.weights import Accumulated, Designed, Isotropic, Zero
 
-__all__ = ["RIDGES", "SCALED", "STATEMENTS", "experiment"]
+__all__ = ["STATEMENTS", "experiment"]
 
 Array = NDArray[np.float64]
 Schedule = Callable[[FixedDesignProblem], Array | Designed]

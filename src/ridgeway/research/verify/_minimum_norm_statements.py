@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ridgeway.linalg import EPS, squared_singular_values
 from ridgeway.research.theory import FixedDesignProblem
 from ridgeway.research.verify._cases import gaussian_designs
-from ridgeway.research.verify._findings import Record, Trial, Verdict
+from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
 from ridgeway.research.verify._statement import Claim, Search, Statement
 from ridgeway.weights import Zero
 
@@ -35,7 +35,7 @@ def _problems(search: Search, *, overparameterized: bool) -> Iterator[FixedDesig
 
 
 def _try(problems: Iterator[FixedDesignProblem], bound: Bound) -> Trial:
-    record = Record("largest bound over error", ROUNDING)
+    record = WorstCase("largest bound over error", ROUNDING)
     for problem in problems:
         errors = problem.expected_error(Zero()).total
         for t, (design, error) in enumerate(zip(problem.designs, errors, strict=True)):

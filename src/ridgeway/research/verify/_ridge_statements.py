@@ -10,10 +10,10 @@ import numpy as np
 
 from ridgeway.research.theory import ridge_gap
 from ridgeway.research.verify._exact import exact
-from ridgeway.research.verify._findings import Record, Trial, Verdict
+from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
 from ridgeway.research.verify._statement import Claim, Search, Statement
 
-__all__ = ["STATEMENTS", "printed_family", "repaired_family"]
+__all__ = ["STATEMENTS"]
 
 Gap = Callable[[float, float, float], float]
 """(n_1, n_2, ε) → inf over the penalties of 𝓛(CRR)/𝓛(GR)."""
@@ -72,7 +72,7 @@ def _first_error(eigenvalue: Fraction, penalty: Fraction, noise: Fraction) -> Fr
 
 def _try_first_penalty(search: Search, form: Callable[[Fraction, Fraction, int], Fraction]) -> Trial:
     """Compare with other penalties of the first task, in direction 2, for w_*,2² = 1."""
-    record = Record("largest relative gain of any other penalty", 0.0)
+    record = WorstCase("largest relative gain of any other penalty", 0.0)
     rng = search.generator()
     factors = exact([Fraction(1, 50), Fraction(1, 2), Fraction(99, 100), Fraction(101, 100), 2, 50])
     for _ in range(search.count(300, 20_000)):
@@ -88,7 +88,7 @@ def _try_first_penalty(search: Search, form: Callable[[Fraction, Fraction, int],
 
 def _try_second_limit(search: Search, limit: Limit) -> Trial:
     """In the proof's regime, find the largest λ_2 that at most triples the error of direction 2."""
-    record = Record("largest λ_2 that works, over the limit", 5.0)
+    record = WorstCase("largest λ_2 that works, over the limit", 5.0)
     for n in 10.0 ** np.arange(2, search.count(9, 16)):
         n_1, n_2, epsilon = n**2, n**3, n**-0.5
         # docs/ridge-gap.md, eq. (1): r = 1 + (b/A)((μ − A)/(μ + b))² = 3, solved for μ = n_2λ_2.
@@ -102,7 +102,7 @@ def _try_second_limit(search: Search, limit: Limit) -> Trial:
 
 def _try_other_parameters(search: Search, allowed: Callable[[float, float], float]) -> Trial:
     """Let the two coordinates of w_* differ, down to 0 in the second."""
-    record = Record("largest ratio over what is allowed", 1.0)
+    record = WorstCase("largest ratio over what is allowed", 1.0)
     rng = search.generator()
     for n in (1e3, 1e6, 1e9):
         gap = printed_family(n, 1.0, 0.5 * n ** (-1 / 3), (1.0, 0.0))

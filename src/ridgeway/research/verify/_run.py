@@ -7,21 +7,30 @@ from threadpoolctl import threadpool_limits
 
 from ridgeway.errors import InvalidParameterError
 from ridgeway.research.verify import (
-    _adaptive,
-    _approximation,
-    _early_stopping,
-    _experiments,
-    _extension,
-    _minimum_norm,
-    _pooled,
-    _ridge,
+    _adaptive_statements,
+    _approximation_statements,
+    _early_stopping_statements,
+    _experiment_statements,
+    _extension_statements,
+    _minimum_norm_statements,
+    _pooled_statements,
+    _ridge_statements,
 )
-from ridgeway.research.verify._findings import Result
+from ridgeway.research.verify._findings import StatementResult
 from ridgeway.research.verify._statement import BUDGETS, Statement
 
 __all__ = ["STATEMENTS", "select", "verify"]
 
-_GROUPS = (_minimum_norm, _ridge, _adaptive, _pooled, _approximation, _early_stopping, _extension, _experiments)
+_GROUPS = (
+    _minimum_norm_statements,
+    _ridge_statements,
+    _adaptive_statements,
+    _pooled_statements,
+    _approximation_statements,
+    _early_stopping_statements,
+    _extension_statements,
+    _experiment_statements,
+)
 
 STATEMENTS: dict[str, Statement] = {statement.name: statement for group in _GROUPS for statement in group.STATEMENTS}
 """The registry, by name."""
@@ -53,7 +62,7 @@ def select(names: Iterable[str] = ()) -> list[Statement]:
     return chosen or list(STATEMENTS.values())
 
 
-def verify(names: Iterable[str] = (), *, seed: int = 0, budget: str = "quick") -> Iterator[Result]:
+def verify(names: Iterable[str] = (), *, seed: int = 0, budget: str = "quick") -> Iterator[StatementResult]:
     """Put statements of the paper to the test, one after another.
 
     Parameters
@@ -67,7 +76,7 @@ def verify(names: Iterable[str] = (), *, seed: int = 0, budget: str = "quick") -
 
     Yields
     ------
-    Result
+    StatementResult
         The verdict, the recorded one, and the evidence.
 
     Raises
@@ -89,7 +98,7 @@ def verify(names: Iterable[str] = (), *, seed: int = 0, budget: str = "quick") -
     return _run(statements, seed, full=budget == "full")
 
 
-def _run(statements: list[Statement], seed: int, *, full: bool) -> Iterator[Result]:
+def _run(statements: list[Statement], seed: int, *, full: bool) -> Iterator[StatementResult]:
     for statement in statements:
         with threadpool_limits(1):  # the matrices are small: more threads only wait for each other
             result = statement.run(seed=seed, full=full)

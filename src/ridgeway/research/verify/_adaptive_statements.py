@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ridgeway.research.theory import CommutingProblem
 from ridgeway.research.verify._cases import Case, cases
 from ridgeway.research.verify._exact import Matrix, exact, relative
-from ridgeway.research.verify._findings import Record, Trial, Verdict
+from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
 from ridgeway.research.verify._statement import Claim, Search, Statement
 
 __all__ = ["STATEMENTS"]
@@ -66,7 +66,7 @@ def _error_iter(gamma: Fraction, penalty: Fraction, error: Fraction, noise: Frac
 
 def _try_recursion(search: Search, form: tuple[Recursion, Callable[[tuple[int, ...], int], int]]) -> Trial:
     step, sample_size = form
-    record = Record("largest relative difference from the exact error", 0.0)
+    record = WorstCase("largest relative difference from the exact error", 0.0)
     rng = search.generator()
     for case in cases(search, 60, 1500):
         numbers = rng.integers(1, 6, size=(case.n_tasks, case.n_directions, 2))
@@ -91,7 +91,7 @@ def _of_the_task(counts: tuple[int, ...], task: int) -> int:
 
 def _try_minimum(search: Search, form: Penalties) -> Trial:
     """Compare with other penalties at each task in turn, and with other schedules as a whole."""
-    record = Record("largest relative gain of any other penalty", 0.0)
+    record = WorstCase("largest relative gain of any other penalty", 0.0)
     rng = search.generator()
     factors = exact([Fraction(1, 50), Fraction(1, 2), Fraction(99, 100), Fraction(101, 100), 2, 50])
     for case in cases(search, 30, 600):
@@ -112,7 +112,7 @@ def _gain(errors: Matrix, others: Matrix) -> float:
 
 
 def try_closed_form(search: Search, form: Optimum) -> Trial:
-    record = Record("largest relative difference from the exact error", 0.0)
+    record = WorstCase("largest relative difference from the exact error", 0.0)
     for case in cases(search, 100, 2500):
         _, errors = schedule(case, form.penalties)
         pairs = zip(errors.ravel(), form.errors(case).ravel(), strict=True)
@@ -121,7 +121,7 @@ def try_closed_form(search: Search, form: Optimum) -> Trial:
 
 
 def _try_order(search: Search, form: Penalties) -> Trial:
-    record = Record("largest relative difference between two orders", 0.0)
+    record = WorstCase("largest relative difference between two orders", 0.0)
     for case in cases(search, 50, 1200):
         orders = permutations(range(case.n_tasks))
         finals = [schedule(case.reordered(order), form)[1][-1].sum() for order in orders]
@@ -130,7 +130,7 @@ def _try_order(search: Search, form: Penalties) -> Trial:
 
 
 def _try_iteration(search: Search, form: Callable[[Fraction, Fraction, Fraction], Fraction]) -> Trial:
-    record = Record("largest relative difference from the exact error", 0.0)
+    record = WorstCase("largest relative difference from the exact error", 0.0)
     for case in cases(search, 60, 1500):
         errors = np.vstack([case.initial_errors, schedule(case, optimal_penalties)[1]])
         worst = 0.0
@@ -146,7 +146,7 @@ def _try_iteration(search: Search, form: Callable[[Fraction, Fraction, Fraction]
 def _try_asymptotics(search: Search, form: dict[str, Decay]) -> Trial:
     """Let T grow and compare the optimum with the oracle."""
     n_tasks = search.count(10_000, 1_000_000)
-    record = Record(f"largest 1 − 𝓛(GR)/𝓛(ORA) at T = {n_tasks:,}", 0.02)
+    record = WorstCase(f"largest 1 − 𝓛(GR)/𝓛(ORA) at T = {n_tasks:,}", 0.02)
     tasks = np.arange(1.0, n_tasks + 1)
     for size, (name, decay) in enumerate(form.items()):
         problem = CommutingProblem(decay(tasks)[:, np.newaxis], np.ones(n_tasks), initial_errors=[1.0])

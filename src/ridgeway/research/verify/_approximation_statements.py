@@ -7,10 +7,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.research.verify._findings import Record, Trial, Verdict
+from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
 from ridgeway.research.verify._statement import Claim, Search, Statement
 
-__all__ = ["CORRECTED", "PRINTED", "STATEMENTS", "at_the_edge", "room"]
+__all__ = ["STATEMENTS", "at_the_edge", "room"]
 
 Array = NDArray[np.float64]
 
@@ -110,7 +110,7 @@ def at_the_edge(rng: np.random.Generator, n_problems: int, n_tasks: int, form: A
 
 
 def _try_bound(search: Search, form: Approximation) -> Trial:
-    record = Record("largest error over its bound", ROUNDING)
+    record = WorstCase("largest error over its bound", ROUNDING)
     rng = search.generator()
     for _ in range(search.count(1, 50)):
         edge = at_the_edge(rng, 20_000, 30, form)
@@ -123,7 +123,7 @@ def _try_bound(search: Search, form: Approximation) -> Trial:
 
 def _try_remark(search: Search, turning: Callable[[float], float]) -> Trial:
     """Follow the right side of eq. (sensitivity) along ρ: up to the turning point it rises, beyond it falls."""
-    record = Record("largest relative step in the wrong direction", 1e-12)
+    record = WorstCase("largest relative step in the wrong direction", 1e-12)
     for constant in np.linspace(1.01, 20, search.count(100, 5000)).tolist():
         turn = turning(constant)
         rising = np.geomspace(1e-3, min(turn, 1e3), 400)

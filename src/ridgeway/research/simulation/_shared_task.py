@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway.linalg import Factor, TridiagonalForm, column_products, mirrored, row_products, symmetric_eigen
-from ridgeway.research.simulation._draws import Design
+from ridgeway.research.simulation._draws import TaskDesign
 
 __all__ = ["Past", "SharedTask"]
 
@@ -53,7 +53,7 @@ class SharedTask:
 
     Parameters
     ----------
-    design : Design
+    design : TaskDesign
     targets : ndarray of shape (rows, 2)
         X_tw_t and ε_t/σ; the targets are their sum with weights 1 and σ. Zeros where only expectations are wanted.
     past : Past
@@ -74,7 +74,7 @@ class SharedTask:
 
     def __init__(
         self,
-        design: Design,
+        design: TaskDesign,
         targets: Array,
         past: Past,
         best_penalties: Mapping[float, float] | None = None,
