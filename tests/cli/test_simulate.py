@@ -99,8 +99,8 @@ BAD = {
     "no file": (["--covariance", "{}/none.npy"], "No such file or directory"),
     "unknown shift": (["--shift", "left"], "shift must be one of none, paper; got 'left'."),
     "another run": (["--out", "{}/run", "--resume", "--seed", "9"], "seed was 0 and is now 9. Set it back"),
-    "a run already": (["--out", "{}/run"], "holds a run already. Continue it with --resume"),
-    "something else": (["--out", "{}/other"], "holds something else (letters.txt). Name a new or empty folder."),
+    "a run already": (["--out", "{}/run"], "already contains a run. Continue it with --resume"),
+    "something else": (["--out", "{}/other"], "contains something else (letters.txt). Choose a new or empty folder."),
     "a file": (["--out", "{}/file"], "cannot be used as a folder: Not a directory."),
     "unwritable": (["--out", "{}/file/below"], "Not a directory"),
     "no name": (["--out", ""], "the name of the folder is empty"),
@@ -147,7 +147,7 @@ def test_plot_of_what_is_no_run(place, folder):
 
 def test_reproduce_refuses(place):
     for options, message in (
-        (["--out", place / "other"], "holds something else"),
+        (["--out", place / "other"], "contains something else"),
         (["--out", place / "new", "--repetitions", "1"], "an integer ≥ 2"),
         (["--out", place / "new", "--jobs", "0"], "--jobs must be 1 or more"),
     ):

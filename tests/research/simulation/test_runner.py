@@ -119,7 +119,7 @@ OTHERS = {
     "averaging was 'exact' and is now 'drawn'": {"averaging": "drawn"},
     "methods was": {"methods": "mn"},
     "shift was 'none' and is now 'paper'": {"setting": Setting(3, 5, 8, (1.0, 2.0), shift="paper")},
-    r"covariance\. Set it back": {"setting": Setting(3, 5, 8, (1.0, 2.0), covariance=np.ones(8))},
+    r"covariance\. Use the old": {"setting": Setting(3, 5, 8, (1.0, 2.0), covariance=np.ones(8))},
 }
 
 
@@ -140,7 +140,7 @@ def test_folders_that_will_not_do(tmp_path, monkeypatch):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.tex").touch()
     for options in ({}, {"resume": True}):
-        with pytest.raises(RunFolderError, match=r"holds something else \(thesis.tex\)"):
+        with pytest.raises(RunFolderError, match=r"contains something else \(thesis.tex\)"):
             run(tmp_path / "other", **options)
     (tmp_path / "file").touch()
     with pytest.raises(RunFolderError, match="cannot be used as a folder: Not a directory"):
@@ -148,7 +148,7 @@ def test_folders_that_will_not_do(tmp_path, monkeypatch):
     with pytest.raises(RunFolderError, match="Not a directory"):
         run(tmp_path / "file" / "below")
     run(tmp_path / "run")
-    with pytest.raises(RunFolderError, match=r"holds a run already\. Continue it with --resume"):
+    with pytest.raises(RunFolderError, match=r"already contains a run\. Continue it with --resume"):
         run(tmp_path / "run")
     (tmp_path / "run" / "run.json").write_text("{")
     with pytest.raises(RunFolderError, match="cannot be read"):
@@ -185,7 +185,7 @@ def test_a_disk_that_fills_up_keeps_what_is_done(tmp_path, reference):
     found = limited(4000)
     assert found.returncode == 2, found.stderr
     assert found.stderr.count("\n") == 1
-    assert "File too large. What is done is kept: continue with --resume." in found.stderr
+    assert "File too large. Finished batches are kept: continue with --resume." in found.stderr
     names = sorted(path.name for path in (tmp_path / "run").iterdir())
     assert names == ["parts", "run.json"]
     assert same(simulation.run(SMALL, NAMES, 9, seed=4, out=tmp_path / "run", resume=True), reference)

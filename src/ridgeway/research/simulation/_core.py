@@ -150,7 +150,7 @@ def exact_repetition(
                 gains = [_gain(method, task, level) for level in (levels if method.uses_noise else levels[:1])]
                 each = zip(moments[i], gains if method.uses_noise else gains * len(levels), noise, strict=True)
                 moments[i] = [updated_moment(moment, task.equations, gain, entry) for moment, gain, entry in each]
-            errors[:, i, t] = [max(np.trace(moment), 0.0) for moment in moments[i]]  # rounding, where the error is 0
+            errors[:, i, t] = [max(np.trace(moment), 0.0) for moment in moments[i]]  # rounding, if the error is 0
         past = task.pooled
     information, vectors = draws.directions
     seen = np.empty((len(levels), len(methods), p))

@@ -66,8 +66,8 @@ def _diagonal(task: SharedTask, noise_variance: float) -> Applied:
 
 
 def _evidence(task: SharedTask, mix: Array) -> Array:
-    """H_t with the prior λI under which all rows so far are most probable: `weights.Accumulated("evidence")`."""
-    from ridgeway.information import Moments, evidence_estimate  # brings scipy.optimize, which no other method needs
+    """H_t with the prior λI that makes all rows so far most probable: `weights.Accumulated("evidence")`."""
+    from ridgeway.information import Moments, evidence_estimate  # imports scipy.optimize, which no other method needs
 
     p, pooled = task.n_features, task.pooled
     matrix = np.zeros((p + 1, p + 1), order="F")
@@ -87,7 +87,7 @@ def _oracle(task: SharedTask, mix: Array) -> Array:
 
 
 def _oracle_moment(task: SharedTask, scatter: Array) -> Array:
-    """J⁺·cov(Xᵀy)·J⁺, and I less the projection on what the rows have seen."""
+    """J⁺·cov(Xᵀy)·J⁺, plus I minus the projection on the row space."""
     factor = task.pooled_factor
     moment = factor.solve(factor.solve(scatter).T)
     if factor.upper is None:
@@ -109,7 +109,8 @@ def _matched(task: SharedTask, _: float) -> Applied:
     """Gradient descent whose learning-rate matrix makes it equal generalized ridge with H̃_t.
 
     With BᵀB = (Σ_{τ≤t} X_τᵀX_τ)⁺ and B·X_tᵀX_t·Bᵀ = V diag(c) Vᵀ, ridge takes the share c of the way in each direction;
-    so do m steps with A_t = n_t·BᵀV diag(g) VᵀB, g = (1 − (1 − c)^{1/m})/c. Thm (early stopping), corrections row 10c.
+    m steps do the same with A_t = n_t·BᵀV diag(g) VᵀB, g = (1 − (1 − c)^{1/m})/c. Thm (early stopping), corrections row
+    10c.
     The steps are taken one by one.
     """
     factor = task.pooled_factor

@@ -1,7 +1,7 @@
-"""One task of one repetition, with what its methods share: products and factors, each computed once.
+"""One task of one repetition, with the products and factors that its methods share, each computed once.
 
-Every method is an update ŵ_t = ŵ_{t−1} + K_t(z_t − Z_tŵ_{t−1}). With fewer rows than features Z_t = X_t and z_t = y_t;
-otherwise the equations are multiplied by X_tᵀ, Z_t = X_tᵀX_t and z_t = X_tᵀy_t, and no row is touched again.
+Every method is an update ŵ_t = ŵ_{t−1} + K_t(z_t − Z_tŵ_{t−1}). With fewer rows than features, Z_t = X_t and z_t = y_t;
+otherwise the equations are multiplied by X_tᵀ: Z_t = X_tᵀX_t and z_t = X_tᵀy_t.
 """
 
 from collections.abc import Mapping
@@ -55,12 +55,12 @@ class SharedTask:
     ----------
     design : TaskDesign
     targets : ndarray of shape (rows, 2)
-        X_tw_t and ε_t/σ; the targets are their sum with weights 1 and σ. Zeros where only expectations are wanted.
+        X_tw_t and ε_t/σ; the targets are their sum with weights 1 and σ. Zeros if only expectations are computed.
     past : Past
     best_penalties : mapping of noise variance to λ_t
         For `crr:best`.
     reduces_past : bool
-        Whether the next task will ask for the tridiagonal form of the sums with this one: then it also solves here.
+        Whether the next task uses the tridiagonal form of the sums with this one: then it is used to solve here too.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class SharedTask:
         self.right_sides = targets if self.is_dual else moment
 
     def lift(self, values: Array) -> Array:
-        """Return X_tᵀ·values, or the values themselves where the equations are multiplied by X_tᵀ already."""
+        """Return X_tᵀ·values, or the values themselves if the equations are already multiplied by X_tᵀ."""
         return self.rows.T @ values if self.is_dual else values
 
     @cached_property
@@ -139,16 +139,16 @@ class SharedTask:
 
     @cached_property
     def turned_rows(self) -> Array:
-        """QᵀX_t; or Qᵀ where the equations are multiplied by X_tᵀ already."""
+        """QᵀX_t; or Qᵀ if the equations are already multiplied by X_tᵀ."""
         return np.asfortranarray(self.lift(self.basis).T)
 
     @cached_property
     def lifted_unit(self) -> Array:
-        """X_tᵀ; or I where the equations are multiplied by X_tᵀ already."""
+        """X_tᵀ; or I if the equations are already multiplied by X_tᵀ."""
         return self.rows.T if self.is_dual else np.eye(self.n_features)
 
     def noise_moment(self, noise_variance: float, drift: float) -> Array:
-        """Return the covariance of z_t given the rows: of σ·noise, and of X_tδ with δ of covariance drift·I."""
+        """Return the covariance of z_t given the rows, from the noise and from X_tδ, where δ has covariance drift·I."""
         scales = self.design.noise_scales
         if self.is_dual:
             spread = np.eye(len(self.rows)) if scales is None else np.diag(scales**2)

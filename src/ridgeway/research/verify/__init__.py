@@ -1,8 +1,8 @@
 """Each statement of the paper as a check with a verdict: holds, holds as corrected, or fails as stated.
 
-`verify` runs them; `STATEMENTS` is the registry. Each computes its evidence, in rational arithmetic where it can,
-tries the printed form and the corrected one on the same instances, and has mutations that must change its verdict.
-docs/paper.md shows what they find; "corrections row N" in the code is a row of its table.
+`verify` runs them; `STATEMENTS` is the registry. Each statement computes its evidence, if possible in rational
+arithmetic, tries the printed and the corrected form on the same instances, and has mutations that must change its
+verdict. docs/paper.md shows the results; "corrections row N" in the code refers to a row of its table.
 """
 
 from ridgeway.research.verify._approximation_statements import at_the_edge, room

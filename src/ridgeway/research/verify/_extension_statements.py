@@ -75,7 +75,7 @@ def _try_no_rise(search: Search, form: Penalty) -> Trial:
 
 
 def _try_strict(search: Search, form: Strict) -> Trial:
-    record = WorstCase("1 where a fall is claimed and there is none", 0.0)
+    record = WorstCase("1 if a claimed fall does not happen", 0.0)
     for step in _steps(search, _penalty, 150, 4000):
         if form(step.eigenvalues, step.errors):
             fell = step.after < step.before

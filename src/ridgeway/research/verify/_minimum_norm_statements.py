@@ -1,4 +1,4 @@
-"""Thm (min-norm): the minimum-norm estimator has an error that never falls below a bound; corrections row 10b."""
+"""Thm (min-norm): a lower bound on the error of the minimum-norm estimator; corrections row 10b."""
 
 from collections.abc import Callable, Iterator
 
@@ -80,7 +80,7 @@ STATEMENTS = (
         row="10b",
         where="Thm (min-norm)",
         claim="the bound σ²/γ_max, used for n_t ≥ p as well",
-        correction="σ²·rank_t/(n_t·γ_max) holds always, and is the printed one for rank_t = n_t",
+        correction="σ²·rank_t/(n_t·γ_max) always holds; it is the printed bound if rank_t = n_t",
         recorded=Verdict.CORRECTED,
         printed=Claim(_printed, _try_always),
         corrected=Claim(_with_rank, _try_always),

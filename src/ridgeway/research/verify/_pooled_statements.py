@@ -24,7 +24,7 @@ Rows = list[tuple[Matrix, Matrix]]
 
 @dataclass(frozen=True)
 class Consolidation:
-    """Online EWC: how much of the past is kept, and whether the tasks are of one size."""
+    """Online EWC: how much of the past is kept, and whether the tasks have equal sizes."""
 
     decay: Fraction
     equal_sizes: bool
@@ -45,7 +45,7 @@ def _try_oracle(search: Search, form: Callable[[Case], Fraction]) -> Trial:
 
 
 def _sequences(search: Search, quick: int, full: int, *, equal_sizes: bool) -> Iterator[Rows]:
-    """Yield tasks of whole numbers, the first of full rank, with covariances that do not commute."""
+    """Yield integer tasks, the first of full rank, whose covariances do not commute."""
     rng = search.generator()
     for _ in range(search.count(quick, full)):
         n_tasks, p = int(rng.integers(2, 5)), int(rng.integers(1, 4))
@@ -127,7 +127,7 @@ def _gaps(search: Search, policy: WeightPolicy) -> list[float]:
 
 def _try_convergence(search: Search, policy: WeightPolicy) -> Trial:
     gaps = _gaps(search, policy)
-    found = f"H̃_t, 8 tasks with n < p: never further than {max(gaps):.1e} from the oracle"
+    found = f"H̃_t, 8 tasks with n < p: never more than {max(gaps):.1e} from the oracle"
     return Trial("largest relative distance from the oracle at any t", max(gaps), 1e-6, len(gaps), found, at_least=True)
 
 
@@ -219,7 +219,7 @@ STATEMENTS = (
     Statement(
         name="online-ewc",
         where='Sec. "A Practical Algorithm"',
-        claim="with tasks of one size, H̃_t is online EWC with γ = 1",
+        claim="with tasks of equal size, H̃_t is online EWC with γ = 1",
         recorded=Verdict.HOLDS,
         printed=Claim(Consolidation(decay=Fraction(1), equal_sizes=True), _try_consolidation),
         mutations={

@@ -18,10 +18,10 @@ __all__ = ["STATEMENTS"]
 Gap = Callable[[float, float, float], float]
 """(n_1, n_2, ε) → inf over the penalties of 𝓛(CRR)/𝓛(GR)."""
 Limit = Callable[[float, float, float], float]
-"""(n_1, n_2, ε) → what λ_2 may be at most, up to a constant, for direction 2 to do well."""
+"""(n_1, n_2, ε) → the largest λ_2, up to a constant, for which direction 2 does well."""
 
 CEILING = 2.0
-"""What the printed family never reaches."""
+"""The ratio of the printed family stays below this."""
 
 
 def printed_family(n_1: float, n_2: float, epsilon: float, initial_errors: tuple[float, float] = (1.0, 1.0)) -> float:
@@ -35,10 +35,10 @@ def repaired_family(m: float) -> float:
 
 
 def _try_supremum(search: Search, gap: Gap) -> Trial:
-    """Climb from the best of many random starts, over n_1, n_2 up to 10¹⁶ and ε down to 10⁻¹⁰."""
+    """Search for the largest ratio from many random starts, with n_1, n_2 up to 10¹⁶ and ε down to 10⁻¹⁰."""
     rng = search.generator()
     low, high = np.array([0.0, 0.0, -10.0]), np.array([16.0, 16.0, 0.0])
-    regime = np.array([[2 * k, 3 * k, -k / 2] for k in range(1, 5)])  # the proof's own, n = 10^k
+    regime = np.array([[2 * k, 3 * k, -k / 2] for k in range(1, 5)])  # that of the proof, n = 10^k
     starts = np.vstack([regime, rng.uniform(low, high, size=(search.count(300, 20_000), 3))])
     values = [gap(*10.0**start) for start in starts]
     tried = len(values)
@@ -58,7 +58,7 @@ def _try_supremum(search: Search, gap: Gap) -> Trial:
 
 
 def _try_growth(search: Search, gap: Callable[[float], float]) -> Trial:
-    """Measure the power of m with which the ratio grows, where it is smallest."""
+    """Measure the smallest power of m with which the ratio grows."""
     powers = np.arange(4.0, 4.0 + 2 * search.count(5, 9), 2)
     ratios = np.array([gap(10.0**power) for power in powers])
     slopes = np.diff(np.log10(ratios)) / np.diff(powers)
@@ -101,7 +101,7 @@ def _try_second_limit(search: Search, limit: Limit) -> Trial:
 
 
 def _try_other_parameters(search: Search, allowed: Callable[[float, float], float]) -> Trial:
-    """Let the two coordinates of w_* differ, down to 0 in the second."""
+    """Try coordinates of w_* that differ, down to 0 in the second."""
     record = WorstCase("largest ratio over what is allowed", 1.0)
     rng = search.generator()
     for n in (1e3, 1e6, 1e9):
@@ -121,7 +121,7 @@ def _as_if_equal(first: float, second: float) -> float:
 
 
 def _by_their_ratio(first: float, second: float) -> float:
-    """Return R(1 + √κ), R = (κ + 1)²/(4κ), κ the ratio of the squares; ∞ where one is 0."""
+    """Return R(1 + √κ), R = (κ + 1)²/(4κ), κ the ratio of the squares; ∞ if one is 0."""
     if min(first, second) == 0:
         return float("inf")
     ratio = max(first, second) / min(first, second)
@@ -187,7 +187,7 @@ STATEMENTS = (
         row="18",
         where="Thm (ridge), proof",
         claim="w_*,1² = w_*,2² = 1 without loss of generality",
-        correction="the ratio is unbounded for w_* = (1, 0), and at most R(1 + √κ) where both coordinates are nonzero",
+        correction="the ratio is unbounded for w_* = (1, 0), and at most R(1 + √κ) if both coordinates are nonzero",
         recorded=Verdict.FAILS,
         new_claim=True,
         printed=Claim(_as_if_equal, _try_other_parameters),
