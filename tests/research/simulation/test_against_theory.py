@@ -107,7 +107,7 @@ def test_drift_and_row_variances_by_brute_force():
                 weight_matrix_from_early_stopping(d.rows.T @ d.rows / len(d.rows), rate * np.eye(6), 9)
                 for d, rate in zip(designs, rates, strict=True)
             ]
-        gains = theory._gains.gains_from_weights(weights, [d.rows for d in designs])
+        gains = theory._policy_gains.gains_from_weights(weights, [d.rows for d in designs])
         root = np.hstack([np.eye(6), np.zeros((6, 0))])
         for t, (design, gain) in enumerate(zip(designs, gains, strict=True)):
             X = design.rows

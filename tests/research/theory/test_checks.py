@@ -111,7 +111,7 @@ class Unheard(WeightPolicy):
         (1.0, "one entry per task"),
         (np.array(1.0), "one entry per task"),
         (Unheard(), "policy"),
-        ([1.0, [1.0]], r"weight_matrices\[1\] has shape"),
+        ([1.0, [1.0]], r"weights\[1\] has shape"),
         ([1.0, -1.0], "≥ 0"),
         ([1.0, np.nan], "≥ 0"),
         ([np.eye(2), np.diag([1.0, -1.0])], "semidefinite"),

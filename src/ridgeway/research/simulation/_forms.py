@@ -12,11 +12,12 @@ Their exact error follows from K_t. If K_t depends on the noise variance, say ``
   so far, and ``mix`` has the columns (1, σ). If ŵ_t is not linear in the targets, say ``uses_noise=True`` and leave
   `second_moment` out: such a method can be drawn, but has no exact average.
 
-Any other `weights.DesignPolicy` runs through its gain.
+Any other `weights.DesignPolicy` runs through its gain: ``PolicyMethod(name, policy)``.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,10 @@ from numpy.typing import NDArray
 from ridgeway.catalogue import Method
 from ridgeway.research.simulation._shared_task import SharedTask
 
-__all__ = ["Applied", "Filter", "Form", "PooledMethod", "Update"]
+if TYPE_CHECKING:
+    from ridgeway.weights import DesignPolicy
+
+__all__ = ["Applied", "Filter", "Form", "PolicyCourse", "PolicyMethod", "PooledMethod", "Update"]
 
 Array = NDArray[np.float64]
 Applied = Callable[[Array], Array]
@@ -86,3 +90,30 @@ class PooledMethod(Form):
 
     estimate: Callable[[SharedTask, Array], Array]
     second_moment: Callable[[SharedTask, Array], Array] | None = None
+
+
+@dataclass(frozen=True)
+class PolicyMethod(Form):
+    """Any policy whose gain depends on the designs alone.
+
+    Attributes
+    ----------
+    name : str
+    policy : weights.DesignPolicy
+    """
+
+    policy: "DesignPolicy"
+
+
+class PolicyCourse:
+    """A policy in one repetition, with what it remembers from task to task."""
+
+    def __init__(self, method: PolicyMethod) -> None:
+        self.policy = method.policy
+        self.memory: Any = None
+
+    def gain(self, task: SharedTask) -> Array:
+        """Return K_t of the next task, of shape (p, n_t)."""
+        gain = self.policy.gain(self.memory, task.design_rows)
+        self.memory = self.policy.remember(self.memory, task.design_rows)
+        return gain

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ridgeway.catalogue import Method, register, resolve
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import Factor, Products, mirrored, symmetric_eigen
-from ridgeway.research.simulation._forms import Applied, Filter, Form, PooledMethod, Update
+from ridgeway.research.simulation._forms import Applied, Filter, Form, PolicyMethod, PooledMethod, Update
 from ridgeway.research.simulation._setting import Setting
 from ridgeway.research.simulation._shared_task import SharedTask
 
@@ -186,6 +186,8 @@ def _form_of(method: Method) -> Form:
         return replace(method.simulated, name=method.key)
     if method.rule in FAST:
         return FAST[method.rule](method)
+    if method.policy is not None:
+        return PolicyMethod(method.key, method.policy())
     raise InvalidParameterError(
         f"method {method.key!r} cannot be simulated: it has no gain that depends on the designs alone. Pass a "
         "weights.DesignPolicy, or a form of research.simulation."

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.linalg import Factor, TridiagonalForm, column_products, mirrored, row_products, symmetric_eigen
+from ridgeway.linalg import Factor, Rows, TridiagonalForm, column_products, mirrored, row_products, symmetric_eigen
 from ridgeway.research.simulation._draws import TaskDesign
 
 __all__ = ["Past", "SharedTask"]
@@ -81,7 +81,7 @@ class SharedTask:
         *,
         reduces_past: bool = False,
     ) -> None:
-        self.design, self.past, self.reduces_past = design, past, reduces_past
+        self.design, self.targets, self.past, self.reduces_past = design, targets, past, reduces_past
         self.number, self.n_samples = design.number, design.n_samples
         self.rows = design.rows
         self.n_features = design.rows.shape[1]
@@ -102,6 +102,11 @@ class SharedTask:
     def lift(self, values: Array) -> Array:
         """Return X_tᵀ·values, or the values themselves if the equations are already multiplied by X_tᵀ."""
         return self.rows.T @ values if self.is_dual else values
+
+    @cached_property
+    def design_rows(self) -> Rows:
+        """The rows as a policy sees them; their total weight is n_t, even if statistics are drawn."""
+        return Rows.of(self.rows, float(self.n_samples))
 
     @cached_property
     def form(self) -> TridiagonalForm:
@@ -149,11 +154,13 @@ class SharedTask:
 
     def noise_moment(self, noise_variance: float, drift: float) -> Array:
         """Return the covariance of z_t given the rows, from the noise and from X_tδ, where δ has covariance drift·I."""
+        return self.row_noise(noise_variance, drift) if self.is_dual else self.scatter(noise_variance, drift)
+
+    def row_noise(self, noise_variance: float, drift: float) -> Array:
+        """Return the covariance of y_t given the rows, of shape (n_t, n_t)."""
         scales = self.design.noise_scales
-        if self.is_dual:
-            spread = np.eye(len(self.rows)) if scales is None else np.diag(scales**2)
-            return noise_variance * spread + (drift * mirrored(self.square) if drift else 0.0)
-        return self.scatter(noise_variance, drift)
+        spread = np.eye(len(self.rows)) if scales is None else np.diag(scales**2)
+        return noise_variance * spread + (drift * mirrored(row_products(self.rows)) if drift else 0.0)
 
     def scatter(self, noise_variance: float, drift: float) -> Array:
         """Return the covariance of X_tᵀy_t given the rows, of shape (p, p)."""

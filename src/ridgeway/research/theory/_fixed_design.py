@@ -10,8 +10,8 @@ from ridgeway._checks import finite, nonnegative_array, positive, real_array, sh
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import checked_semidefinite, semidefinite_root
 from ridgeway.research.theory._designs import design_matrices
-from ridgeway.research.theory._policy_gains import WeightMatrices, gains_from_weights
 from ridgeway.research.theory._optimal import best_gains, best_isotropic_penalties, best_weight_matrices
+from ridgeway.research.theory._policy_gains import WeightMatrices, gains_from_weights
 from ridgeway.research.theory._propagation import ErrorMoments, ExpectedError, propagate
 
 __all__ = ["FixedDesignProblem"]
@@ -70,7 +70,7 @@ class FixedDesignProblem:
         object.__setattr__(self, "task_coefs", self._checked_task_coefs(task_coefs))
 
     def expected_error(self, weights: WeightMatrices) -> ExpectedError:
-        """Return E‖ŵ_t − w_*‖² after each task under generalized ridge, for any weight matrices.
+        """Return E‖ŵ_t − w_*‖² after each task, for any policy or any weight matrices.
 
         With K_t = (X_tᵀX_t + n_tH_t)⁻¹X_tᵀ and P_t = I − K_tX_t the error is P_t(ŵ_{t−1} − w_*) + K_tε_t, Thm (adaptive
         ridge), proof; corrections row 1. If the inverse does not exist, K_t is the limit for H_t + δI, δ → 0⁺: the
@@ -79,7 +79,8 @@ class FixedDesignProblem:
         Parameters
         ----------
         weights : policy, or sequence of T entries
-            H_t: a number λ in [0, ∞] for λI, a vector (p,) of such numbers for a diagonal, or a positive
+            Every `weights.DesignPolicy`, your own included, and `weights.Accumulated` with a given prior and decay. Or
+            H_t for each task: a number λ in [0, ∞] for λI, a vector (p,) of such numbers for a diagonal, or a positive
             semidefinite matrix (p, p).
 
         Returns

@@ -1,6 +1,7 @@
 """From policies and weight matrices to the gains K_t of the updates ŵ_t = ŵ_{t−1} + K_t(y_t − X_tŵ_{t−1})."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,10 +31,10 @@ def _of_policy(policy: DesignPolicy, designs: Sequence[Array]) -> Iterator[Array
         memory = policy.remember(memory, rows)
 
 
-def _checked_entries(entries: Sequence[ArrayLike] | Array, n_tasks: int, n_features: int) -> Iterator[Array]:
-    if not isinstance(entries, Sequence | np.ndarray) or np.ndim(entries) == 0:
+def _checked_entries(entries: Any, n_tasks: int, n_features: int) -> Iterator[Array]:
+    if not isinstance(entries, Sequence | np.ndarray) or (isinstance(entries, np.ndarray) and entries.ndim == 0):
         raise InvalidParameterError(
-            f"weights must be a policy with a gain, such as a weights.DesignPolicy, or have one entry per task; got "
+            "weights must be a policy with a gain, such as a weights.DesignPolicy, or have one entry per task; got "
             f"{entries!r}. For the same penalty in all tasks, pass weights.Isotropic(penalty)."
         )
     if len(entries) != n_tasks:
