@@ -189,8 +189,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert errors == "ridgeway simulate: interrupted. Finished parts are kept; continue with --resume.
-"
+    assert errors == "ridgeway simulate: interrupted. Finished parts are kept; continue with --resume.\n"
     assert finished_parts(tmp_path / "run")
 
 

@@ -32,38 +32,34 @@ def weights_of(name, designs, level):
     for X in designs:
         past.append(total)
         total = total + X.T @ X
-    p = len(total)
-    match name:
-        case "mn":
-            return Zero()
-        case "gr" | "es:gr" | "oracle":
-            return Accumulated()
-        case "gr:0.7":
-            return Accumulated(prior=0.7)
-        case "gr:optimal":
-            return Accumulated(prior=level)
-        case "gr:diagonal":
-            return [np.diag(J) / len(X) for J, X in zip(past, designs, strict=True)]
-        case "es" | "es:5":
-            steps = 5 if name == "es:5" else 100
-            rates = [len(X) / np.linalg.norm(X, 2) ** 2 * (1.0 - 1e-13) for X in designs]
-            return [
-                weight_matrix_from_early_stopping(X.T @ X / len(X), rate * np.eye(p), steps)
-                for X, rate in zip(designs, rates, strict=True)
-            ]
-        case "crr:best":
-            return Isotropic(PENALTIES)
-        case "crr:trace":
-            return Isotropic([np.trace(J) / p / len(X) for J, X in zip(past, designs, strict=True)])
-        case "crr:max":
-            return Isotropic([max(np.linalg.eigvalsh(J)[-1], 0) / len(X) for J, X in zip(past, designs, strict=True)])
-        case "crr:task-max":
-            return Isotropic([np.linalg.norm(X, 2) ** 2 / len(X) for X in designs])
-        case "crr":
-            return Isotropic(1.0)
-        case "crr:t-1":
-            return Isotropic(np.arange(len(designs)))
-    return Isotropic(float(name.removeprefix("crr:")))
+    kind, _, rule = name.partition(":")
+    if kind == "crr":
+        return Isotropic(penalties_of(rule, past, designs))
+    if rule == "diagonal":
+        return [np.diag(J) / len(X) for J, X in zip(past, designs, strict=True)]
+    if kind == "es" and rule != "gr":
+        rates = [len(X) / np.linalg.norm(X, 2) ** 2 * (1.0 - 1e-13) for X in designs]
+        return [
+            weight_matrix_from_early_stopping(X.T @ X / len(X), rate * np.eye(len(total)), int(rule or 100))
+            for X, rate in zip(designs, rates, strict=True)
+        ]
+    priors = {"mn": None, "gr": 0.0, "es:gr": 0.0, "oracle": 0.0, "gr:0.7": 0.7, "gr:optimal": level}
+    return Zero() if priors[name] is None else Accumulated(prior=priors[name])
+
+
+def penalties_of(rule, past, designs):
+    match rule:
+        case "best":
+            return PENALTIES
+        case "trace":
+            return [np.trace(J) / len(J) / len(X) for J, X in zip(past, designs, strict=True)]
+        case "max":
+            return [max(np.linalg.eigvalsh(J)[-1], 0) / len(X) for J, X in zip(past, designs, strict=True)]
+        case "task-max":
+            return [np.linalg.norm(X, 2) ** 2 / len(X) for X in designs]
+        case "t-1":
+            return np.arange(len(designs))
+    return float(rule or 1)
 
 
 @pytest.mark.parametrize("words", SETTINGS)
