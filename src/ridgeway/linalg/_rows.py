@@ -45,10 +45,15 @@ class Rows:
             self.mean_low = self._average(self.mean)
 
     @classmethod
-    def of(cls, design: Array) -> "Rows":
-        """Return a design as rows of weight 1 about the origin, its targets zero."""
+    def of(cls, design: Array, total_weight: float | None = None) -> "Rows":
+        """Return a design as rows of weight 1 about the origin, with zeros as targets.
+
+        If fewer rows stand for more, as a triangular factor does, `total_weight` says how many: n_t.
+        """
         design = np.asarray(design, dtype=np.float64)
-        return cls(Task(design, np.zeros((len(design), 1)), None, None, True))
+        rows = cls(Task(design, np.zeros((len(design), 1)), None, None, True))
+        rows.total_weight = rows.total_weight if total_weight is None else total_weight
+        return rows
 
     @cached_property
     def X(self) -> Array:

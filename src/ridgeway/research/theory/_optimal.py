@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ridgeway.errors import InvalidParameterError
 from ridgeway.kernels import solve_triangular, svd, triangular_factor
 from ridgeway.linalg import definite_inverse, minimum_norm_gain, tolerance
-from ridgeway.research.theory._checks import Array
 from ridgeway.research.theory._directions import best_isotropic_penalty, updated_errors
+
+Array = NDArray[np.float64]
 
 
 def best_weight_matrices(moment: Array, designs: Sequence[Array], noise_variance: float) -> Array:
@@ -16,7 +18,7 @@ def best_weight_matrices(moment: Array, designs: Sequence[Array], noise_variance
     inverse = definite_inverse(moment)
     if inverse is None:
         raise InvalidParameterError(
-            "E[w_* w_*ᵀ] is singular, so that no finite weight matrix is optimal. Use optimal_gains()."
+            "E[w_* w_*ᵀ] is singular, so no finite weight matrix is optimal. Use optimal_gains()."
         )
     information = noise_variance * inverse
     weights = np.empty((len(designs), *moment.shape))
