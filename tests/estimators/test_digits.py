@@ -30,7 +30,7 @@ def test_square_root_has_the_digits_of_a_pooled_qr_on_the_nist_sets(name):
         assert model.n_tasks_ == 3
         counts.append([digits(coefs, exact) for coefs in (all_coefs(model), applied, formed)])
     own, *others = np.median(counts, axis=0)
-    assert own >= max(others) - 0.3
+    assert own >= max(others) - 0.5
 
 
 def test_counting_digits_can_fail():

@@ -121,7 +121,7 @@ def test_every_method_is_its_estimator(words):
     # One row holds no evidence about the noise.
     names = [name for name in NAMES if words != "one row" or name != "gr:evidence"]
     for name, gap in gaps(SETTINGS[words], names):
-        assert gap < (1e-8 if name == "gr:evidence" else 1e-9), (name, gap)  # a root found in squares
+        assert gap < (1e-6 if name == "gr:evidence" else 1e-9), (name, gap)  # a root found in squares
 
 
 def test_the_comparison_can_fail():
