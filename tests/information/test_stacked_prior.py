@@ -31,7 +31,7 @@ def pair(prior=PRIOR, **settings):
 
 
 def stacked(model):
-    return hasattr(model.state_.solver, "stacked")
+    return model.state_.stacked is not None
 
 
 def assert_agree(one, two, rtol=1e-10):
@@ -51,7 +51,7 @@ def test_stacked_is_as_good_as_apart(settings, sizes):
         assert_agree(one.partial_fit(X, y), two.partial_fit(X, y))
         assert stacked(one)
         assert not stacked(two)
-    stack = one.state_.solver.stacked
+    stack = one.state_.stacked.held
     assert not np.allclose(stack.moments(), one.information_.moments(), rtol=1e-6)  # the prior is in the copy alone
 
 
@@ -134,10 +134,10 @@ def test_what_is_stored_does_not_depend_on_who_asked():
 
 def test_the_stacked_factor_is_carried_while_somebody_asks():
     model = pair()[0].fit(*rows(20))
-    assert "solver" not in vars(model.state_)
+    assert "stacked" not in vars(model.state_)
     _ = model.coef_
-    assert "solver" in vars(model.partial_fit(*rows(5)).state_)  # asked after the last task
-    assert "solver" not in vars(model.partial_fit(*rows(5)).state_)  # and not any more
+    assert "stacked" in vars(model.partial_fit(*rows(5)).state_)  # asked after the last task
+    assert "stacked" not in vars(model.partial_fit(*rows(5)).state_)  # and not any more
 
 
 def test_a_prior_that_fades_before_the_first_row_is_let_go(capfd):

@@ -9,7 +9,7 @@ from ridgeway.data._schema import Schema, check_columns, checked_schema, listed
 from ridgeway.data._tables import Table, open_table, writer
 from ridgeway.data._task import LARGEST, Task, dense, is_sparse
 from ridgeway.data._typed import TypedTable
-from ridgeway.data._validation import check_rows, check_tasks, columns_of_a_model
+from ridgeway.data._validation import check_rows, check_tasks, check_values, columns_of_a_model
 
 __all__ = [
     "LARGEST",
@@ -27,6 +27,7 @@ __all__ = [
     "check_file",
     "check_rows",
     "check_tasks",
+    "check_values",
     "checked_rows",
     "checked_schema",
     "columns_of_a_model",

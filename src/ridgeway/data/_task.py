@@ -1,6 +1,6 @@
-"""One task's rows, checked: what the one door (`_validation`) lets through. It does without scikit-learn."""
+"""One task's rows, checked: what `_validation` lets through. It does without scikit-learn."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,18 @@ class Task:
     X : ndarray of float64, or of float32 that `dense` converts block by block, or scipy.sparse CSR of float64, of shape
         (n_samples, n_features)
     y : ndarray of shape (n_samples, n_targets), float64
-    sample_weight : ndarray of shape (n_samples,), all positive; None where every row weighs 1
+    sample_weight : ndarray of shape (n_samples,), all positive; None if every row weighs 1
     feature_names : ndarray of str, or None
-    single_target : whether `y` came as one column without a second axis
+    single_target : bool
+        Whether `y` came as one column without a second axis.
+    is_finite : bool
+        Whether all values are known to be finite, and their squares not to overflow. If not, whoever sums the rows sees
+        it in the sums, and then calls `check_values`.
+    n_samples, n_features, n_targets : int
+    total_weight : float
+        The n_t of the paper: Σ sample_weight.
+    log_weight : float
+        Σ log sample_weight, which the evidence needs.
     """
 
     X: Any
@@ -33,37 +42,28 @@ class Task:
     sample_weight: Array | None
     feature_names: NDArray[np.object_] | None
     single_target: bool
+    is_finite: bool
+    n_samples: int
+    n_features: int
+    n_targets: int
+    total_weight: float
+    log_weight: float
 
-    @property
-    def n_samples(self) -> int:
-        """Number of rows of positive weight."""
-        return int(self.X.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns of `X`."""
-        return int(self.X.shape[1])
-
-    @property
-    def n_targets(self) -> int:
-        """Number of columns of `y`."""
-        return int(self.y.shape[1])
-
-    @property
-    def total_weight(self) -> float:
-        """The n_t of the paper: Σ sample_weight."""
-        return float(self.n_samples) if self.sample_weight is None else float(self.sample_weight.sum())
-
-    @property
-    def log_weight(self) -> float:
-        """Σ log sample_weight, which the evidence needs."""
-        return 0.0 if self.sample_weight is None else float(np.log(self.sample_weight).sum())
-
-    def part(self, start: int, stop: int | None) -> "Task":
-        """Return the rows start to stop as a task of their own, not copied."""
-        rows = slice(start, stop)
-        weight = None if self.sample_weight is None else self.sample_weight[rows]
-        return replace(self, X=self.X[rows], y=self.y[rows], sample_weight=weight)
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: Array,
+        sample_weight: Array | None = None,
+        feature_names: NDArray[np.object_] | None = None,
+        single_target: bool = True,
+    ) -> "Task":
+        """Return rows that are known to be finite, counted."""
+        total, log = float(len(y)), 0.0
+        if sample_weight is not None:
+            total, log = float(sample_weight.sum()), float(np.log(sample_weight).sum())
+        shape = (len(y), int(X.shape[1]), int(y.shape[1]))
+        return cls(X, y, sample_weight, feature_names, single_target, True, *shape, total, log)
 
     def rows(self, start: int, stop: int) -> Array:
         """Return a dense copy of `[X, y]`, rows start to stop."""

@@ -1,8 +1,8 @@
 """The one door that raw data comes through.
 
 Whatever a user passes (arrays, sparse matrices, pandas, polars, pyarrow) leaves here as a frozen `Task`: float64,
-finite, its columns named where they had names, rows of weight zero gone; or as a typed error that says what is
-wrong, what was got and the remedy. Nothing here changes the estimator that asks.
+its columns named if they had names, without rows of weight zero; or as a typed error that says what is wrong, what was
+received and what to do. Nothing here changes the estimator that asks.
 """
 
 import copy
@@ -36,16 +36,16 @@ def check_tasks(
     first : whether the columns are to be learned from this call rather than compared with the estimator's
     labels : one label per row, or None for a single task
     """
+    if sample_weight is None and labels is None and _is_plain(estimator, X, y, first=first):
+        n, p = X.shape
+        columns = y.reshape(n, -1).astype(np.float64, copy=False)
+        return [Task(X, columns, None, None, y.ndim == 1, False, n, p, columns.shape[1], float(n), 0.0)]
     _refuse_shuffled_index(X, labels, "tasks")
-    names = None
-    plain = _plainly_good(estimator, X, y, first=first)
-    if not plain:
-        X, y, names = _check_table(estimator, X, y, sample_weight, first=first)
+    X, y, names = _check_table(estimator, X, y, sample_weight, first=first)
     single_target = y.ndim == 1
-    y = y.reshape(len(y), -1).astype(np.float64, copy=False)
+    y = y.reshape(len(y), -1)
     weight = _check_weight(sample_weight, len(y))
-    if not plain or weight is not None:
-        _refuse_overflow(X, y, weight)
+    _refuse_overflow(X, y, weight)
     tasks = []
     for label, index in _groups(labels, len(y)):
         part = None if weight is None else weight[index]
@@ -56,30 +56,33 @@ def check_tasks(
         if part is not None and not part.all():
             index = np.arange(len(y))[index][part > 0.0]
             part = part[part > 0.0]
-        tasks.append(Task(X[index], y[index], part, names, single_target))
+        tasks.append(Task.of(X[index], y[index], part, names, single_target))
     return tasks
 
 
 _PLAIN = (np.dtype(np.float64), np.dtype(np.float32))
 
 
-def _plainly_good(estimator: "BaseEstimator", X: Any, y: Any, *, first: bool) -> bool:
-    """Say whether two arrays of floats need no further check: a short cut of one pass, for small tasks above all."""
-    if not (type(X) is type(y) is np.ndarray and X.ndim == 2 and y.ndim in (1, 2)):
+def _is_plain(estimator: "BaseEstimator", X: Any, y: Any, *, first: bool) -> bool:
+    """Say whether X and y are arrays of floats that fit together and fit the model: nothing to check but the values."""
+    if not (type(X) is type(y) is np.ndarray and X.dtype in _PLAIN and y.dtype in _PLAIN):
         return False
-    if not (X.dtype in _PLAIN and y.dtype in _PLAIN):
+    if not (X.ndim == 2 and y.ndim in (1, 2) and len(X) == len(y) and X.size and y.size):
         return False
-    if not (len(X) == len(y) and X.size and y.size and X.flags.c_contiguous and y.flags.c_contiguous):
-        return False
-    if not first and (
-        hasattr(estimator, "feature_names_in_") or X.shape[1] != getattr(estimator, "n_features_in_", None)
-    ):
-        return False
-    # NaN, infinity and squares that overflow all show in the sum of squares. (Not by NumPy's BLAS: its threads would
-    # still be spinning when SciPy's begin to work.)
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.einsum("i,i->", X.ravel(), X.ravel()) + np.einsum("i,i->", y.ravel(), y.ravel())
-        return bool(squares <= LARGEST**2)
+    known = vars(estimator)
+    return first or ("feature_names_in_" not in known and X.shape[1] == known.get("n_features_in_"))
+
+
+def check_values(task: Task) -> None:
+    """Raise if a value of a task is not finite, or overflows once it is squared and summed. One pass over the rows."""
+    if task.is_finite:
+        return
+    from sklearn.utils.validation import check_array
+
+    with _typed_errors(None):
+        check_array(task.X, dtype=None, input_name="X")
+        check_array(task.y, dtype=None, input_name="y")
+    _refuse_overflow(task.X, task.y, None)
 
 
 def _check_table(
@@ -187,7 +190,7 @@ def _refuse_overflow(X: Any, y: Array, weight: Array | None) -> None:
     values = X.data if is_sparse(X) else X
     root = 1.0 if weight is None else np.sqrt(max(weight.max(), 1.0))
     for name, array in (("X", values), ("y", y)):
-        largest = max(array.max(initial=0.0), -array.min(initial=0.0)) * root
+        largest = float(max(array.max(initial=0.0), -array.min(initial=0.0))) * root
         if largest > LARGEST:
             raise InvalidDataError(
                 f"{name} has values whose squares overflow (up to {largest:.3g}, weight included; the most is "

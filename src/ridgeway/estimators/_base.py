@@ -2,6 +2,7 @@
 
 import copy
 from abc import ABC, abstractmethod
+from operator import is_
 from typing import Any, Literal, Self, overload
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, Tags
 from sklearn.utils.validation import check_is_fitted
 
+from ridgeway._checks import flag
 from ridgeway.data import Task, check_rows, check_tasks
 from ridgeway.errors import InferenceError, InvalidParameterError
 from ridgeway.information import SquareRoot
@@ -78,8 +80,7 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
             Whether to return as well the standard deviation of a new observation of weight 1, noise included: infinite
             where the rows learned say nothing about it. For `GeneralizedRidge` with `weights.Accumulated`.
         """
-        check_is_fitted(self)
-        state, rows = self._state, check_rows(self, X)
+        state, rows = self.state_, check_rows(self, X)
         predicted = rows @ state.answer.coef + state.answer.intercept
         shape = (len(predicted),) if state.origin.single_target else predicted.shape
         if not return_std:
@@ -94,42 +95,40 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
     @property
     def coef_(self) -> Array:
         """ŵ_t, of shape (n_features,), or (n_targets, n_features) if y has two axes."""
-        check_is_fitted(self)
-        coef = self._state.answer.coef.T.copy()
-        return coef[0] if self._state.origin.single_target else coef
+        state = self.state_
+        coef = state.answer.coef.T.copy()
+        return coef[0] if state.origin.single_target else coef
 
     @property
     def intercept_(self) -> float | Array:
         """b_t, a number, or of shape (n_targets,) if y has two axes."""
-        check_is_fitted(self)
-        intercept = self._state.answer.intercept
+        intercept = self.state_.answer.intercept
         return float(intercept[0]) if self._state.origin.single_target else intercept.copy()
 
     @property
     def rank_(self) -> int:
         """Rank of the last system that was solved, decided on columns scaled to unit norm."""
-        check_is_fitted(self)
-        if self._state.answer.rank is None:
+        rank = self.state_.answer.rank
+        if rank is None:
             raise AttributeError(f"{type(self).__name__} solves no system of equations, so it has no rank_.")
-        return self._state.answer.rank
+        return rank
 
     @property
     def state_(self) -> State:
         """What is remembered between tasks. It is frozen; see `ridgeway.weights`."""
-        check_is_fitted(self)
+        if "_state" not in vars(self):
+            check_is_fitted(self)
         return self._state
 
     @property
     def n_tasks_(self) -> int:
         """Tasks learned."""
-        check_is_fitted(self)
-        return self._state.n_tasks
+        return self.state_.n_tasks
 
     @property
     def n_samples_seen_(self) -> int:
         """Rows learned, rows of weight zero aside."""
-        check_is_fitted(self)
-        return self._state.n_samples
+        return self.state_.n_samples
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_state")
@@ -140,30 +139,33 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         return tags
 
     def _take(self, state: State | None, tasks: list[Task]) -> Self:
-        if state is not None:
-            state.origin.check_targets(tasks[0])
-        policy, origin = self._policy(), self._origin(tasks[0])
-        after = policy.start(origin) if state is None else state.resumed(origin)
+        policy, first = self._policy(), tasks[0]
+        after = policy.start(self._origin(first)) if state is None else self._resumed(state, first)
         for task in tasks:
             after = policy.step(after, task)
-        self._swap(after, tasks[0])
-        return self
-
-    def _swap(self, state: State, task: Task) -> None:
-        """Put a new state in place: nothing can fail here."""
-        self._state = state
-        self.n_features_in_ = task.n_features
-        if task.feature_names is not None:
-            self.feature_names_in_ = task.feature_names
+        self._state = after  # nothing can fail from here
+        self.n_features_in_ = first.n_features
+        if first.feature_names is not None:
+            self.feature_names_in_ = first.feature_names
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+        return self
+
+    def _resumed(self, state: State, task: Task) -> State:
+        """Return the state under the present settings, or raise if they or the targets do not fit."""
+        origin = state.origin
+        if task.single_target != origin.single_target or task.n_targets != origin.coef.shape[1]:
+            origin.check_targets(task)
+        settings = (self.initial_coef, self.fit_intercept, self._keeps)
+        if all(map(is_, settings, (origin.given, origin.centered, origin.information))):
+            return state
+        return state.resumed(self._origin(task))
 
     def _origin(self, task: Task) -> Origin:
         """Return where a model with these settings starts."""
-        if not isinstance(self.fit_intercept, bool | np.bool_):
-            raise InvalidParameterError(f"fit_intercept must be True or False; got {self.fit_intercept!r}.")
+        centered = flag(self.fit_intercept, "fit_intercept")
         start = checked_start(self.initial_coef, task.n_features, task.n_targets)
-        return Origin(start, self._keeps, bool(self.fit_intercept), task.single_target)
+        return Origin(start, self._keeps, centered, task.single_target, self.initial_coef)
 
     def _with(self, state: State) -> Self:
         """Return a model like this one, with another state."""

@@ -25,6 +25,8 @@ from ridgeway.weights import (
 
 Array = NDArray[np.float64]
 
+DEFAULT = Accumulated()
+
 
 class GeneralizedRidge(ContinualRegressor):
     """Continual regression that does not forget (GR).
@@ -178,7 +180,7 @@ class GeneralizedRidge(ContinualRegressor):
         return KINDS[self.information]
 
     def _policy(self) -> WeightPolicy:
-        return Accumulated() if self.weights is None else checked_policy(self.weights)
+        return DEFAULT if self.weights is None else checked_policy(self.weights)
 
     def _informed(self) -> Any:
         if not isinstance(self.state_, Informed):

@@ -5,7 +5,7 @@ add to and keeps half of them.
 """
 
 from ridgeway.information._all_rows import AllRows
-from ridgeway.information._base import Information
+from ridgeway.information._base import Information, Stacked
 from ridgeway.information._decay import evidence_decay
 from ridgeway.information._evidence import (
     LearnedPrior,
@@ -16,7 +16,6 @@ from ridgeway.information._evidence import (
 )
 from ridgeway.information._inference import Inference
 from ridgeway.information._moments import Moments
-from ridgeway.information._solver import Solver
 from ridgeway.information._square_root import SquareRoot
 from ridgeway.information._structured import learn_directions, learn_groups
 
@@ -27,8 +26,8 @@ __all__ = [
     "Information",
     "LearnedPrior",
     "Moments",
-    "Solver",
     "SquareRoot",
+    "Stacked",
     "evidence_decay",
     "evidence_estimate",
     "learn_by_gcv",

@@ -6,8 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.data import Task
-from ridgeway.information._solver import PlainSolver
+from ridgeway.data import Task, check_values
 from ridgeway.linalg import Solution, pooled_factor, pooled_least_squares, pooled_means
 
 Array = NDArray[np.float64]
@@ -42,12 +41,12 @@ class AllRows:
 
     def add(self, task: Task) -> "AllRows":
         """Keep a copy of a task's rows: the caller may reuse the arrays."""
+        check_values(task)
         kept = replace(task, X=task.X.copy(), y=task.y.copy())
         return replace(self, tasks=(*self.tasks, kept))
 
-    def solver(self, prior: Array, start: Array) -> PlainSolver:
-        """Return what solves on all rows."""
-        return PlainSolver(self, prior, start)
+    def stacked(self, prior: Array, start: Array) -> None:
+        """Return None: a prior plays no part."""
 
     def solve(self, prior: Array, start: Array) -> Solution:
         """Return least squares on all rows, nearest to `start` if not unique. A prior plays no part. O(n·p²)."""

@@ -3,22 +3,18 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.data import Task
-from ridgeway.errors import InvalidDataError, InvalidStateError, MergeError, RemovalError
-from ridgeway.information._solver import Solver
+from ridgeway.data import LARGEST, Task, check_values
+from ridgeway.errors import InvalidDataError, MergeError, RemovalError
+from ridgeway.information._parts import put_together, taken_apart
 from ridgeway.kernels import Mean
 from ridgeway.linalg import Solution, empty_triangle
 
 Array = NDArray[np.float64]
-
-WHOLE = ("n_features", "n_targets", "n_samples")
-NUMBERS = ("total_weight", "log_weight", "digits_lost")
-ARRAYS = ("mean", "mean_low", "matrix", "peak")
 
 
 class Held(NamedTuple):
@@ -28,6 +24,16 @@ class Held(NamedTuple):
     mean: Array
     mean_low: Array
     peak: Array
+
+
+class Stacked(Protocol):
+    """Information with a prior on top: what is asked for after every task is then answered in O(p²)."""
+
+    def solve(self) -> Solution:
+        """Return the minimiser of Σ w·(y − x·w − b)² + ‖w − start‖²_prior."""
+
+    def after(self, task: Task, decay: float = 1.0) -> "Stacked | None":
+        """Return the same with everything multiplied by `decay` and a task added, or None if it gains nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,39 +92,23 @@ class Information(ABC):
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return counts and arrays, both by name: `from_parts` makes the same of them, bit for bit."""
-        counts = {name: getattr(self, name) for name in (*WHOLE, "centered", *NUMBERS)}
-        arrays = {name: getattr(self, name) for name in ARRAYS} | {"matrix": _packed(self.matrix)}
-        return counts, arrays
+        return taken_apart(self)
 
     @classmethod
     def from_parts(cls, counts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Self:
         """Return the information that `to_parts` took apart, or raise `InvalidStateError`."""
-        whole: dict[str, Any] = {name: counts.get(name) for name in WHOLE}
-        numbers: dict[str, Any] = {name: counts.get(name) for name in NUMBERS}
-        if any(type(number) is not int for number in whole.values()) or type(counts.get("centered")) is not bool:
-            raise InvalidStateError("the counts of a state must be whole numbers. Read an intact copy.")
-        if any(type(number) is not float or not np.isfinite(number) for number in numbers.values()):
-            raise InvalidStateError("the weights of a state must be finite numbers. Read an intact copy.")
-        held = {name: _checked(arrays, name) for name in ARRAYS}
-        width = whole["n_features"] + whole["n_targets"]
-        sizes = {name: width * (width + 1) // 2 if name == "matrix" else width for name in ARRAYS}
-        wrong = [name for name in ARRAYS if held[name].shape != (sizes[name],)]
-        if min(whole["n_features"], whole["n_targets"]) < 1 or wrong:
-            raise InvalidStateError(f"the arrays of a state do not fit together: {', '.join(wrong) or 'counts'}.")
-        if whole["n_samples"] < 0 or min(numbers["total_weight"], numbers["digits_lost"], *held["peak"]) < 0.0:
-            raise InvalidStateError("a state has a negative count, weight or sum of squares. Read an intact copy.")
-        held["matrix"] = _unpacked(held["matrix"], width)
-        fields: dict[str, Any] = {**whole, **numbers, **held}
-        return cls(centered=counts["centered"], **fields)
+        return cls(**put_together(counts, arrays))
 
     def add(self, task: Task) -> Self:
         """Return the information with a task's rows added. O(n·p²).
 
-        Raises `InvalidDataError` if the sums are not finite: a value is not, or it overflows once squared and summed.
+        Raises `InvalidDataError` if a value is not finite, which shows in the sums, or overflows once squared.
         """
         held = self._with_task(task)
-        if not np.isfinite(held.peak).all():
-            raise InvalidDataError("the information overflows with this task. Change the unit of its columns.")
+        if not held.peak.max() <= LARGEST**2:
+            check_values(task)
+            if not np.isfinite(held.peak).all():
+                raise InvalidDataError("the information overflows with this task. Change the units of its columns.")
         return replace(
             self,
             n_samples=self.n_samples + task.n_samples,
@@ -165,6 +155,7 @@ class Information(ABC):
         What remains must be safely of full rank: a direction that only the removed rows knew is gone for good, and
         rounding would stand in its place.
         """
+        check_values(task)
         left = self.total_weight - task.total_weight
         if task.n_samples >= self.n_samples or left <= 0.0:
             raise RemovalError(
@@ -209,20 +200,16 @@ class Information(ABC):
         """
         rows = self.n_samples - self.centered
         size = min(rows, self.n_features) if not prior.any() else self.n_features
-        solution = self._solve(prior, start, np.zeros_like(start), size, self.offset)
+        offset = np.sqrt(self.total_weight) * np.abs(self.mean[: self.n_features])  # what centring took off
+        solution = self._solve(prior, start, np.zeros_like(start), size, offset)
         if solution.rank == self.n_features or not start.any():
             return solution
-        nearest = self._solve(prior, start, start, size, self.offset)  # as a change from `start`, the least there is
+        nearest = self._solve(prior, start, start, size, offset)  # as a change from `start`, the least there is
         return replace(nearest, coef=start + nearest.coef)
 
     @abstractmethod
-    def solver(self, prior: Array, start: Array) -> Solver:
-        """Return what solves as `solve` does, and may go on to do so as tasks are added."""
-
-    @property
-    def offset(self) -> Array:
-        """The norms of what centring took off the features, √W·|mean|, of shape (n_features,)."""
-        return np.asarray(np.sqrt(self.total_weight) * np.abs(self.mean[: self.n_features]))
+    def stacked(self, prior: Array, start: Array) -> "Stacked | None":
+        """Return the information with a prior on top, as if it were rows, or None if that gains nothing."""
 
     def intercept(self, coef: Array) -> Array:
         """Return the intercepts (n_targets,) that go with `coef` (n_features, n_targets): ȳ − x̄·coef."""
@@ -300,30 +287,3 @@ def refuse_removal() -> RemovalError:
         "direction of the features or about the targets, or they were never learned. Keep the task, or learn the "
         "remaining tasks again."
     )
-
-
-def _checked(arrays: Mapping[str, Array], name: str) -> Array:
-    """Return a copy of one array of a state."""
-    if name not in arrays:
-        raise InvalidStateError(f"the state has no array {name!r}. Pass all that to_arrays() returned.")
-    array = np.array(arrays[name])
-    if array.dtype != np.float64 or not np.isfinite(array).all():
-        raise InvalidStateError(f"the array {name!r} of a state must hold finite float64 numbers. Read an intact copy.")
-    return array
-
-
-def _packed(triangle: Array) -> Array:
-    """Return an upper triangle as one vector, column after column."""
-    width = len(triangle)
-    flat = np.empty(width * (width + 1) // 2)
-    for j in range(width):
-        flat[j * (j + 1) // 2 :][: j + 1] = triangle[: j + 1, j]
-    return flat
-
-
-def _unpacked(flat: Array, width: int) -> Array:
-    """Return the upper triangle that `_packed` gave, zeros below."""
-    triangle = np.zeros((width, width), order="F")
-    for j in range(width):
-        triangle[: j + 1, j] = flat[j * (j + 1) // 2 :][: j + 1]
-    return triangle

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from ridgeway.data import Task
 from ridgeway.errors import InvalidStateError
 from ridgeway.information._base import Held, Information, digits_at_stake, refuse_removal
-from ridgeway.information._solver import PlainSolver
 from ridgeway.kernels import Mean, comoment_update, comoments_of, triangular_factor
 from ridgeway.linalg import (
     Solution,
@@ -60,9 +59,8 @@ class Moments(Information):
         return made
 
     def _with_task(self, task: Task) -> Held:
-        update = comoment_update(
-            self.matrix, self.running_mean, task.X, task.y, task.sample_weight, centered=self.centered
-        )
+        past = Mean(self.total_weight, self.mean, self.mean_low)
+        update = comoment_update(self.matrix, past, task.X, task.y, task.sample_weight, centered=self.centered)
         peak = np.maximum(self.peak, update.matrix.diagonal())
         return Held(update.matrix, update.mean.high, update.mean.low, peak)
 
@@ -99,9 +97,8 @@ class Moments(Information):
             raise refuse_removal()
         return Held(matrix, mean.high, mean.low, noise), digits
 
-    def solver(self, prior: Array, start: Array) -> PlainSolver:
-        """Return what solves as `solve` does: a prior is added to squares when they are solved for."""
-        return PlainSolver(self, prior, start)
+    def stacked(self, prior: Array, start: Array) -> None:
+        """Return None: a prior is added to the squares when they are solved for."""
 
     def _scaled(self, factor: float) -> Array:
         return np.asarray(self.matrix * factor)

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from ridgeway.data import Task
 from ridgeway.information._base import Held, Information, digits_at_stake, refuse_removal
-from ridgeway.information._solver import PlainSolver
 from ridgeway.kernels import Mean, factor_update, qr_update, triangular_factor
 from ridgeway.linalg import (
     Solution,
@@ -30,28 +29,29 @@ WEAKEST, STRONGEST = 1e-8, 1e4
 
 
 @dataclass(frozen=True, eq=False)
-class StackedSolver:
-    """Solves with a factor that includes the prior, as if it were rows: O(p²) a time, O(n·p²) to add a task."""
+class StackedFactor:
+    """A factor that includes the prior, as if it were rows: O(p²) to solve, O(n·p²) to add a task."""
 
-    stacked: "SquareRoot"
+    held: "SquareRoot"
     prior: Array
     start: Array
 
     def solve(self) -> Solution:
         """Return the minimiser."""
-        held, p = self.stacked, self.stacked.n_features
-        found = solve_under_prior(held.matrix, self.prior, held.peak[:p], held.offset)
+        held, p = self.held, self.held.n_features
+        offset = np.sqrt(held.total_weight) * np.abs(held.mean[:p])
+        found = solve_under_prior(held.matrix, self.prior, held.peak[:p], offset)
         if found is not None:
             return found
         R, z = np.hsplit(held.matrix[:p], [p])
-        return solve_triangle(R, z, size=p, offset=held.offset)
+        return solve_triangle(R, z, size=p, offset=offset)
 
-    def after(self, task: Task, decay: float = 1.0) -> "StackedSolver | None":
-        """Return the solver with a task added, or None if the prior has become weak beside the rows."""
-        past = self.stacked if decay == 1.0 else self.stacked.scaled(decay)
+    def after(self, task: Task, decay: float = 1.0) -> "StackedFactor | None":
+        """Return the factor with a task added, or None if the prior has become weak beside the rows."""
+        past = self.held if decay == 1.0 else self.held.scaled(decay)
         after, prior = past.add(task), decay * self.prior
         weak = (prior < WEAKEST * after.peak[: after.n_features]).any()
-        return None if weak else StackedSolver(after, prior, self.start)
+        return None if weak else StackedFactor(after, prior, self.start)
 
 
 class SquareRoot(Information):
@@ -75,9 +75,8 @@ class SquareRoot(Information):
         return R
 
     def _with_task(self, task: Task) -> Held:
-        update = factor_update(
-            self.matrix, self.running_mean, task.X, task.y, task.sample_weight, centered=self.centered
-        )
+        past = Mean(self.total_weight, self.mean, self.mean_low)
+        update = factor_update(self.matrix, past, task.X, task.y, task.sample_weight, centered=self.centered)
         return Held(update.matrix, update.mean.high, update.mean.low, self.peak + update.squares)
 
     def _with_other(self, other: Self) -> Held:
@@ -113,16 +112,18 @@ class SquareRoot(Information):
             raise refuse_removal()
         return Held(factor, mean.high, mean.low, noise), digits
 
-    def solver(self, prior: Array, start: Array) -> PlainSolver | StackedSolver:
-        """Return what solves as `solve` does; in O(p²) if the prior is diagonal and neither weak nor overwhelming."""
-        squares = self.peak[: self.n_features]
-        if prior.ndim > 1 or self.n_samples == 0 or not _between(prior, squares):
-            return PlainSolver(self, prior, start)
-        p, top = self.n_features, empty_triangle(len(self.mean))
+    def stacked(self, prior: Array, start: Array) -> StackedFactor | None:
+        """Return the factor with the prior on top, if that is diagonal and neither weak nor overwhelming. O(p³)."""
+        p, squares = self.n_features, self.peak[: self.n_features]
+        if prior.ndim > 1 or self.n_samples == 0 or not prior.all():
+            return None
+        if not ((prior >= WEAKEST * squares) & (prior <= STRONGEST * squares)).all():
+            return None
+        top = empty_triangle(len(self.mean))
         np.fill_diagonal(top[:p, :p], np.sqrt(prior))
         top[:p, p:] = np.sqrt(prior)[:, None] * start
-        stacked = qr_update(top, self.matrix, triangular=True)
-        return StackedSolver(replace(self, matrix=stacked, peak=self.peak + column_squares(top)), prior, start)
+        factor = qr_update(top, self.matrix, triangular=True)
+        return StackedFactor(replace(self, matrix=factor, peak=self.peak + column_squares(top)), prior, start)
 
     def _scaled(self, factor: float) -> Array:
         return np.asarray(self.matrix * np.sqrt(factor))
@@ -134,7 +135,3 @@ class SquareRoot(Information):
         if prior.any():
             return solve_penalized(R, rhs, psd_root(prior), start - origin, size=size, offset=offset)
         return solve_triangle(R, rhs, size=size, offset=offset)
-
-
-def _between(prior: Array, squares: Array) -> bool:
-    return bool(((prior >= WEAKEST * squares) & (prior <= STRONGEST * squares) & (prior > 0.0)).all())

@@ -4,7 +4,7 @@ So the bits of the result do not depend on the number of threads.
 """
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,20 +72,6 @@ class Rows(NamedTuple):
     def _dense(self) -> NDArray[np.floating]:
         """Return X, float32 as it is, as an array."""
         return dense(self.X) if is_sparse(self.X) else self.X
-
-
-def weighted(rows: Rows, order: Literal["C", "F"], *, centered: bool) -> tuple[Array, Mean]:
-    """Return some rows times the roots of the weights, about their own mean if `centered`, below one of zeros."""
-    block = np.zeros((len(rows.y) + 1, rows.width), order=order)
-    body, total, low = block[1:], rows.total_weight(), np.zeros(rows.width)
-    high = rows.mean() if centered else low
-    rows.write(body, high)
-    if centered:
-        low = (np.ones(len(body)) if rows.weight is None else rows.weight) @ body / total
-        body -= low
-    if rows.root is not None:
-        body *= rows.root[:, None]
-    return block, Mean(total, high, low)
 
 
 def condensed(

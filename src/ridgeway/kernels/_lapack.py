@@ -6,13 +6,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpocon, dpotrf, dpotrs, dtrcon
+from scipy.linalg.lapack import dtrtrs as small_dtrtrs
 
+from ridgeway.kernels import _blocks
 from ridgeway.kernels import _reference as plain
-from ridgeway.kernels._blocks import Rows, condensed, n_blocks, weighted
-from ridgeway.kernels._means import Mean
+from ridgeway.kernels._blocks import Rows, condensed, n_blocks
+from ridgeway.kernels._means import Mean, about_own_mean
 from ridgeway.kernels._reference import Updated
 from ridgeway.kernels._routines import dsyrk, dtpmqrt, dtpqrt, dtrtrs
-from ridgeway.kernels._threads import WIDE, few_threads, in_parallel, threads_for
+from ridgeway.kernels._threads import FEW, WIDE, few_threads, in_parallel, threads_for
 
 Array = NDArray[np.float64]
 
@@ -32,23 +34,23 @@ smallest_eigenvalue = few_threads(plain.smallest_eigenvalue)
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite shows in the squares
 def factor_update(R: Array, past: Mean, X: Any, y: Array, weight: Array | None, *, centered: bool) -> Updated:
     """As `_reference.factor_update`."""
+    if not _is_tall(X, y):
+        return _by_rows(R, past, (X, y, weight), "F", centered, _absorb)
     rows = Rows.of(X, y, weight)
-    if not _is_tall(rows):
-        return _by_rows(R, past, rows, "F", centered, _absorb)
     task, own = condensed(rows, centered=centered, factored=True, make=_factor_of, join=_joined_factors)
     mean, gap = _together(past, own, centered)
     below = np.empty((1 + len(task), rows.width), order="F")
     below[0], below[1:] = gap, task
-    squares = _squares(below)
+    squares = np.einsum("ij,ij->j", below, below)
     return Updated(_overwritten(R, below, len(task)), mean, squares)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite shows in the squares
 def comoment_update(S: Array, past: Mean, X: Any, y: Array, weight: Array | None, *, centered: bool) -> Updated:
     """As `_reference.comoment_update`."""
+    if not _is_tall(X, y):
+        return _by_rows(S, past, (X, y, weight), "C", centered, _multiply)
     rows = Rows.of(X, y, weight)
-    if not _is_tall(rows):
-        return _by_rows(S, past, rows, "C", centered, _multiply)
     task, own = condensed(rows, centered=centered, factored=False, make=_products_of, join=np.add)
     mean, gap = _together(past, own, centered)
     task += gap[:, None] * gap
@@ -70,6 +72,8 @@ def qr_update(R: Array, rows: Array, *, triangular: bool = False) -> Array:
 
 def solve_triangular(R: Array, right: Array, *, transposed: bool = False) -> Array:
     """As `_reference.solve_triangular`."""
+    if R.size < FEW and R.size * right.shape[1] < FEW:
+        return np.asarray(small_dtrtrs(R, right, trans=int(transposed))[0])
     solved = right.copy(order="F")
     if R.strides[0] != R.itemsize:
         R = np.asfortranarray(R)
@@ -81,6 +85,8 @@ def solve_triangular(R: Array, right: Array, *, transposed: bool = False) -> Arr
 
 def triangle_condition(R: Array) -> float:
     """As `_reference.triangle_condition`, estimated: never below it, rarely more than three times as large. O(p²)."""
+    if R.size < FEW:
+        return float(dtrcon(R, norm="1", uplo="U", diag="N")[0])
     with threads_for(len(R), R.size):
         return float(dtrcon(R, norm="1", uplo="U", diag="N")[0])
 
@@ -104,26 +110,30 @@ def definite_solve(U: Array, right: Array) -> Array:
         return np.asarray(dpotrs(U, right)[0])
 
 
-def _is_tall(rows: Rows) -> bool:
-    return rows.width < WIDE and n_blocks(len(rows.y), rows.width) > 1
+def _is_tall(X: Any, y: Array) -> bool:
+    """Say whether rows are many enough for their number of columns to be cut into blocks."""
+    (n, k), p = y.shape, X.shape[1]
+    return n * (p + k) > _blocks.ENTRIES and p + k < WIDE and n_blocks(n, p + k) > 1
 
 
 def _by_rows(
     matrix: Array,
     mean: Mean,
-    rows: Rows,
+    rows: tuple[Any, Array, Array | None],
     order: Literal["C", "F"],
     centered: bool,
     add: Callable[[Array, Array], None],
 ) -> Updated:
     """Add the rows themselves, some at a time, each part about its own mean, to a copy of the matrix."""
-    matrix, squares = matrix.copy(order="F"), np.zeros(rows.width)
-    step = ROWS if rows.width >= WIDE else len(rows.y)
-    for start in range(0, len(rows.y), step):
-        part = rows.part(slice(start, start + step))
-        block, own = weighted(part, order, centered=centered)
+    (X, y, weight), width = rows, len(matrix)
+    matrix, squares = matrix.copy(order="F"), np.zeros(width)
+    step = ROWS if width >= WIDE else len(y)
+    for start in range(0, len(y), step):
+        part = slice(start, start + step)
+        own_weight = None if weight is None else weight[part]
+        block, own = about_own_mean(X[part], y[part], own_weight, order, centered=centered)
         mean, block[0] = _together(mean, own, centered)
-        squares += _squares(block)
+        squares += np.einsum("ij,ij->j", block, block)
         add(matrix, block)
     return Updated(matrix, mean, squares)
 
@@ -168,6 +178,9 @@ def _absorb(R: Array, rows: Array, triangular_rows: int = 0) -> None:
     A wide factor takes them panel by panel; the threads share out the columns right of a panel.
     """
     width, full = len(R), len(rows) - triangular_rows
+    if width * rows.size < FEW:
+        dtpqrt(R, rows, triangular_rows=triangular_rows, panel=_reflectors(width))
+        return
     if width < WIDE:
         with threads_for(width, rows.size * width):
             dtpqrt(R, rows, triangular_rows=triangular_rows, panel=_reflectors(width))
@@ -194,7 +207,3 @@ def _absorb_panel(panel: Array, rows: Array, triangular_rows: int) -> None:
 def _reflectors(width: int) -> int:
     """Return how many columns' reflectors LAPACK should put together: one in a narrow matrix keeps most digits."""
     return min(1 + width // 20, 32)
-
-
-def _squares(rows: Array) -> Array:
-    return np.asarray(np.einsum("ij,ij->j", rows, rows))

@@ -1,9 +1,11 @@
 """Weighted means of rows, each a sum of two numbers, so that a large offset costs no digits."""
 
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ridgeway.data import dense
 
 Array = NDArray[np.float64]
 
@@ -40,6 +42,29 @@ class Mean(NamedTuple):
         apart = (other.high - self.high) + (other.low - self.low)
         moved = two_sum(self.high, self.low - apart * (other.weight / left))
         return Mean(left, *moved), apart * np.sqrt(other.weight * (self.weight / left))
+
+
+def about_own_mean(
+    X: Any, y: Array, weight: Array | None, order: Literal["C", "F"], *, centered: bool
+) -> tuple[Array, Mean]:
+    """Return rows [X, y] times the roots of the weights, about their own mean if `centered`, below a row of zeros."""
+    X = X if type(X) is np.ndarray else dense(X)
+    (n, p), width = X.shape, X.shape[1] + y.shape[1]
+    block, ones = np.zeros((n + 1, width), order=order), np.ones(n) if weight is None else weight
+    body, total, low = block[1:], float(ones.sum()), np.zeros(width)
+    high = np.concatenate([ones @ X, ones @ y]) / total if centered else low
+    if order == "C":
+        np.subtract(X, high[:p], out=body[:, :p])
+        np.subtract(y, high[p:], out=body[:, p:])
+    else:  # by columns, as the block is in memory
+        np.subtract(X.T, high[:p, None], out=body[:, :p].T)
+        np.subtract(y.T, high[p:, None], out=body[:, p:].T)
+    if centered:
+        low = ones @ body / total
+        body -= low
+    if weight is not None:
+        body *= np.sqrt(weight)[:, None]
+    return block, Mean(total, high, low)
 
 
 def two_sum(high: Array, low: Array) -> tuple[Array, Array]:

@@ -93,7 +93,7 @@ def solve_triangle(R: Array, rhs: Array, *, size: int, offset: Array | float = 0
     O(p²) where a condition estimate shows full rank, one SVD otherwise. Columns are scaled to unit norm before the
     rank is decided; the norm that is least is that of w itself, unscaled.
     """
-    scale, spread = equilibrate(column_norms(R), offset)
+    scale, spread = equilibrate(np.sqrt(np.einsum("ij,ij->j", R, R)), offset)
     live = scale > 0.0
     scaled = np.asfortranarray(R / np.where(live, scale, np.inf))
     p = len(R)

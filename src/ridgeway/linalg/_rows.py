@@ -51,7 +51,7 @@ class Rows:
         If fewer rows stand for more, as a triangular factor does, `total_weight` says how many: n_t.
         """
         design = np.asarray(design, dtype=np.float64)
-        rows = cls(Task(design, np.zeros((len(design), 1)), None, None, True))
+        rows = cls(Task.of(design, np.zeros((len(design), 1))))
         rows.total_weight = rows.total_weight if total_weight is None else total_weight
         return rows
 

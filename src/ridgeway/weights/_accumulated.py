@@ -1,5 +1,6 @@
 """The policy that keeps the past's information, and solves when somebody asks."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,21 +46,30 @@ class Accumulated(WeightPolicy):
     def start(self, origin: Origin) -> Retained:
         """Return the state before the first task: no information, and the prior beside it."""
         (p, k), decay = origin.coef.shape, self._decay()
-        empty = origin.information.empty(p, k, centered=origin.centered)
+        empty, prior = origin.information.empty(p, k, centered=origin.centered), self._prior(p)
+        given = (self.prior, self.decay)
         if decay is None:
-            return Adaptive(origin, 0, empty, self._prior(p))
+            return Adaptive(origin, 0, empty, prior, given=given)
         if decay == 1.0:
-            return Pooled(origin, 0, empty, self._prior(p))
-        return Fading(origin, 0, empty, self._prior(p), decay)
+            return Pooled(origin, 0, empty, prior, given=given)
+        return Fading(origin, 0, empty, prior, decay, given=given)
 
     def step(self, state: Any, task: Task) -> Retained:
         """Return the state with a task's rows added."""
+        prior, decay = getattr(state, "given", (None, None))
+        if prior is not self.prior or decay is not self.decay:
+            state = self._adopted(state, task.n_features)
+        after: Retained = state.after(task)
+        return after
+
+    def _adopted(self, state: Any, n_features: int) -> Retained:
+        """Return a state under this policy's prior, or raise if it is not a state of this policy."""
         decay = self._decay()
         kind = Adaptive if decay is None else Pooled if decay == 1.0 else Fading
         if type(state) is not kind or (isinstance(state, Fading) and state.decay != decay):
             raise changed()
-        after: Retained = state.after(task, self._prior(task.n_features))
-        return after
+        adopted: Retained = replace(state, prior=self._prior(n_features), given=(self.prior, self.decay))
+        return adopted
 
     def design(self) -> FullInformation:
         """Return the twin that theory accepts; raise if the prior or the decay is learned from the targets."""

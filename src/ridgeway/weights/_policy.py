@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from ridgeway._checks import finite, nonnegative, nonnegative_array
-from ridgeway.data import Task
+from ridgeway.data import Task, check_values
 from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.linalg import Rows, Solution, checked_semidefinite, penalized_change, penalty_gain
 from ridgeway.weights._states import Anchored, Answer, Origin, changed
@@ -67,6 +67,7 @@ class DesignPolicy(WeightPolicy):
         """Return the state after a task. Each task sets its own intercept, b_t = ȳ_t − x̄_t·ŵ_t."""
         if not isinstance(state, Anchored) or state.policy is not type(self):
             raise changed()
+        check_values(task)
         rows = Rows(task, center=state.origin.centered)
         change = self._change(state.memory, rows, state.answer.coef)
         coef = state.answer.coef + change.coef

@@ -2,7 +2,7 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol, Self, runtime_checkable
 
@@ -17,12 +17,13 @@ from ridgeway.errors import (
     MergeError,
     PrecisionWarning,
 )
-from ridgeway.information import Inference, Information, Solver, SquareRoot, evidence_decay, learn_penalty
+from ridgeway.information import Inference, Information, SquareRoot, Stacked, evidence_decay, learn_penalty
 from ridgeway.linalg import EPS
 
 Array = NDArray[np.float64]
 
-FEWEST_DIGITS = 4
+MOST_GROWTH = 1e-4 / EPS
+"""If rounding errors may have grown more than this, fewer than four digits are correct."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,21 +49,21 @@ class Origin:
         Whether an intercept is fitted.
     single_target : bool
         Whether `y` has one axis.
+    given : object
+        ŵ_0 as the user gave it: it is checked once, as long as it is the same object.
     """
 
     coef: Array
     information: Any = SquareRoot
     centered: bool = True
     single_target: bool = True
+    given: Any = None
 
     def check_targets(self, task: Task) -> None:
         """Raise if a task's targets are not those of the model."""
-        p_k = self.coef.shape
-        if (task.single_target, task.n_targets) != (self.single_target, p_k[1]):
-            has, got = (
-                f"shape (n_samples,{'' if single else f' {k}'})"
-                for single, k in ((self.single_target, p_k[1]), (task.single_target, task.n_targets))
-            )
+        mine, theirs = (self.single_target, self.coef.shape[1]), (task.single_target, task.n_targets)
+        if mine != theirs:
+            has, got = (f"shape (n_samples,{'' if single else f' {k}'})" for single, k in (mine, theirs))
             raise InvalidDataError(f"y has {got}; this model learned y of {has}. Start a new model, or reshape y.")
 
 
@@ -155,6 +156,8 @@ class Retained(_Started, ABC):
 
     information: Information
     prior: Array | None
+    given: tuple[Any, Any] = field(default=(None, None), kw_only=True)
+    """Prior and decay as the user gave them: they are checked once, as long as they are the same objects."""
 
     @property
     def n_samples(self) -> int:
@@ -166,45 +169,48 @@ class Retained(_Started, ABC):
         """Return the past as it counts beside a new task."""
 
     @abstractmethod
-    def next_solver(self, task: Task) -> Solver | None:
-        """Return the solver of the state after a task, or None if it is not worth carrying on."""
+    def next_stacked(self, stacked: Stacked, task: Task) -> Stacked | None:
+        """Return `stacked` as it is after a task, or None if it is not worth carrying on."""
 
+    @property
     @abstractmethod
     def prior_in_force(self) -> Array:
-        """Return P as it stands beside the information."""
+        """P as it stands beside the information."""
 
-    def after(self, task: Task, prior: Array | None) -> Self:
+    def after(self, task: Task) -> Self:
         """Return the state after a task."""
-        information = self.before(task).add(task)
-        state = replace(self, n_tasks=self.n_tasks + 1, information=information, prior=prior)
-        if "answer" in vars(self) and prior is not None and _same(prior, self.prior):
-            solver = self.next_solver(task)  # whoever asks after every task is answered in O(p²)
-            if solver is not None:
-                vars(state)["solver"] = solver
+        state = replace(self, n_tasks=self.n_tasks + 1, information=self.before(task).add(task))
+        asked = vars(self).get("stacked") if "answer" in vars(self) else None
+        if asked is not None and self.prior is not None:  # whoever asks after every task is answered in O(p²)
+            stacked = self.next_stacked(asked, task)
+            if stacked is not None:
+                vars(state)["stacked"] = stacked
         return state
 
     @cached_property
-    def solver(self) -> Solver:
-        """What solves for the estimate; it may hold a factor that includes the prior."""
-        return self.information.solver(self.prior_in_force(), self.origin.coef)
+    def stacked(self) -> Stacked | None:
+        """The information with the prior on top, if there is one and that makes solving cheap."""
+        return self.information.stacked(self.prior_in_force, self.origin.coef)
 
     @cached_property
     def answer(self) -> Answer:
         """The estimate, solved when first asked for."""
-        solution = self.solver.solve()
-        _warn_of_lost_digits(solution.growth, self.information.more_digits)
-        return Answer(solution.coef, self.information.intercept(solution.coef), solution.rank)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is computed when asked for: asking does not change what is stored."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        information = self.information
+        if self.stacked is None:
+            solution = information.solve(self.prior_in_force, self.origin.coef)
+        else:
+            solution = self.stacked.solve()
+        if solution.growth > MOST_GROWTH:
+            _warn_of_lost_digits(solution.growth, information.more_digits)
+        return Answer(solution.coef, information.intercept(solution.coef), solution.rank)
 
 
 class _Whole(Retained):
     """A past whose rows count fully, so that the noise can be estimated from it."""
 
+    @cached_property
     def prior_in_force(self) -> Array:
-        """Return P, learned from the information if it is not given."""
+        """P, learned from the information if it is not given."""
         return learn_penalty(self.information, self.origin.coef).prior if self.prior is None else self.prior
 
     def inference(self) -> Inference:
@@ -213,7 +219,7 @@ class _Whole(Retained):
 
     @cached_property
     def _inference(self) -> Inference:
-        return Inference(self.information, self.solver.prior, self.origin.coef, self.answer.coef)
+        return Inference(self.information, self.prior_in_force, self.origin.coef, self.answer.coef)
 
 
 class Pooled(_Whole):
@@ -223,9 +229,9 @@ class Pooled(_Whole):
         """Return the past, whole."""
         return self.information
 
-    def next_solver(self, task: Task) -> Solver | None:
-        """Return the solver with the task added."""
-        return self.solver.after(task)
+    def next_stacked(self, stacked: Stacked, task: Task) -> Stacked | None:
+        """Return it with the task added."""
+        return stacked.after(task)
 
     def merge(self, other: "Pooled") -> "Pooled":
         """Return the state of both pasts. The prior counts once. O(p³) at most."""
@@ -264,12 +270,13 @@ class Fading(Retained):
         """Return the past, faded once more."""
         return self.information.scaled(self.decay)
 
-    def next_solver(self, task: Task) -> Solver | None:
-        """Return the solver, faded, with the task added."""
-        return self.solver.after(task, self.decay)
+    def next_stacked(self, stacked: Stacked, task: Task) -> Stacked | None:
+        """Return it faded, with the task added."""
+        return stacked.after(task, self.decay)
 
+    @property
     def prior_in_force(self) -> Array:
-        """Return J_0 = P, which fades with the past."""
+        """J_0 = P, which fades with the past."""
         if self.prior is None:
             raise InferenceError(
                 f"with decay={self.decay:g} the rows of older tasks fade, and the noise cannot be estimated from what "
@@ -292,7 +299,7 @@ class Adaptive(_Whole):
             return nothing
         return past if share == 1.0 else past.thinned(share)
 
-    def next_solver(self, task: Task) -> None:
+    def next_stacked(self, stacked: Stacked, task: Task) -> None:
         """Return None: how much of the past is kept is decided later."""
 
 
@@ -309,11 +316,8 @@ def _same(one: Array | None, two: Array | None) -> bool:
 
 
 def _warn_of_lost_digits(growth: float, more_digits: str) -> None:
-    digits = -np.log10(EPS * growth)
     if np.isinf(growth):
         what = "collinear, exactly or to within 1e-7 ('moments' cannot tell), and coef_ is the one of least norm"
-    elif digits < FEWEST_DIGITS:
-        what = f"nearly collinear: about {max(digits, 0.0):.0f} digits of coef_ are correct"
     else:
-        return
+        what = f"nearly collinear: about {max(-np.log10(EPS * growth), 0.0):.0f} digits of coef_ are correct"
     warnings.warn(f"the columns learned are {what}. Drop a column, give a prior{more_digits}.", PrecisionWarning, 5)
