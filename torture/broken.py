@@ -197,9 +197,19 @@ def _keeping() -> Iterator[None]:
         yield
 
 
-COUNTS_TWICE = Variant(
-    "takes the same rows under another id", lambda: mock.patch.object(_absorb, "_refuse_duplicate", _accepting)
-)
+@contextmanager
+def _forcing() -> Iterator[None]:
+    """Let every task be entered as if it were forced in."""
+    enter = _absorb._enter
+
+    def forced(change: Change, schema: Schema, task_id: str, content: Content, force: str | None) -> Absorbed:
+        return enter(change, schema, task_id, content, force or "")
+
+    with mock.patch.object(_absorb, "_enter", forced):
+        yield
+
+
+COUNTS_TWICE = Variant("takes the same rows under another id", _forcing)
 UNCONFIRMED = Variant(
     "says 'already absorbed' without a sync", lambda: mock.patch.object(Change, "confirm", _accepting)
 )
