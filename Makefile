@@ -1,65 +1,96 @@
-# Each target installs what it needs into .venv: python3 and make are enough.
+# python3 and make are enough: each target creates a virtual environment and installs what it needs.
+# Another interpreter gets an environment of its own: make test PYTHON=python3.12 uses .venv-python3.12.
 PYTHON ?= python3
-BIN := .venv/bin
+VENV := $(if $(filter python3,$(PYTHON)),.venv,.venv-$(notdir $(PYTHON)))
+BIN := $(VENV)/bin
 RUN ?= python
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test check docs torture bench accuracy paper reproduction retrospect clean
+# The tests of the core, which also run at the lowest versions and on the reference kernels.
+CORE := $(wildcard tests/estimators tests/information tests/kernels tests/linalg)
+BASICS := tests/metrics tests/retrospect tests/cli/test_store.py tests/cli/test_verify.py
 
-demo: .venv/report
+# One BLAS thread per worker: the workers share the cores.
+PYTEST := -m pytest -n auto
+test test-lowest test-reference retrospect: export OPENBLAS_NUM_THREADS := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-lowest test-reference check lint docs flow torture bench accuracy paper retrospect \
+        reproduction clean
+
+help: ## List the targets.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/report ## Compare every method on the bundled penguins and write a report.
 	$(BIN)/ridgeway compare penguins --target body_mass_g --task-column island,year --out build/report
 
-# One BLAS thread a worker: the workers share the cores.
-test: .venv/test
-	OPENBLAS_NUM_THREADS=1 $(BIN)/$(RUN) -m pytest -n auto
+test: $(VENV)/test ## Run the tests. PYTHON=python3.12 runs them on that version.
+	$(BIN)/$(RUN) $(PYTEST)
 
-check: .venv/check .venv/docs
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
+# The oldest versions have no wheels for Python 3.13 and later.
+test-lowest: .venv-lowest/test ## Run the core tests at the lowest supported versions (Python 3.11 or 3.12).
+	.venv-lowest/bin/python $(PYTEST) $(CORE) $(BASICS)
+
+test-reference: $(VENV)/test ## Run the core tests on the reference kernels.
+	RIDGEWAY_KERNELS=reference $(BIN)/python $(PYTEST) $(CORE)
+
+check: lint ## Run everything that CI runs: lint, tests with coverage, both sets of core tests, docs.
 	$(BIN)/coverage erase
 	$(MAKE) test RUN='coverage run'
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+	$(MAKE) test-reference
+	$(MAKE) test-lowest
 	$(MAKE) docs
 
-# Some quarter of an hour on two cores; needs Linux, a C compiler and root for all of its parts.
-torture: .venv/test
+lint: $(VENV)/check $(VENV)/docs ## Check format, style, types and layers.
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(VENV)/docs ## Build the documentation in build/docs. Warnings are errors.
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env docs build/docs
+	@echo 'Open build/docs/index.html'
+
+flow: $(VENV)/test ## Print the functions that a task passes through, as a call tree.
+	$(BIN)/python -m benchmarks.flow
+
+# Linux only; some parts need a C compiler and root.
+torture: $(VENV)/test ## Run the fault campaign on the state file (about 15 minutes).
 	$(BIN)/python -m torture --page
 
-# A few minutes on two quiet cores; FULL=1 takes longer, with more rounds and all sizes.
-bench: accuracy
+bench: accuracy ## Time ridgeway and its peers on an otherwise idle machine. FULL=1 runs every size.
 	$(BIN)/python -m benchmarks $(if $(FULL),--full)
 	$(BIN)/python -m benchmarks.simulation $(if $(FULL),--full)
 
-accuracy: .venv/bench
+accuracy: $(VENV)/bench ## Write docs/accuracy.md: correct digits, ours and those of peers.
 	$(BIN)/python -m benchmarks.accuracy docs/accuracy.md
 
-# Offline; warnings are errors. The pages are in build/docs.
-docs: .venv/docs
-	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env docs build/docs
-	@echo 'The pages are in build/docs/index.html'
-
-paper: .venv/check
+paper: $(VENV)/check ## Write the table and figures of docs/paper.md (about 10 minutes).
 	$(BIN)/python docs/make_paper.py
 
-# The simulations behind docs/retrospect.md: some fifteen minutes.
-retrospect: .venv/check
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.retrospect
+retrospect: $(VENV)/check ## Write the simulations, table and figures of docs/retrospect.md (about 15 minutes).
+	$(BIN)/python -m benchmarks.retrospect
 	$(BIN)/python docs/make_retrospect.py
 
-# The paper's experiments, run again: figures and verdicts, in the docs.
-reproduction: .venv/simulation
+reproduction: $(VENV)/simulation ## Repeat the experiments of the paper and write docs/reproduction.md.
 	rm -rf build/reproduction
 	$(BIN)/ridgeway reproduce --out build/reproduction
 	sed 's#(figure-#(images/figure-#' build/reproduction/reproduction.md > docs/reproduction.md
 	cp build/reproduction/figure-?.png docs/images/
 
-.venv/%: pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(PIP) --constraint constraints.txt --editable '.[$*]'
-	@touch $@
+clean: ## Remove the virtual environments and all build products.
+	rm -rf .venv .venv-* build dist .coverage*
 
-clean:
-	rm -rf .venv build dist .coverage*
+# The file .venv/EXTRA says that the extra EXTRA is installed.
+define install
+test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+$(@D)/bin/python -m pip --disable-pip-version-check install --quiet --constraint $(1) --editable '.[$(@F)]'
+@touch $@
+endef
+
+$(VENV)/%: pyproject.toml constraints.txt
+	$(call install,constraints.txt)
+
+.venv-lowest/%: pyproject.toml constraints-lowest.txt
+	$(call install,constraints-lowest.txt)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from runner import CliRunner
 
 from ridgeway.cli._commands import commands
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ridgeway import (
+        catalogue,
         data,
         datasets,
         errors,
@@ -28,6 +29,7 @@ __all__ = [
     "GeneralizedRidge",
     "MinimumNorm",
     "Oracle",
+    "catalogue",
     "data",
     "datasets",
     "errors",

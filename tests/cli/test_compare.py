@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner
 from pyarrow import feather, parquet
 from report.tables import shifted
+from runner import CliRunner
 
 from ridgeway import report
 from ridgeway.cli._commands import commands
@@ -47,7 +47,7 @@ def test_penguins(run, tmp_path):
 
 
 def test_formats_give_the_same_numbers(table, tmp_path):
-    frame = pd.read_csv(table)
+    frame = pd.read_csv(table, float_precision="round_trip")
     paths = [tmp_path / f"same.{suffix}" for suffix in ("tsv", "parquet", "arrow", "feather")]
     frame.to_csv(paths[0], index=False, sep="\t")
     frame.to_parquet(paths[1])
@@ -80,7 +80,7 @@ def test_a_task_that_loses_all_its_rows_is_named(run, table, tmp_path):
     frame.to_csv(table, index=False)
     result = run(table, *SITES, "--out", tmp_path / "r")
     assert result.exit_code == 0, result.output
-    assert "Tasks of which no row is left, and not compared: [b]<i>.\n" in result.stdout
+    assert "Not compared, because no rows are left: [b]<i>.\n" in result.stdout
     assert "Tasks of which no row is left: [b]&lt;i&gt;." in (tmp_path / "r" / "index.html").read_text()
     assert json.loads((tmp_path / "r" / "comparison.json").read_text())["tasks_left_out"] == ["[b]<i>"]
 
@@ -92,13 +92,21 @@ def test_column_names_with_commas(run, table, tmp_path):
 
 
 def test_a_narrow_terminal_and_peers_that_are_missing(run, table, tmp_path, monkeypatch):
-    monkeypatch.setattr("ridgeway.cli._compare.PLAIN_WIDTH", 60)
-    monkeypatch.setattr("ridgeway.report._methods.find_spec", lambda package: None)
+    monkeypatch.setattr("ridgeway.cli._output.PLAIN_WIDTH", 60)
+    monkeypatch.setattr("ridgeway.catalogue._method.find_spec", lambda package: None)
     output = run("penguins", "--out", tmp_path / "r").output
     assert "GeneralizedRidge" in output
     assert "from pooled" in output
     assert "bytes kept" not in output
-    assert "Not installed, and not compared: river." in output
+    assert "Not compared, because not installed: river." in output
+
+
+def test_json(run, table, tmp_path):
+    found = json.loads(run(table, *SITES, "--out", tmp_path / "r", "--json").stdout)
+    assert found["page"] == str(tmp_path / "r" / "index.html")
+    assert [result["method"] for result in found["results"]] == ["gr", "oracle"]
+    assert found["results"][0]["forgetting_by_chance"] is None
+    assert len(found["tasks"]) == 5
 
 
 def changed(**columns):
@@ -113,18 +121,18 @@ def stray(name, count):
 @pytest.mark.parametrize(
     ("change", "arguments", "message"),
     [
-        (None, ("--target", "z"), "there is no column 'z' in "),
-        (None, ("--task-column", "zone"), "there is no column 'zone' in "),
-        (None, ("--target", "kind"), "the target 'kind' is text ('a', …); a regression needs numbers."),
-        (changed(site="a"), (), "there is one task only ('a'), and nothing to forget."),
-        (changed(site=["b"] + ["a"] * 299), (), "task 'b' has one row, and none could be held out."),
-        (changed(y=1.0), (), "the target 'y' is constant: 1 in every row."),
-        (stray("x1", 1), (), "1 of 299 values of 'x1' is text ('n/k') and the others are numbers. Mend it, leave it"),
+        (None, ("--target", "z"), " has no column 'z'. It has: 'site', "),
+        (None, ("--task-column", "zone"), " has no column 'zone'. It has: 'site', "),
+        (None, ("--target", "kind"), "the target 'kind' is text ('a', …); regression needs numbers."),
+        (changed(site="a"), (), "there is only one task ('a'), so nothing can be forgotten."),
+        (changed(site=["b"] + ["a"] * 299), (), "task 'b' has only one row, so none can be held out."),
+        (changed(y=1.0), (), "the target 'y' is 1 in every row: there is nothing to learn."),
+        (stray("x1", 1), (), "1 of 299 values of 'x1' is text ('n/k') and the others are numbers. Correct or"),
         (stray("x2", 30), (), "30 of 300 values of 'x2' are text ('n/k') and the others are numbers."),
         (stray("y", 2), (), "2 of 300 values of 'y' are text ('n/k') and the others are numbers."),
         (lambda f: f.rename(columns={"x2": "x1"}), (), "has duplicate column names: 'x1'."),
-        (None, ("--methods", "svm"), "there is no method 'svm'."),
-        (None, ("--missing", "refuse"), "rows with missing values in: 'x1' (1), 'kind' (2)."),
+        (None, ("--methods", "svm"), "unknown method 'svm'."),
+        (None, ("--missing", "refuse"), "rows have missing values in: 'x1' (1), 'kind' (2)."),
         (None, ("--holdout", "1.5"), "holdout must lie between 0 and 1; got 1.5."),
         (
             None,
@@ -151,8 +159,8 @@ def test_the_index_of_pandas_is_no_feature(run, table, tmp_path, form):
     if " " in form:
         pd.read_csv(path).to_csv(path, index=False)
     result = run(path, *SITES, "--out", tmp_path / "r")
-    assert_refused(result, "pandas' index, which numbers the rows and is no feature. Write the table with", tmp_path)
-    assert "index=False, or name the columns to use as features (--features)." in result.stderr
+    assert_refused(result, "the index of a pandas DataFrame, which is not a feature. Write the table with", tmp_path)
+    assert "index=False, or name the features (--features)." in result.stderr
     named = run(path, *SITES, "--features", "x1,x2", "--out", tmp_path / "r")
     assert named.exit_code == 0, named.output
 
@@ -164,7 +172,7 @@ def test_an_index_with_a_name_is_no_feature_either(run, table, tmp_path, form):
     written = pa.Table.from_pandas(frame.assign(person=frame.index**2).set_index("person"))
     parquet.write_table(written, path) if form == "parquet" else feather.write_feather(written, path)
     result = run(path, *SITES, "--out", tmp_path / "r")
-    assert_refused(result, "has column 'person': pandas' index, which numbers the rows and is no feature.", tmp_path)
+    assert_refused(result, "has column 'person': the index of a pandas DataFrame, which is not a feature.", tmp_path)
     parquet.write_table(pa.Table.from_pandas(frame.set_index("site")), table.with_suffix(".parquet"))
     tasks = run(table.with_suffix(".parquet"), *SITES, "--out", tmp_path / "r")
     assert tasks.exit_code == 0, tasks.output
@@ -173,17 +181,17 @@ def test_an_index_with_a_name_is_no_feature_either(run, table, tmp_path, form):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("no.csv", None, "there is no file"),
-        ("pengiuns", None, "no data set of that name: penguins, flights, wages, exams."),
-        ("a.txt", b"site,y\na,1\n", "is not a table. Pass a file that ends in .csv, .tsv"),
-        ("a.parquet", b"site,y\na,1\n", "is not a table that can be read"),
-        ("a.csv", b"", "is not a table that can be read"),
-        ("a.csv", b"site,y\na,1,2\n", "is not a table that can be read"),
-        ("a.csv", b"\x00\xff\xfe\x00PNG\x80\x81", "is not a table that can be read"),
-        ("a.csv", "site,größe,y\na,1,2\n".encode("latin-1"), "are not UTF-8 text. Save the file with that encoding."),
-        ("a.csv", "site,y\nKöln,1\n".encode("latin-1"), "column 'site' is not UTF-8 text. Save the file with"),
-        ("a.arrow", b"\x89PNG", "is not a table that can be read"),
-        ("folder.csv", "folder", "is not a table"),
+        ("no.csv", None, "no.csv does not exist. Check the path."),
+        ("pengiuns", None, "no data set of that name. Data sets: penguins, flights, wages, exams."),
+        ("a.txt", b"site,y\na,1\n", "ends in '.txt'; a data file ends in .csv, .tsv"),
+        ("a.parquet", b"site,y\na,1\n", "cannot be read: "),
+        ("a.csv", b"", "a.csv is empty."),
+        ("a.csv", b"site,y\na,1,2\n", "cannot be read: "),
+        ("a.csv", b"\x00\xff\xfe\x00PNG\x80\x81", "is not UTF-8 text. Save it as UTF-8."),
+        ("a.csv", "site,größe,y\na,1,2\n".encode("latin-1"), "is not UTF-8 text. Save it as UTF-8."),
+        ("a.csv", "site,x,y\nKöln,1,2\n".encode("latin-1"), "is not UTF-8 text. Save it as UTF-8."),
+        ("a.arrow", b"\x89PNG", "cannot be read: "),
+        ("folder.csv", "folder", "is a folder, not a file. Check the path."),
     ],
 )
 def test_a_file_that_is_not_a_table(run, tmp_path, name, content, message):
@@ -223,5 +231,9 @@ def assert_refused(result, message, folder):
 def test_progress_on_a_terminal(monkeypatch, table, tmp_path, run):
     steps = []
     monkeypatch.setattr("rich.progress.Progress.update", lambda self, task, **change: steps.append(change))
+    assert run(table, *SITES, "--out", tmp_path / "r").exit_code == 0
+    assert not steps  # not a terminal
+    monkeypatch.setattr("ridgeway.cli._output._is_terminal", lambda: True)
+    monkeypatch.setattr("ridgeway.cli._output.PATIENCE", 0.0)
     assert run(table, *SITES, "--out", tmp_path / "r").exit_code == 0
     assert steps[-1]["completed"] == steps[-1]["total"] > 0

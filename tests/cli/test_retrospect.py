@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from click.testing import CliRunner
+from runner import CliRunner
 
 from ridgeway import store
 from ridgeway.cli._commands import commands
@@ -77,7 +77,7 @@ def test_what_is_infinite_or_undefined_is_null_in_json(tmp_path, table):
     said = json.loads(ask("compare-task", opened.path, tmp_path / "few.csv", "--json").stdout)
     assert said["targets"]["wage"]["gain_for_task"] is None
     said = ask("compare-task", opened.path, tmp_path / "few.csv").stdout
-    assert "none: one parameter meets all rows of past and task exactly; there is nothing to compare\n" in said
+    assert "none: one parameter fits all rows of past and task exactly; there is nothing to compare\n" in said
     assert "nan" not in said
 
 
@@ -120,7 +120,7 @@ def test_compare_task_with_few_rows_weights_and_two_targets(tmp_path, rng):
     said = ask("compare-task", opened.path, tmp_path / "new.csv")
     assert said.exit_code == 0, said.output
     assert "bonus: past and task" in said.stdout
-    assert "is the only way to an estimate" in said.stdout
+    assert "is the only way to get an estimate" in said.stdout
 
 
 def test_what_goes_wrong_is_one_line(state, table, tmp_path):

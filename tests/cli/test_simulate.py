@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from runner import CliRunner
 
 from ridgeway.cli._commands import commands
 from ridgeway.research import simulation
@@ -91,7 +91,7 @@ def place(tmp_path):
 BAD = {
     "no tasks": (["--tasks", "0"], "n_tasks must be a whole number of at least 1; got 0."),
     "negative noise": (["--noise", "-1"], "noise_variance must be a finite number of 0 or more; got -1.0."),
-    "no number": (["--noise", "loud"], "--noise must be a number, or numbers with commas; got 'loud'."),
+    "no number": (["--noise", "loud"], "--noise must be a number, or numbers separated by commas; got 'loud'."),
     "unknown method": (["--methods", "gr,oracel"], "there is no method 'oracel'. Did you mean oracle?"),
     "not PSD": (["--covariance", "{}/negative.npy"], "the covariance is not positive semidefinite"),
     "no array": (["--covariance", "{}/text.npy"], "is not an array in NumPy's .npy format."),
@@ -170,6 +170,11 @@ def _few():
     return tuple(method for method in METHODS if method not in ("es", "gr:diagonal"))
 
 
+def finished_parts(folder):
+    """Return the parts with their final names; the name of a file that is being written begins with a dot."""
+    return list((folder / "parts").glob("[0-9]*.npz"))
+
+
 def test_ctrl_c_keeps_what_is_done(tmp_path):
     script = "import sys; from ridgeway.cli import main; sys.argv[0] = 'ridgeway'; main()"
     options = ["simulate", "--tasks", "20", "--samples", "60", "--features", "80", "--repetitions", "4000"]
@@ -177,15 +182,14 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-c", script, *options], stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    for _ in range(600):
-        if list((tmp_path / "run" / "parts").glob("*.npz")):
-            break
+    deadline = time.monotonic() + 120
+    while not finished_parts(tmp_path / "run") and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.1)
     os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert errors == "ridgeway simulate: interrupted. What is done is kept; continue with --resume.\n"
-    assert list((tmp_path / "run" / "parts").glob("*.npz"))
+    assert errors == "ridgeway simulate: interrupted. Finished parts are kept; continue with --resume.\n"
+    assert finished_parts(tmp_path / "run")
 
 
 def test_ctrl_c_names_an_option_only_where_there_is_one(monkeypatch, tmp_path):

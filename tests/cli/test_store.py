@@ -7,10 +7,10 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from runner import CliRunner
 
 from ridgeway import store
-from ridgeway.cli import _shared
+from ridgeway.cli import _output
 from ridgeway.cli._commands import STORE, commands
 
 
@@ -35,7 +35,7 @@ def survey(tmp_path, rng):
     frame.to_parquet(tmp_path / "all.parquet")
     for year in (2018, 2019, 2020):
         part = frame[frame["year"] == year].drop(columns="year")
-        part.to_parquet(tmp_path / f"survey-{year}.parquet")
+        part.to_parquet(tmp_path / f"survey-{year}.parquet", index=False)
     frame.drop(columns=["log_wage", "year"]).to_csv(tmp_path / "new.csv", index=False)
     return frame
 
@@ -90,7 +90,7 @@ def test_json(run, survey):
 
 
 def test_a_force_that_was_not_needed_is_said_to_be(run, survey):
-    note = "; --force was not needed, and its reason is not kept\n"
+    note = "; --force was not needed, and its reason was not kept\n"
     run(INIT)
     assert run("absorb wages.rw survey-2019.parquet --task 2019 --force late").stdout.endswith(note)
     assert run("absorb wages.rw survey-2019.parquet --task 2019 --force late").stdout.endswith(note)
@@ -120,13 +120,13 @@ def test_schema_from_a_file(run, survey):
         ("init x.rw --target b", "--features, or a data file with --from; got neither"),
         ("init x.rw --features a,b --target b", "duplicate column names: 'b'"),
         ("absorb none.rw survey-2019.parquet --task 2019", "there is no state file none.rw"),
-        ("absorb wages.rw none.parquet --task 2019", "there is no data file"),
+        ("absorb wages.rw none.parquet --task 2019", "none.parquet does not exist. Check the path."),
         ("absorb wages.rw survey-2019.parquet", "either the task or the column of the tasks; got neither"),
         ("absorb wages.rw survey-2018.parquet --task 2019", "is in the state file with other content"),
         ("remove wages.rw survey-2018.parquet --task 2018", "there is no task '2018'"),
         ("show empty.rw", "has learned nothing yet"),
         ("history all.parquet", "is no state file"),
-        ("predict wages.rw survey-2019.parquet --out p.txt", "data files end with"),
+        ("predict wages.rw survey-2019.parquet --out p.txt", "a data file ends in"),
         ("predict wages.rw new.csv --out all.parquet", "all.parquet exists already. Name another file, or remove it"),
         ("export wages.rw new.csv", "new.csv exists already. Name another file, or remove it first."),
         ("import model.safetensors wages.rw", "wages.rw exists already. Choose another name"),
@@ -167,7 +167,7 @@ def test_a_damaged_file_is_found_by_check_and_restored_on_demand(run, survey, tm
     assert "is not what was committed" in result.stderr
     assert json.loads(run("check wages.rw --json", code=1).stdout)["in_order"] is False
     assert "is not what was committed" in run("show wages.rw", code=2).stderr
-    assert "the current one again" in run("check wages.rw --restore-previous").stdout
+    assert "is current again" in run("check wages.rw --restore-previous").stdout
     assert "1 tasks, 30 rows" in run("history wages.rw").stdout
     assert "in order" in run("check wages.rw").stdout
     (tmp_path / "wages.rw").write_bytes(content[:16] + bytes(84) + content[100:])
@@ -192,8 +192,8 @@ def test_warnings_are_one_line(run, survey):
     ("error", "code", "line"),
     [
         (PermissionError(13, "Permission denied", "wages\n.rw"), 2, "Permission denied (wages .rw)."),
-        (MemoryError(), 2, "not enough memory for this. Ask for less at a time."),
-        (MemoryError("of 3 GB"), 2, "not enough memory for this (of 3 GB). Ask for less at a time."),
+        (MemoryError(), 2, "not enough memory. Use less data at a time."),
+        (MemoryError("of 3 GB"), 2, "not enough memory (of 3 GB). Use less data at a time."),
         (KeyboardInterrupt(), 130, "interrupted. Run it again."),
     ],
 )
@@ -215,16 +215,16 @@ def test_names_are_shown_as_they_are(run, survey, tmp_path):
 
 
 def test_progress_appears_past_two_seconds_on_a_terminal(monkeypatch, capsys):
-    with _shared.Progress("absorbing") as progress:
+    with _output.progress_bar("absorbing") as progress:
         progress(1, 10)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(_shared, "PATIENCE", 0.0)
-    with _shared.Progress("absorbing") as progress:
+    monkeypatch.setattr(_output, "PATIENCE", 0.0)
+    with _output.progress_bar("absorbing") as progress:
         progress(1, 10)
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with _shared.Progress("absorbing") as progress:
+    with _output.progress_bar("absorbing") as progress:
         progress(1, 10)
         progress(10, 10)
     assert "absorbing" in capsys.readouterr().err

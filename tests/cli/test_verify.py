@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner
+from runner import CliRunner
 
 import ridgeway
 from ridgeway import cli
@@ -27,7 +27,7 @@ def test_table(run):
     assert "Lemma (oracle), proof" in result.stdout
     assert "holds as corrected" in result.stdout
     assert "counterexample: σ²=2, e⁽⁰⁾=(1); n=1, γ=(1)" in result.stdout
-    assert "Every verdict is the recorded one." in result.stdout
+    assert "All verdicts agree with the recorded ones." in result.stdout
 
 
 def test_table_of_all_has_no_details(run, monkeypatch):
@@ -90,7 +90,7 @@ def test_console_script_and_what_it_imports():
     found = subprocess.run([sys.executable, "-c", script, "verify", "order"], capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
     assert found.stderr == ""
-    assert "Every verdict is the recorded one." in found.stdout
+    assert "All verdicts agree with the recorded ones." in found.stdout
 
 
 def test_help_waits_for_nothing_heavy():
@@ -132,7 +132,7 @@ def test_lazy_package():
 
 
 def test_a_narrow_terminal_keeps_names_and_verdicts_whole(run, monkeypatch):
-    monkeypatch.setattr("ridgeway.cli._verify.PLAIN_WIDTH", 60)
+    monkeypatch.setattr("ridgeway.cli._output.PLAIN_WIDTH", 60)
     output = run("oracle", "ridge-parameter").output
     assert "ridge-parameter" in output
     assert "fails as stated" in output

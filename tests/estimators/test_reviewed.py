@@ -164,7 +164,7 @@ UNTYPED_ONCE = {
     "sparse y": (lambda X, y: GeneralizedRidge().fit(X, sparse.csr_array(y[:, None])), "y is sparse"),
     "huge integer": (lambda X, _: GeneralizedRidge().fit([[10**400], [1]], [1, 2]), "."),
     "huge penalty": (lambda X, y: ContinualRidge(10**400).fit(X, y), "penalty of task 1"),
-    "overflowing penalty": (lambda X, y: ContinualRidge(1e307).fit(X, y), r"largest accepted is 1e\+150"),
+    "overflowing penalty": (lambda X, y: ContinualRidge(1e307).fit(X, y), r"limit is 1e\+150"),
     "huge initial_coef": (lambda X, y: Oracle(initial_coef=[10**400] * 3).fit(X, y), "initial_coef"),
     "huge learning rate": (lambda X, y: EarlyStopping(10**400).fit(X, y), "learning rate"),
     "ragged prior": (lambda X, y: GeneralizedRidge(weights.Accumulated([[1], [1, 2]])).fit(X, y), "ragged"),

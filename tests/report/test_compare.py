@@ -8,11 +8,10 @@ import pytest
 from report.tables import alike, shifted
 
 from ridgeway import datasets, report
+from ridgeway.catalogue import COMPARED
+from ridgeway.data import TypedTable, encode
 from ridgeway.errors import InvalidDataError, InvalidParameterError
-from ridgeway.report._compare import N_ORDERS
-from ridgeway.report._encoding import Design
-from ridgeway.report._methods import METHODS, choose_methods
-from ridgeway.report._table import read_table
+from ridgeway.report._comparison import N_ORDERS, contenders_of
 from ridgeway.report._tasks import Tasks, label_rows
 
 SITES = {"target": "y", "task_columns": "site"}
@@ -21,8 +20,8 @@ FORGETFUL = {"mn", "sgd"}
 
 def rows_of(data, seed=0, **selection):
     """Return the rows (features, then target) that each task of a comparison learned from and held out, as they are."""
-    table = read_table(data)
-    found = Design.of(table, selection["target"], selection["task_columns"], selection["features"])
+    table = TypedTable(report.as_table(data))
+    found = encode(table, selection["target"], selection["task_columns"], selection["features"])
     rng = np.random.default_rng(seed)
     names, numbers = label_rows(table, selection["task_columns"], found.kept, "file", rng)
     tasks = Tasks.split(names, numbers, 0.2, rng)
@@ -170,7 +169,7 @@ def test_progress_runs_to_its_end(rng):
 
 
 def test_methods_are_chosen_by_name_and_number():
-    methods, absent = choose_methods(["crr:0.5", "crr:2", "es:7", "gr:1", "mn"])
+    methods, absent = contenders_of(["crr:0.5", "crr:2", "es:7", "gr:1", "mn"])
     assert absent == []
     assert [method.name for method in methods] == [
         *("ContinualRidge (crr:0.5)", "ContinualRidge (crr:2)", "EarlyStopping", "GeneralizedRidge", "MinimumNorm"),
@@ -179,15 +178,15 @@ def test_methods_are_chosen_by_name_and_number():
     assert methods[0].make().penalty == 0.5
     assert methods[2].make().n_steps == 7
     assert methods[3].make().weights.prior == 1.0
-    found, absent = choose_methods()
-    assert len(found) + len(absent) == len(METHODS)
-    for key in ("nn", "mn:1", "crr:x", "crr:-1", "es:1.5", "gr:inf", ""):
-        with pytest.raises(InvalidParameterError, match=r"there is no method|needs a number"):
-            choose_methods([key])
+    found, absent = contenders_of(None)
+    assert len(found) + len(absent) == len(COMPARED)
+    for key in ("nn", "mn:1", "crr:x", "crr:-1", "es:1.5", "es:0", "gr:inf", "gr:1/2", "", "mn:"):
+        with pytest.raises(InvalidParameterError, match=r"unknown method|needs a? ?number"):
+            contenders_of([key])
 
 
 def test_a_peer_that_is_not_installed_is_said_and_not_needed(monkeypatch, rng):
-    monkeypatch.setattr("ridgeway.report._methods.find_spec", lambda package: None)
+    monkeypatch.setattr("ridgeway.catalogue._method.find_spec", lambda package: None)
     found = report.compare(shifted(rng, n_tasks=2, n=20), **SITES)
     assert found.absent == ("river",)
     with pytest.raises(KeyError):
@@ -200,7 +199,7 @@ def test_river_is_ridge_regression_with_prior_one(rng):
     """Which GeneralizedRidge(Accumulated(prior=1)) is too, intercept aside: the adapter passes on what it is given."""
     pytest.importorskip("river", reason="river is not installed")
     X, y = rng.normal(size=(200, 3)), rng.normal(size=200)
-    (river, _), _ = choose_methods(["river"])
+    (river, _), _ = contenders_of(["river"])
     model = river.make()
     for part in np.split(np.arange(200), 4):
         model.partial_fit(X[part], y[part])
@@ -220,22 +219,23 @@ def test_collinear_features_are_said(rng):
         (lambda f: f, {"target": "z"}, "no column 'z'"),
         (lambda f: f, {"task_columns": ["site", "zone"]}, "no column 'zone'"),
         (lambda f: f, {"features": ["x1", "x9"]}, "no column 'x9'"),
-        (lambda f: f, {"features": ["x1", "y"]}, "'y' is the target; it cannot be a feature"),
-        (lambda f: f, {"target": "site"}, "'site' is the target; it cannot name the task"),
+        (lambda f: f, {"features": ["x1", "y"]}, "'y' is the target and cannot be a feature"),
+        (lambda f: f, {"target": "site"}, "'site' is the target and cannot name the task"),
         (lambda f: f, {"target": "kind"}, "the target 'kind' is text"),
-        (lambda f: f, {"target": None}, "must be named"),
+        (lambda f: f, {"target": None}, "one of them is missing"),
         (lambda f: f, {"order": "alphabetical"}, "order must be one of"),
         (lambda f: f, {"missing": "fill"}, "missing must be one of"),
         (lambda f: f, {"unknown": "fill"}, "unknown must be one of"),
-        (lambda f: f.assign(site="a"), {}, "one task only"),
-        (lambda f: f.assign(site=["b"] + ["a"] * (len(f) - 1)), {}, "task 'b' has one row"),
-        (lambda f: f.assign(y=2.0), {}, "target 'y' is constant: 2 in every row"),
+        (lambda f: f.assign(site="a"), {}, "only one task"),
+        (lambda f: f.assign(site=["b"] + ["a"] * (len(f) - 1)), {}, "task 'b' has only one row"),
+        (lambda f: f.assign(y=2.0), {}, "target 'y' is 2 in every row"),
         (lambda f: f.assign(x1=np.inf), {}, "'x1' has values that are infinite or whose squares overflow"),
         (lambda f: f.assign(x1=1e200), {}, "'x1' has values that are infinite or whose squares overflow"),
         (lambda f: f.assign(x1=np.nan), {}, "every row has a missing value, most of them in 'x1'"),
         (lambda f: f.assign(x1=None), {}, "every row has a missing value"),
-        (lambda f: f[["site", "y"]], {}, "no column beside the target and the task"),
+        (lambda f: f[["site", "y"]], {}, "no columns besides the target and the task"),
         (lambda f: f.iloc[:0], {}, "has no rows"),
+        (lambda f: f.assign(site=np.resize([0.5, 1.5], len(f))), {}, "'0.5', which cannot name a task"),
     ],
 )
 def test_what_cannot_be_compared(rng, change, options, message):

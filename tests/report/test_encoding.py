@@ -9,10 +9,9 @@ import pyarrow as pa
 import pytest
 from report.tables import shifted
 
+from ridgeway.data import Encoding, TypedTable, encode, open_table
+from ridgeway.data._encoding import MOST_CATEGORIES
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError
-from ridgeway.report import Encoding
-from ridgeway.report._encoding import MOST_CATEGORIES, Design
-from ridgeway.report._table import read_table
 from ridgeway.report._tasks import Tasks, label_rows, running_constants
 
 
@@ -21,8 +20,12 @@ def frame(rng):
     return shifted(rng)
 
 
+def read_table(data):
+    return TypedTable(open_table(data))
+
+
 def design(data, **options):
-    return Design.of(read_table(data), "y", ["site"], None, **options)
+    return encode(read_table(data), "y", ["site"], None, **options)
 
 
 def test_one_hot_is_that_of_pandas(frame):
@@ -62,9 +65,9 @@ def test_kinds_of_columns(frame):
     found = design(kinds)
     assert found.encoding.columns == ["x1", "x2", "kind=b", "kind=c", "flag", "small"]
     np.testing.assert_array_equal(found.rows[:, 4], kinds["flag"])
-    with pytest.raises(InvalidDataTypeError, match="'when' holds timestamp"):
+    with pytest.raises(InvalidDataTypeError, match="'when' has type timestamp"):
         design(whole.assign(when=pd.Timestamp("2024-01-01")))
-    with pytest.raises(InvalidDataError, match=f"'name' is text with {len(whole)} different values"):
+    with pytest.raises(InvalidDataError, match=f"'name' is text with {len(whole)} distinct values"):
         design(whole.assign(name=[f"n{i}" for i in range(len(whole))]))
     assert len(whole) > MOST_CATEGORIES
 
@@ -80,7 +83,7 @@ def test_constant_columns_are_left_out_and_said(frame):
     found = design(frame.assign(one=1.0, word="w"))
     assert found.encoding.constant == ("one", "word")
     assert found.encoding.columns == design(frame).encoding.columns
-    with pytest.raises(InvalidDataError, match="no feature is left"):
+    with pytest.raises(InvalidDataError, match="no features are left"):
         design(frame.assign(x1=0.0, x2=1.0, kind="a"))
 
 
@@ -112,12 +115,12 @@ def test_a_category_that_was_never_seen(frame, tmp_path):
     np.testing.assert_array_equal(found.rows, design(frame.drop(index=[10, 11])).rows)
     with pytest.raises(InvalidDataError, match="every row has a category"):
         design(new.assign(kind="z"), encoding=known, unknown="ignore")
-    with pytest.raises(InvalidDataTypeError, match="'kind' is numbers, unlike in the encoding"):
+    with pytest.raises(InvalidDataTypeError, match="'kind' is numeric, but the encoding has it as text"):
         design(new.assign(kind=1.0), encoding=known)
     with pytest.raises(InvalidParameterError, match="for the target 'y'; got 'x1'"):
-        Design.of(read_table(frame), "x1", ["site"], None, encoding=known)
+        encode(read_table(frame), "x1", ["site"], None, encoding=known)
     with pytest.raises(InvalidParameterError, match="has its own features"):
-        Design.of(read_table(frame), "y", ["site"], ["x1"], encoding=known)
+        encode(read_table(frame), "y", ["site"], ["x1"], encoding=known)
 
 
 @pytest.mark.parametrize(
@@ -148,15 +151,15 @@ def test_a_broken_encoding_is_refused(frame, tmp_path, change):
     ("content", "reason"),
     [
         ("{}", "it has no 'features'"),
-        ('{"features": 7}', "its parts are of other kinds"),
-        ("[]", "its parts are of other kinds"),
+        ('{"features": 7}', "its values have the wrong types"),
+        ("[]", "its values have the wrong types"),
         ("site,y", "it is not JSON"),
-        ("[" * 10**5, "its parts are of other kinds"),
+        ("[" * 10**5, "its values have the wrong types"),
     ],
 )
 def test_why_a_file_is_no_encoding(tmp_path, content, reason):
     (tmp_path / "encoding.json").write_text(content)
-    with pytest.raises(InvalidParameterError, match=f"not an encoding: {reason}. Pass the encoding.json of an earlier"):
+    with pytest.raises(InvalidParameterError, match=f"not an encoding: {reason}. Pass the encoding.json of a report"):
         Encoding.read(tmp_path / "encoding.json")
 
 
@@ -172,14 +175,14 @@ def test_running_constants_are_those_of_all_rows(rng):
 
 
 def test_tasks_are_named_and_ordered(frame, rng):
-    frame = frame.assign(year=np.tile([2010.0, 2009.0, 9.5], len(frame) // 3))
+    frame = frame.assign(year=np.tile([2010.0, 2009.0, 99.0], len(frame) // 3))
     table, kept = read_table(frame), np.ones(len(frame), dtype=bool)
     names, numbers = label_rows(table, ["site", "year"], kept, "file", rng)
-    assert names[:4] == ["s0 / 2010", "s0 / 2009", "s0 / 9.5", "s1 / 2010"]
+    assert names[:4] == ["s0 / 2010", "s0 / 2009", "s0 / 99", "s1 / 2010"]
     expected = frame["site"] + " / " + frame["year"].map("{:g}".format)
     assert [names[number] for number in numbers] == list(expected)
     by_value, _ = label_rows(table, ["year", "site"], kept, "sorted", rng)
-    assert by_value[:2] == ["9.5 / s0", "9.5 / s1"]
+    assert by_value[:2] == ["99 / s0", "99 / s1"]
     assert by_value[-1] == "2010 / s4"
     drawn, numbers = label_rows(table, ["site", "year"], kept, "random", rng)
     assert sorted(drawn) == sorted(names) != drawn != names
@@ -219,6 +222,7 @@ def test_tables_that_cannot_be_read(frame):
     with pytest.raises(InvalidDataError, match="has no rows"):
         read_table({"a": []})
     table = read_table({f"c{i}": [1.0] for i in range(20)})
-    with pytest.raises(InvalidDataError, match=r"no column 'y' .* … \(20 in all\)"):
+    with pytest.raises(InvalidDataError, match=r"no column 'y'. .* … \(20 in all\)"):
         table.column("y")
-    assert read_table(table) is table
+    opened = open_table(frame)
+    assert open_table(opened) is opened

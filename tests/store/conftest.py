@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from runner import CliRunner
 
 from ridgeway import store
 from ridgeway.cli._commands import commands

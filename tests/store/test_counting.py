@@ -9,7 +9,7 @@ from pyarrow import parquet
 from store.tables import same, task
 
 from ridgeway import GeneralizedRidge, store
-from ridgeway.data import _blocks, _rows
+from ridgeway.data import _blocks, _file_rows
 from ridgeway.errors import (
     DuplicateTaskError,
     InvalidParameterError,
@@ -140,7 +140,7 @@ def test_tasks_that_take_turns(made, kind, tmp_path, rng, monkeypatch):
     """Rows of many tasks, interleaved: the digests are those of the tasks alone, and so is the sum, up to rounding."""
     monkeypatch.setattr(_blocks, "BLOCK_ENTRIES", 1)
     monkeypatch.setattr(_blocks, "FEWEST_ROWS", 8)
-    monkeypatch.setattr(_rows, "MOST_BLOCKS", 3)
+    monkeypatch.setattr(_file_rows, "MOST_BLOCKS", 3)
     X, y = task(rng, rows=400)
     label = rng.integers(0, 12, size=400)
     frame = pd.DataFrame(X, columns=FEATURES).assign(y=y, site=[f"site {number}" for number in label])

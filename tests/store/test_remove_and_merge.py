@@ -71,7 +71,7 @@ def test_remove_by_file_and_column(made, tmp_path, rng):
     made.absorb_file(tmp_path / "all.csv", task_column="year")
     made.remove_file(tmp_path / "all.csv", task_id="2019", task_column="year")
     part = frame[frame["year"] == 2018].drop(columns="year")
-    part.to_parquet(tmp_path / "2018.parquet")
+    part.to_parquet(tmp_path / "2018.parquet", index=False)
     made.remove_file(tmp_path / "2018.parquet", task_id="2018")
     assert [record.task_id for record in made.history()] == ["2020"]
     with pytest.raises(RemovalError, match="no task '2017'"):

@@ -1,4 +1,4 @@
-"""The command line. click and rich live here and nowhere else; `pip install 'ridgeway[cli]'` brings them."""
+"""The command line. Only this package uses click and rich (`pip install 'ridgeway[cli]'`)."""
 
 import io
 import sys
@@ -20,5 +20,5 @@ def main() -> None:
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without Greek letters still gets its answer
+            stream.reconfigure(errors="replace")  # a terminal that cannot show Greek letters still gets the result
     commands()

@@ -2,17 +2,23 @@
 
 import click
 
-from ridgeway.cli._absorb import absorb, remove
-from ridgeway.cli._compare import compare
-from ridgeway.cli._compare_task import compare_task
-from ridgeway.cli._exchange import export, import_, merge, predict
-from ridgeway.cli._init import init
-from ridgeway.cli._inspect import check, history, show
-from ridgeway.cli._plot import plot
-from ridgeway.cli._reproduce import reproduce
-from ridgeway.cli._simulate import simulate
-from ridgeway.cli._summary import summary
-from ridgeway.cli._verify import verify
+from ridgeway.cli._cmd_absorb import absorb
+from ridgeway.cli._cmd_check import check
+from ridgeway.cli._cmd_compare import compare
+from ridgeway.cli._cmd_compare_task import compare_task
+from ridgeway.cli._cmd_export import export
+from ridgeway.cli._cmd_history import history
+from ridgeway.cli._cmd_import import import_
+from ridgeway.cli._cmd_init import init
+from ridgeway.cli._cmd_merge import merge
+from ridgeway.cli._cmd_plot import plot
+from ridgeway.cli._cmd_predict import predict
+from ridgeway.cli._cmd_remove import remove
+from ridgeway.cli._cmd_reproduce import reproduce
+from ridgeway.cli._cmd_show import show
+from ridgeway.cli._cmd_simulate import simulate
+from ridgeway.cli._cmd_summary import summary
+from ridgeway.cli._cmd_verify import verify
 
 __all__ = ["commands"]
 
@@ -23,11 +29,11 @@ Examples:
   ridgeway absorb wages.rw survey-2019.parquet --task 2019
   ridgeway show wages.rw
   ridgeway compare penguins --out report/
-                                  who forgets, on real tasks
-  ridgeway simulate --out runs/a  methods on simulated tasks; ridgeway plot runs/a draws them
+                                  which methods forget, on real tasks
+  ridgeway simulate --out runs/a  methods on simulated tasks; ridgeway plot runs/a draws the results
   ridgeway reproduce --out DIR    the paper's figures, and a verdict on each claim
-  ridgeway summary wages.rw       standard errors and tests, over rows that are gone
-  ridgeway verify                 what holds of the paper, and what does not
+  ridgeway summary wages.rw       standard errors and tests, without the rows
+  ridgeway verify                 which statements of the paper hold
   ridgeway verify --help          the options of a command
 """
 
@@ -37,8 +43,8 @@ Examples:
 def commands() -> None:
     """Continual regression that does not forget.
 
-    Exit codes: 0 for done, 1 where a check found something wrong, 2 where a command was refused and changed nothing,
-    130 after Ctrl-C.
+    Exit codes: 0 for success, 1 if a check found something wrong, 2 if a command was refused and changed nothing, 130
+    after Ctrl-C.
     """
 
 

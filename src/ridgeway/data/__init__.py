@@ -1,20 +1,28 @@
-"""The one door: whatever a user passes comes in here, and leaves as a checked `Task` or as a typed error."""
+"""The one door for data: whatever a user passes leaves here as a checked `Task`, or as a typed error."""
 
 from ridgeway.data._blocks import Block, checked_rows, cut
-from ridgeway.data._columns import index_columns, is_number
-from ridgeway.data._rows import Progress, check_file, explained, features_of, numbers, read_rows, tasks_in
+from ridgeway.data._columns import Categories, Numbers, index_columns, is_number
+from ridgeway.data._encoded_rows import EncodedRows, encode
+from ridgeway.data._encoding import Encoding
+from ridgeway.data._file_rows import Progress, check_file, explained, features_of, numbers, read_rows, tasks_in
 from ridgeway.data._schema import Schema, check_columns, checked_schema, listed
 from ridgeway.data._tables import Table, open_table, writer
 from ridgeway.data._task import LARGEST, Task, dense, is_sparse
+from ridgeway.data._typed import TypedTable
 from ridgeway.data._validation import check_rows, check_tasks, columns_of_a_model
 
 __all__ = [
     "LARGEST",
     "Block",
+    "Categories",
+    "EncodedRows",
+    "Encoding",
+    "Numbers",
     "Progress",
     "Schema",
     "Table",
     "Task",
+    "TypedTable",
     "check_columns",
     "check_file",
     "check_rows",
@@ -24,6 +32,7 @@ __all__ = [
     "columns_of_a_model",
     "cut",
     "dense",
+    "encode",
     "explained",
     "features_of",
     "index_columns",

@@ -1,4 +1,4 @@
-"""Rows that are in memory: arrays in the schema's order, DataFrames by name, cut into blocks."""
+"""Rows in memory, cut into blocks: arrays in the order of the schema, DataFrames by column name."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ FEWEST_ROWS = 1024
 
 
 class Block(NamedTuple):
-    """Some rows, checked: X (n, p) and y (n, k) in C order, weights (n,) above 0, or None where all are 1."""
+    """Some rows, checked: X (n, p) and y (n, k) in C order, positive weights (n,), or None if all are 1."""
 
     X: Array
     y: Array
@@ -26,23 +26,23 @@ class Block(NamedTuple):
 
 
 def block_rows(schema: Schema) -> int:
-    """Return the rows of a block. It depends on the number of columns alone, so that the sum of a task does too."""
+    """Return the number of rows of a block. It depends on the number of columns only, and so do the bits of a sum."""
     return max(FEWEST_ROWS, BLOCK_ENTRIES // schema.width)
 
 
 def checked_rows(schema: Schema, X: Any, y: Any, sample_weight: Any = None) -> Task:
-    """Return the rows of a task that is in memory, checked: a table by name, an array in the schema's order."""
+    """Return the rows of a task in memory, checked: a table by column name, an array in the order of the schema."""
     X = _in_order(X, schema.features, "X")
     y = _in_order(y, schema.targets, "y") if len(getattr(y, "shape", ())) == 2 else y
     if schema.weight_column is not None and sample_weight is None:
         raise InvalidDataError(
-            f"this state file has a weight column, {schema.weight_column!r}. Pass its values as sample_weight."
+            f"the model has a weight column, {schema.weight_column!r}. Pass its values as sample_weight."
         )
     names = schema.features if _names(X) else None
     (task,) = check_tasks(columns_of_a_model(len(schema.features), names), X, y, sample_weight, first=False)
     if task.n_targets != len(schema.targets):
         raise FeatureMismatchError(
-            f"y has {task.n_targets} column(s); this state file has {len(schema.targets)}: "
+            f"y has {task.n_targets} column(s); the model has {len(schema.targets)} target(s): "
             f"{', '.join(map(repr, schema.targets))}. Pass those."
         )
     return task
@@ -54,12 +54,12 @@ def cut(schema: Schema, rows: Task) -> Iterator[Block]:
     for start in range(0, rows.n_samples, step):
         part = slice(start, start + step)
         weight = None if rows.sample_weight is None else rows.sample_weight[part]
-        # Adding zero makes 0.0 of -0.0: the same value, and so the same digest.
+        # Adding zero turns -0.0 into 0.0: equal values must have equal digests.
         yield Block(dense(rows.X[part]) + 0.0, rows.y[part] + 0.0, weight)
 
 
 def _in_order(table: Any, columns: tuple[str, ...], what: str) -> Any:
-    """Return a table's columns in the schema's order; an array without names as it is."""
+    """Return a table with its columns in the order of the schema; an array without names as it is."""
     names = _names(table)
     if not names or not all(isinstance(name, str) for name in names):
         return table

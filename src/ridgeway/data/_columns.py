@@ -1,19 +1,59 @@
-"""What the columns of a user's table are: numbers written as text, and the index that pandas writes along."""
+"""Single columns: which are an index, which values are numbers, and what a task is called. One rule for all tables."""
 
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any
 
-__all__ = ["index_columns", "is_number"]
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway.errors import InvalidDataError, InvalidDataTypeError
+
+Array = NDArray[np.float64]
 
 UNNAMED = ("", "Unnamed: 0")
 """The first column that pandas' `to_csv` writes, and what `read_csv` calls it."""
 LEVEL = re.compile(r"__index_level_\d+__")
 """What pandas calls an index without a name in a Parquet or Arrow file."""
+FRACTION = re.compile(
+    r"[+-]?(\d{1,99}\.\d{0,99}|\.\d{1,99}|\d{1,99}(?=e[+-]))(e[+-]?\d{1,3})?", re.ASCII | re.IGNORECASE
+)
+"""A number with a decimal point or an exponent."""
+MOMENT = re.compile(r"(?P<day>\d{4}-\d\d-\d\d)[T ](?P<time>\d\d:\d\d.*)", re.ASCII | re.IGNORECASE)
+NOT_FINITE = ("nan", "inf", "-inf")
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """A column of numbers; missing values are NaN."""
+
+    values: Array
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Which rows have no value."""
+        return np.isnan(self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Categories:
+    """A column of text or of task labels: `codes` into `names`, −1 for a missing value."""
+
+    codes: NDArray[np.int64]
+    names: tuple[str, ...]
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Which rows have no value."""
+        return self.codes < 0
 
 
 def is_number(text: str) -> bool:
-    """Say whether a text is a number.
+    """Return whether a text is a number.
 
     Examples
     --------
@@ -28,12 +68,12 @@ def is_number(text: str) -> bool:
 
 
 def index_columns(names: Sequence[str], metadata: Mapping[bytes, bytes] | None = None) -> list[str]:
-    """Return the columns that are the index of a pandas DataFrame, which numbers or names the rows.
+    """Return the columns that are the index of a pandas DataFrame.
 
     Parameters
     ----------
     names : the columns of a table, in order
-    metadata : of its Arrow schema; there pandas says which columns are the index, also where that has a name
+    metadata : of its Arrow schema, in which pandas records the columns of the index
 
     Examples
     --------
@@ -44,11 +84,114 @@ def index_columns(names: Sequence[str], metadata: Mapping[bytes, bytes] | None =
     """
     try:
         notes = json.loads((metadata or {}).get(b"pandas", b"{}"))
-        said = [name for name in notes["index_columns"] if isinstance(name, str)]
+        recorded = [name for name in notes["index_columns"] if isinstance(name, str)]
     except (ValueError, KeyError, TypeError, RecursionError):
-        said = []
+        recorded = []
     return [
         name
         for place, name in enumerate(names)
-        if name in said or LEVEL.fullmatch(name) or (place == 0 and name in UNNAMED)
+        if name in recorded or LEVEL.fullmatch(name) or (place == 0 and name in UNNAMED)
     ]
+
+
+def value_type(column: Any) -> Any:
+    """Return the Arrow type of a column's values, also if they are stored in a dictionary."""
+    import pyarrow as pa
+
+    return column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+
+
+def is_text(kind: Any) -> bool:
+    """Return whether an Arrow type is text."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def is_numeric(kind: Any) -> bool:
+    """Return whether an Arrow type counts as numbers: integers, floats, decimals, and booleans as 0 and 1."""
+    import pyarrow as pa
+
+    tests = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
+    return any(test(kind) for test in tests)
+
+
+def as_numbers(column: Any, name: str, source: str) -> Array:
+    """Return an Arrow column as float64, False and True as 0 and 1, nulls as NaN; raise if it is not numeric."""
+    import pyarrow as pa
+
+    kind = value_type(column)
+    if not is_numeric(kind):
+        raise InvalidDataTypeError(
+            f"{source}: column {name!r} has type {kind}, which is not numeric. Convert it, or leave it out."
+        )
+    if kind is not column.type:
+        column = column.cast(kind)
+    if pa.types.is_boolean(kind):
+        column = column.cast(pa.int8())
+    try:
+        column = column.cast(pa.float64())
+    except pa.ArrowInvalid:
+        raise InvalidDataError(
+            f"{source}: column {name!r} has integers beyond 2⁵³, which float64 cannot represent. Change its unit."
+        ) from None
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def as_categories(column: Any) -> Categories:
+    """Return an Arrow column of text with its categories sorted, unused ones left out."""
+    import pyarrow as pa
+
+    codes, found = _encoded(column.cast(pa.string()))
+    order = sorted(range(len(found)), key=found.__getitem__)
+    rank = np.empty(len(found) + 1, dtype=np.int64)
+    rank[np.array(order, dtype=np.int64)] = np.arange(len(found))
+    rank[-1] = -1
+    return Categories(rank[codes], tuple(found[place] for place in order))
+
+
+def as_labels(column: Any) -> Categories:
+    """Return an Arrow column of task labels in order of first appearance, as `label_of` spells them."""
+    codes, found = _encoded(column)
+    spelled = ["" if isinstance(value, float) and value != value else label_of(value) for value in found]
+    places = {label: place for place, label in enumerate(dict.fromkeys(filter(None, spelled)))}
+    rank = np.array([*(places.get(label, -1) for label in spelled), -1], dtype=np.int64)
+    return Categories(rank[codes], tuple(places))
+
+
+def _encoded(column: Any) -> tuple[NDArray[np.int64], list[Any]]:
+    """Return a code per row, −1 for nulls, and the distinct values."""
+    import pyarrow as pa
+
+    if hasattr(column, "combine_chunks"):
+        column = column.combine_chunks()
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    encoded = column.dictionary_encode()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return np.array(codes, dtype=np.int64), encoded.dictionary.to_pylist()
+
+
+def label_of(value: Any) -> str:
+    """Return a value of a task column as a task id, the same from every kind of file.
+
+    2019, 2019.0 and '2019.0' are '2019', and -0.0 is '0'; True and 'TRUE' are 'true'; midnight of a day is the day.
+    Other fractions, infinities and other times of day can be spelled in several ways and are refused, also as text.
+    """
+    text = str(value)
+    known = isinstance(value, str | int | float | Decimal | date)
+    if known and text.lower() in ("true", "false"):
+        return text.lower()
+    if known and FRACTION.fullmatch(text):
+        number = Decimal(text)
+        if number == number.to_integral_value():
+            return str(int(number))
+    elif known and (moment := MOMENT.fullmatch(text)):
+        if not moment["time"].strip("0:."):
+            return moment["day"]
+    elif known and text.lower() not in NOT_FINITE:
+        return "0" if text == "-0" else text
+    raise InvalidDataError(
+        f"the task column contains {text!r}, which cannot name a task: it can be spelled in several ways. Use words, "
+        "integers or dates."
+    )

@@ -1,18 +1,20 @@
-"""What is wrong with a data file: which column, and in how many rows. Read only after something failed."""
+"""Explain why a table was refused: which column, and how many rows. Called only after an error."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ridgeway.data._columns import is_numeric, is_text, value_type
 from ridgeway.data._tables import Table
 from ridgeway.errors import InvalidDataError
 
 ROWS = 65536
 NUMBER = r"^[+-]?((\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|inf|infinity|nan|Inf|Infinity|NaN|INF|INFINITY|NAN)$"
 INFINITE = r"^[+-]?([iI][nN]|[nN][aA])"
+BOOLEAN = r"^(true|True|TRUE|false|False|FALSE)$"
 
 
 def explain(table: Table, columns: Sequence[str]) -> None:
-    """Raise `InvalidDataError` for the first column that has text, nulls or infinities; return where none has."""
+    """Raise `InvalidDataError` for the first column that has text, nulls or infinities; return if there is none."""
     found = {name: {"nulls": 0, "text": 0, "NaN or infinity": 0} for name in columns}
     kinds: dict[str, str] = {}
     n_rows = 0
@@ -25,36 +27,37 @@ def explain(table: Table, columns: Sequence[str]) -> None:
                 for what, count in zip(found[name], _counted(column), strict=True):
                     found[name][what] += count
     except InvalidDataError:
-        return  # not to be read at all, which has been said already
+        return  # the table cannot be read at all, which the first error says already
     for name, counts in found.items():
         for what, count in counts.items():
             if count:
                 words = f"{kinds[name]} values" if what == "text" and kinds[name] != "string" else what
                 raise InvalidDataError(
-                    f"{table.path}: column {name!r} has {words} in {count} of {n_rows} rows. Drop those rows, fill or "
-                    "encode the values first."
+                    f"{table.source}: column {name!r} has {words} in {count} of {n_rows} rows. Drop those rows, or "
+                    "fill or encode the values first."
                 )
 
 
 def _counted(column: Any) -> Iterator[int]:
-    """Yield how many values are null, not numbers, and not finite."""
+    """Yield how many values are null, not numeric, and not finite."""
     import pyarrow as pa
     from pyarrow import compute as pc
 
-    if pa.types.is_dictionary(column.type):
+    kind = value_type(column)
+    if kind is not column.type:
         column = column.dictionary_decode()
     yield column.null_count
     values = column.drop_null()
-    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+    if is_text(kind):
         values = pc.utf8_trim_whitespace(values)
-        yield len(values) - _matching(values, NUMBER)
+        words = len(values) - _matching(values, NUMBER)
+        yield 0 if words == _matching(values, BOOLEAN) == len(values) else words
         yield _matching(values, INFINITE)
-    elif pa.types.is_floating(values.type):
+    elif pa.types.is_floating(kind):
         yield 0
         yield len(values) - (pc.sum(pc.is_finite(values)).as_py() or 0)
     else:
-        plain = (pa.types.is_integer, pa.types.is_boolean, pa.types.is_decimal)
-        yield 0 if any(is_kind(values.type) for is_kind in plain) else len(values)
+        yield 0 if is_numeric(kind) else len(values)
         yield 0
 
 

@@ -144,26 +144,26 @@ def _check_name(name: Any) -> None:
 
 
 def skeleton(name: str) -> str:
-    """Return what a name looks like: two names with the same skeleton are easily taken for each other."""
+    """Return what a name looks like: two names with the same skeleton are easily confused."""
     return unicodedata.normalize("NFKC", name).translate(LOOK_ALIKES).strip()
 
 
 def refuse_twice(names: Sequence[str], error: type[ValueError], where: str = "") -> None:
-    """Raise where a name occurs twice."""
+    """Raise if a name occurs twice."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise error(f"{where}duplicate column names: {listed(twice)}. Rename or drop them.")
 
 
 def check_columns(found: Sequence[str], needed: Sequence[str], where: str, *, extra: Sequence[str] | None = ()) -> None:
-    """Raise `FeatureMismatchError` where columns are missing, there twice, or not known.
+    """Raise `FeatureMismatchError` if columns are missing, duplicated or unknown.
 
     Parameters
     ----------
     found : the columns of a table
-    needed : those that it must have
-    where : what the table is, to begin the message with
-    extra : those that it may have besides; None for any
+    needed : the columns that it must have
+    where : what the table is called at the start of a message
+    extra : further columns that it may have; None for any
     """
     refuse_twice(found, FeatureMismatchError, f"{where} has ")
     missing = [name for name in needed if name not in set(found)]
@@ -175,17 +175,17 @@ def check_columns(found: Sequence[str], needed: Sequence[str], where: str, *, ex
     alike = [f"{name!a} is not {other!a}" for name, other in pairs if other is not None]
     parts = [
         f"no column {listed(missing)}" if missing else "",
-        f"columns that the state file does not know: {listed(unknown)}" if unknown else "",
+        f"unknown columns: {listed(unknown)}" if unknown else "",
     ]
     hint = f" ({'; '.join(alike)}, though they look alike)" if alike else ""
     refuse_index([name for name in index_columns(found) if name in unknown], where)
-    exactly = "Rename, add or drop columns so that the table has exactly those of the state file, in any order."
+    exactly = "Rename, add or drop columns: the table must have exactly those of the model, in any order."
     remedy = "Rename or add columns." if extra is None else exactly
     raise FeatureMismatchError(f"{where} has {' and '.join(part for part in parts if part)}{hint}. {remedy}")
 
 
 def refuse_index(index: Sequence[str], where: str) -> None:
-    """Raise where there is a column that is the index that pandas writes unless it is told not to."""
+    """Raise if there is a column that pandas adds to a file unless told not to."""
     if index:
         raise FeatureMismatchError(
             f"{where} has a column {index[0]!r}, which looks like the index of a pandas DataFrame. "
@@ -194,6 +194,6 @@ def refuse_index(index: Sequence[str], where: str) -> None:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names for a message: the first few, quoted."""
+    """Return the first few names, quoted, for a message."""
     shown = ", ".join(repr(name) for name in names[:6])
     return shown if len(names) <= 6 else f"{shown}, … ({len(names)} in all)"

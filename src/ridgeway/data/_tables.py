@@ -1,65 +1,76 @@
-"""Data files: CSV, Parquet and Arrow, read by pyarrow a batch at a time."""
+"""The one reader of tables: CSV, TSV, Parquet and Arrow files, and tables in memory, as Arrow batches."""
 
 import csv
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date
-from decimal import Decimal
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from ridgeway._optional import require
 from ridgeway.data._columns import index_columns
-from ridgeway.errors import FeatureMismatchError, InvalidDataError
+from ridgeway.errors import FeatureMismatchError, InvalidDataError, InvalidDataTypeError
 
 LONGEST_HEADER = 16 * 2**20
 CSV_BYTES = 8 * 2**20
 """Bytes of a CSV file that are parsed at a time; a line must fit."""
 PARQUET_BUFFER = 2**20
-"""Bytes of each column of a Parquet file that are read at a time, rather than a row group whole."""
-
-NUMBER = re.compile(r"[+-]?(\d{1,99}\.\d{0,99}|\.\d{1,99}|\d{1,99}(?=e[+-]))(e[+-]?\d{1,3})?", re.ASCII | re.IGNORECASE)
-"""A number as programs write one that is not of a whole kind."""
-MOMENT = re.compile(r"(?P<day>\d{4}-\d\d-\d\d)[T ](?P<time>\d\d:\d\d.*)", re.ASCII | re.IGNORECASE)
-NOT_FINITE = ("nan", "inf", "-inf")
+"""Bytes of each column of a Parquet file that are read at a time, instead of a whole row group."""
 
 
 class Table(ABC):
-    """A data file of named columns.
+    """A table of named columns.
 
     Attributes
     ----------
-    path : Path
+    source : str
+        The path of a file, or a name to use in messages.
     columns : list of str
-    n_rows : int or None where only reading all of it would tell
-    index : list of str, the columns that are the index of a pandas DataFrame
+    n_rows : int or None
+        None if only reading the whole table would tell.
+    index : list of str
+        The columns that are the index of a pandas DataFrame.
     """
 
-    def __init__(self, path: Path, columns: Sequence[str], n_rows: int | None, metadata: Any = None) -> None:
-        self.path = path
+    def __init__(self, source: str, columns: Sequence[str], n_rows: int | None, metadata: Any = None) -> None:
+        self.source = source
         self.columns = list(columns)
         self.n_rows = n_rows
         self.index = index_columns(self.columns, metadata)
 
     @abstractmethod
     def batches(self, columns: Sequence[str], *, rows: int, text: Sequence[str] = ()) -> Iterator[Any]:
-        """Yield Arrow record batches of some columns, of about as many rows; those in `text` are not numbers."""
+        """Yield Arrow record batches of about `rows` rows; columns of a CSV file are numbers unless in `text`."""
+
+    @abstractmethod
+    def read(self, columns: Sequence[str], *, text: Sequence[str] = ()) -> Any:
+        """Return whole columns as an Arrow table; columns of a CSV file have inferred types unless in `text`."""
 
 
-class _Parquet(Table):
+class _InMemory(Table):
+    def __init__(self, arrow: Any, source: str) -> None:
+        super().__init__(source, [str(name) for name in arrow.column_names], arrow.num_rows, arrow.schema.metadata)
+        self._arrow = arrow
+
+    def batches(self, columns: Sequence[str], *, rows: int, text: Sequence[str] = ()) -> Iterator[Any]:
+        yield from self.read(columns).to_batches(max_chunksize=rows)
+
+    def read(self, columns: Sequence[str], *, text: Sequence[str] = ()) -> Any:
+        return self._arrow.select([self.columns.index(name) for name in columns])
+
+
+class _ParquetFile(Table):
     def __init__(self, path: Path) -> None:
         from pyarrow import parquet
 
         self._file = parquet.ParquetFile(path, buffer_size=PARQUET_BUFFER, pre_buffer=False)
         schema = self._file.schema_arrow
-        super().__init__(path, schema.names, self._file.metadata.num_rows, schema.metadata)
+        super().__init__(str(path), schema.names, self._file.metadata.num_rows, schema.metadata)
         self._check_row_groups()
 
     def _check_row_groups(self) -> None:
-        """Raise where a row group has other columns than the file says: they would be taken for each other."""
+        """Raise if the columns of a row group differ from those of the file: they would be mistaken for each other."""
         metadata, schema = self._file.metadata, self._file.schema
         expected = [(schema.column(j).path, schema.column(j).physical_type) for j in range(metadata.num_columns)]
         for i in range(metadata.num_row_groups):
@@ -67,33 +78,27 @@ class _Parquet(Table):
             chunks = [group.column(j) for j in range(group.num_columns)]
             if [(chunk.path_in_schema, chunk.physical_type) for chunk in chunks] != expected:
                 raise FeatureMismatchError(
-                    f"{self.path} changes its columns midway, in row group {i + 1} of {metadata.num_row_groups}. "
-                    "Write the file anew."
+                    f"the columns of {self.source} change in row group {i + 1} of {metadata.num_row_groups}. "
+                    "Rewrite the file."
                 )
 
     def batches(self, columns: Sequence[str], *, rows: int, text: Sequence[str] = ()) -> Iterator[Any]:
-        with reading(self.path):
+        with reading(self.source):
             yield from self._file.iter_batches(batch_size=rows, columns=list(columns))
 
+    def read(self, columns: Sequence[str], *, text: Sequence[str] = ()) -> Any:
+        with reading(self.source):
+            return self._file.read(columns=list(columns)).select(list(columns))
 
-class _Arrow(Table):
+
+class _ArrowFile(Table):
     def __init__(self, path: Path) -> None:
-        schema = self._reader(path).schema
-        super().__init__(path, schema.names, None, schema.metadata)
-
-    def _reader(self, path: Path) -> Any:
-        import pyarrow as pa
-
-        source = pa.memory_map(str(path))
-        try:
-            return pa.ipc.open_file(source)
-        except pa.ArrowInvalid:
-            source.seek(0)
-            return pa.ipc.open_stream(source)
+        schema = _ipc_reader(str(path)).schema
+        super().__init__(str(path), schema.names, None, schema.metadata)
 
     def batches(self, columns: Sequence[str], *, rows: int, text: Sequence[str] = ()) -> Iterator[Any]:
-        with reading(self.path):
-            reader = self._reader(self.path)
+        with reading(self.source):
+            reader = _ipc_reader(self.source)
             found = (
                 (reader.get_batch(i) for i in range(reader.num_record_batches))
                 if hasattr(reader, "num_record_batches")
@@ -103,113 +108,177 @@ class _Arrow(Table):
                 batch.validate()
                 yield from (batch.slice(start, rows).select(list(columns)) for start in range(0, len(batch), rows))
 
+    def read(self, columns: Sequence[str], *, text: Sequence[str] = ()) -> Any:
+        with reading(self.source):
+            whole = _ipc_reader(self.source).read_all()
+            whole.validate()
+            return whole.select(list(columns))
 
-class _Csv(Table):
-    def __init__(self, path: Path) -> None:
+
+class _CsvFile(Table):
+    def __init__(self, path: Path, delimiter: str = ",") -> None:
         with path.open("rb") as file:
             line = file.readline(LONGEST_HEADER).decode("utf-8-sig")
-        super().__init__(path, next(csv.reader([line]), []), None)
+        super().__init__(str(path), next(csv.reader([line], delimiter=delimiter), []), None)
+        self._delimiter = delimiter
 
     def batches(self, columns: Sequence[str], *, rows: int, text: Sequence[str] = ()) -> Iterator[Any]:
         import pyarrow as pa
         from pyarrow import csv as pacsv
 
         kinds = {name: pa.string() if name in text else pa.float64() for name in columns}
-        with reading(self.path):
-            yield from pacsv.open_csv(
-                self.path,
-                read_options=pacsv.ReadOptions(block_size=CSV_BYTES),
-                convert_options=pacsv.ConvertOptions(
-                    column_types=kinds, include_columns=list(columns), strings_can_be_null=True
-                ),
-            )
+        with reading(self.source):
+            try:
+                reader = pacsv.open_csv(self.source, **self._options(columns, kinds))
+            except pa.ArrowInvalid:
+                inferred = pacsv.open_csv(self.source, **self._options(columns, {})).schema
+                true_or_false = [name for name in columns if pa.types.is_boolean(inferred.field(name).type)]
+                kinds |= {name: pa.bool_() for name in true_or_false if name not in text}
+                reader = pacsv.open_csv(self.source, **self._options(columns, kinds))
+            yield from reader
+
+    def read(self, columns: Sequence[str], *, text: Sequence[str] = ()) -> Any:
+        import pyarrow as pa
+        from pyarrow import csv as pacsv
+
+        with reading(self.source):
+            return pacsv.read_csv(self.source, **self._options(columns, {name: pa.string() for name in text}))
+
+    def _options(self, columns: Sequence[str], kinds: Mapping[str, Any]) -> dict[str, Any]:
+        from pyarrow import csv as pacsv
+
+        return {
+            "read_options": pacsv.ReadOptions(block_size=CSV_BYTES),
+            "parse_options": pacsv.ParseOptions(delimiter=self._delimiter),
+            "convert_options": pacsv.ConvertOptions(
+                column_types=dict(kinds), include_columns=list(columns), strings_can_be_null=True
+            ),
+        }
 
 
-KINDS: dict[str, Callable[[Path], Table]] = {
-    ".csv": _Csv,
-    ".parquet": _Parquet,
-    ".pq": _Parquet,
-    ".arrow": _Arrow,
-    ".feather": _Arrow,
-    ".ipc": _Arrow,
+def _ipc_reader(path: str) -> Any:
+    import pyarrow as pa
+
+    source = pa.memory_map(path)
+    try:
+        return pa.ipc.open_file(source)
+    except pa.ArrowInvalid:
+        source.seek(0)
+        return pa.ipc.open_stream(source)
+
+
+def _tsv(path: Path) -> Table:
+    return _CsvFile(path, delimiter="\t")
+
+
+FILES: dict[str, Callable[[Path], Table]] = {
+    ".csv": _CsvFile,
+    ".tsv": _tsv,
+    ".parquet": _ParquetFile,
+    ".pq": _ParquetFile,
+    ".arrow": _ArrowFile,
+    ".feather": _ArrowFile,
+    ".ipc": _ArrowFile,
 }
-"""What the end of a file's name says about it."""
+"""Which reader each file ending stands for."""
 
 
-def kind_of(path: Path) -> Callable[[Path], Table]:
-    """Return what reads a data file of this name."""
+def _reader_of(path: Path) -> Callable[[Path], Table]:
     require("pyarrow", extra="store")
-    kind = KINDS.get(path.suffix.lower())
-    if kind is None:
+    reader = FILES.get(path.suffix.lower())
+    if reader is None:
         raise InvalidDataError(
-            f"{path} ends with {path.suffix!r}; data files end with {', '.join(KINDS)}. Convert or rename it."
+            f"{path} ends in {path.suffix!r}; a data file ends in {', '.join(FILES)}. Convert or rename it."
         )
-    return kind
+    return reader
 
 
-def open_table(path: str | PathLike[str]) -> Table:
-    """Open a data file; what its name ends with says what it is."""
-    where = Path(path)
-    kind = kind_of(where)
-    if not where.is_file():
-        raise InvalidDataError(f"there is no data file {where}. Check the path.")
-    if where.stat().st_size == 0:
-        raise InvalidDataError(f"{where} is empty. Pass a file with rows; where a task is empty, leave it out.")
-    with reading(where):
-        return kind(where)
+def open_table(data: Any, *, source: str = "the table") -> Table:
+    """Open a table: a file by its path, or a table in memory. Needs pyarrow.
+
+    Parameters
+    ----------
+    data : path, DataFrame (pandas, polars), pyarrow table, mapping of names to columns, or Table
+        The ending of a path says what kind of file it is.
+    source : str
+        What messages call a table in memory.
+    """
+    if isinstance(data, Table):
+        return data
+    if isinstance(data, str | PathLike):
+        return _open_file(Path(data))
+    require("pyarrow", extra="store")
+    import pyarrow as pa
+
+    try:
+        arrow = _as_arrow(data)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        what = _first_line(error)
+        raise InvalidDataTypeError(f"{source} cannot be read: {what}. Give each column one type.") from error
+    if arrow is None:
+        raise InvalidDataTypeError(
+            f"cannot read a table from {type(data).__name__}. Pass a path, a DataFrame or a mapping of columns."
+        )
+    return _InMemory(arrow, source)
+
+
+def _open_file(path: Path) -> Table:
+    reader = _reader_of(path)
+    if not path.is_file():
+        what = "is a folder, not a file" if path.is_dir() else "does not exist"
+        raise InvalidDataError(f"{path} {what}. Check the path.")
+    if path.stat().st_size == 0:
+        raise InvalidDataError(f"{path} is empty. Pass a file with rows, or leave out an empty task.")
+    with reading(str(path)):
+        return reader(path)
+
+
+def _as_arrow(data: Any) -> Any:
+    """Return a table in memory as an Arrow table; None if it is not one."""
+    import pyarrow as pa
+
+    if isinstance(data, pa.Table):
+        return data
+    if hasattr(data, "iloc"):  # pandas
+        if not data.columns.is_unique:
+            raise InvalidDataError("the table has duplicate column names. Rename or drop them first.")
+        return pa.Table.from_pandas(data, preserve_index=False)
+    if hasattr(data, "to_arrow"):  # polars
+        return data.to_arrow()
+    return pa.table(dict(data)) if isinstance(data, Mapping) else None
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Turn what pyarrow and the system raise into errors that name the file."""
+def reading(source: str) -> Iterator[None]:
+    """Turn the errors of pyarrow and of the system into errors that name the file."""
     import pyarrow as pa
 
     try:
         yield
     except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError, csv.Error) as error:
-        what = str(error).strip().split("\n")[0]
+        what = _first_line(error)
         if isinstance(error, UnicodeDecodeError) or "invalid UTF8" in what:
-            raise InvalidDataError(f"{path} is not UTF-8 text. Save it with that encoding.") from error
-        raise InvalidDataError(f"{path} cannot be read: {what[:300]}. Mend or write the file anew.") from error
+            raise InvalidDataError(f"{source} is not UTF-8 text. Save it as UTF-8.") from error
+        raise InvalidDataError(f"{source} cannot be read: {what[:300]}. Repair or rewrite the file.") from error
 
 
-def label_of(value: Any) -> str:
-    """Return a value of a task column as a task id, the same from every kind of file.
-
-    2019, 2019.0 and '2019.0' are '2019', and -0.0 is '0'; True and 'TRUE' are 'true'; midnight of a day is the day.
-    Numbers with a fraction, infinities and other times of day have several spellings and are refused, also as text.
-    """
-    text = str(value)
-    known = isinstance(value, str | int | float | Decimal | date)
-    if known and text.lower() in ("true", "false"):
-        return text.lower()
-    if known and NUMBER.fullmatch(text):
-        number = Decimal(text)
-        if number == number.to_integral_value():
-            return str(int(number))
-    elif known and (moment := MOMENT.fullmatch(text)):
-        if not moment["time"].strip("0:."):
-            return moment["day"]
-    elif known and text.lower() not in NOT_FINITE:
-        return "0" if text == "-0" else text
-    raise InvalidDataError(
-        f"the task column holds {text!r}, which makes no task id: it has several spellings. Use words, whole numbers "
-        "or dates."
-    )
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().split("\n")[0].rstrip(".")
 
 
 @contextmanager
 def writer(path: Path, temporary: Path, names: Sequence[str]) -> Iterator[Callable[[Sequence[Any]], None]]:
-    """Yield a function that appends columns of numbers to a new data file; what `path` ends with says what it is."""
-    kind = kind_of(path)
+    """Yield a function that appends columns of numbers to a new data file; the ending of `path` says which kind."""
+    kind = _reader_of(path)
     import pyarrow as pa
     from pyarrow import csv as pacsv
     from pyarrow import parquet
 
     schema = pa.schema([(name, pa.float64()) for name in names])
-    if kind is _Csv:
-        sink: Any = pacsv.CSVWriter(temporary, schema)
-    elif kind is _Parquet:
+    if kind in (_CsvFile, _tsv):
+        options = pacsv.WriteOptions(delimiter="," if kind is _CsvFile else "\t")
+        sink: Any = pacsv.CSVWriter(temporary, schema, write_options=options)
+    elif kind is _ParquetFile:
         sink = parquet.ParquetWriter(temporary, schema)
     else:
         sink = pa.ipc.new_file(str(temporary), schema)

@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ridgeway._checks import LARGEST
+
 __all__ = ["LARGEST", "Task", "dense", "is_sparse"]
 
 Array = NDArray[np.float64]
-
-LARGEST = 1e150
-"""Values beyond this overflow once squared and summed."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,9 +4,9 @@ Nothing here checks its input: `_validation` has done so. Rank decisions are mad
 unit norm, and nowhere else.
 """
 
+from ridgeway.linalg._checked import checked_definite, checked_semidefinite
 from ridgeway.linalg._definite import (
     asymmetry,
-    check_semidefinite,
     cholesky_root,
     is_definite,
     is_nearly_semidefinite,
@@ -82,7 +82,8 @@ __all__ = [
     "add_rows",
     "add_triangle",
     "asymmetry",
-    "check_semidefinite",
+    "checked_definite",
+    "checked_semidefinite",
     "cholesky_root",
     "column_complement",
     "column_products",

@@ -1,13 +1,9 @@
 """Symmetric matrices: the checks that they are what they say."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, eigh
 
-from ridgeway.data import LARGEST
-from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg._rank import tolerance
 
 Array = NDArray[np.float64]
@@ -35,28 +31,6 @@ def is_semidefinite(matrix: Array) -> bool:
 def is_definite(matrix: Array) -> bool:
     """Say whether a symmetric matrix has all eigenvalues above zero, by more than rounding."""
     return bool((np.diag(matrix) > 0.0).all()) and smallest_eigenvalue(matrix) > tolerance(len(matrix))
-
-
-def check_semidefinite(matrix: Any, size: int, name: str) -> Array:
-    """Return a symmetric positive semidefinite (size, size) float64 matrix, or raise `InvalidParameterError`."""
-    try:
-        array = np.array(matrix)
-        array = array.astype(np.float64, casting="unsafe" if array.dtype.kind == "O" else "same_kind")
-    except (OverflowError, TypeError, ValueError):
-        raise InvalidParameterError(f"{name} is not a matrix of real numbers; got {type(matrix).__name__}.") from None
-    if array.shape != (size, size):
-        raise InvalidParameterError(
-            f"{name} has shape {array.shape}; it needs ({size}, {size}), one row and column per feature."
-        )
-    if not (np.abs(array) <= LARGEST).all():
-        raise InvalidParameterError(f"{name} holds NaN or infinity, or entries over {LARGEST:g}. Pass finite numbers.")
-    if asymmetry(array) > tolerance(size):
-        raise InvalidParameterError(
-            f"{name} is not symmetric (relative difference {asymmetry(array):.2g}). Pass (H + H.T) / 2 if meant."
-        )
-    if not is_semidefinite(array):
-        raise InvalidParameterError(f"{name} has a negative eigenvalue. It must be positive semidefinite.")
-    return np.asarray((array + array.T) / 2.0)
 
 
 def cholesky_root(matrix: Array) -> Array:

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._checks import real_array
 from ridgeway.errors import InvalidDataError
-from ridgeway.metrics._checks import numbers
 
 Array = NDArray[np.float64]
 
@@ -73,7 +73,7 @@ def forward_transfer(losses: Any, baseline: Any) -> Array:
     array([nan,  5.])
     """
     R = _losses(losses)
-    base = numbers(baseline, "baseline")
+    base = real_array(baseline, "baseline", largest=np.inf)
     if base.shape != (len(R),):
         raise InvalidDataError(f"baseline has shape {base.shape}; pass one loss per task, shape ({len(R)},).")
     gains = np.zeros(len(R))
@@ -89,7 +89,7 @@ def _mean_before(totals: Array) -> Array:
 
 
 def _losses(losses: Any) -> Array:
-    R = numbers(losses, "losses")
+    R = real_array(losses, "losses", largest=np.inf)
     if R.ndim != 2 or R.shape[0] != R.shape[1] or len(R) == 0:
         raise InvalidDataError(f"losses has shape {R.shape}; pass a square matrix, shape (n_tasks, n_tasks).")
     return R

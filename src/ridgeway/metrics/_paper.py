@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._checks import real_array
 from ridgeway.errors import InvalidDataError
-from ridgeway.metrics._checks import numbers
 
 Array = NDArray[np.float64]
 
@@ -29,7 +29,7 @@ def estimation_error(coef: Any, true_coef: Any) -> Any:
     >>> estimation_error([1.0, 2.0], [1.0, 0.0])
     4.0
     """
-    one, two = numbers(coef, "coef"), numbers(true_coef, "true_coef")
+    one, two = real_array(coef, "coef", largest=np.inf), real_array(true_coef, "true_coef", largest=np.inf)
     if one.ndim == 0 or two.ndim == 0 or one.shape[-1] != two.shape[-1] or not _broadcast(one, two):
         raise InvalidDataError(
             f"coef has shape {one.shape} and true_coef {two.shape}; their last axes must both be the features."
@@ -82,7 +82,7 @@ def _broadcast(one: Array, two: Array) -> bool:
 
 
 def _errors(errors: Any) -> Array:
-    L = numbers(errors, "errors")
+    L = real_array(errors, "errors", largest=np.inf)
     if L.ndim != 1 or len(L) == 0:
         raise InvalidDataError(f"errors has shape {L.shape}; pass one error per task, shape (n_tasks,).")
     return L

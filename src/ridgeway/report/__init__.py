@@ -1,12 +1,23 @@
-"""The main job on a table of your own: play it as tasks through every method, and report who forgets.
+"""Run every method on a table of your own, task by task, and report which ones forget.
 
-`compare` returns a `Comparison`; `write_report` makes a folder of it: one HTML file that needs no network, the figures,
-and the numbers. The command is `ridgeway compare`. Needs pyarrow and matplotlib (`pip install 'ridgeway[report]'`).
+`compare` returns a `MethodComparison`. `write_report` writes it to a folder: one HTML file that needs no network, the
+figures, and the numbers. The command is `ridgeway compare`. Needs pyarrow and matplotlib
+(`pip install 'ridgeway[report]'`).
 """
 
-from ridgeway.report._compare import compare
-from ridgeway.report._encoding import Encoding
-from ridgeway.report._result import Comparison, Result
-from ridgeway.report._write import draw_figures, write_report
+from ridgeway.data import Encoding
+from ridgeway.report._comparison import as_table, compare
+from ridgeway.report._result import MethodComparison, MethodResult, short
+from ridgeway.report._write import check_folder, draw_figures, write_report
 
-__all__ = ["Comparison", "Encoding", "Result", "compare", "draw_figures", "write_report"]
+__all__ = [
+    "Encoding",
+    "MethodComparison",
+    "MethodResult",
+    "as_table",
+    "check_folder",
+    "compare",
+    "draw_figures",
+    "short",
+    "write_report",
+]

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from ridgeway import metrics
-from ridgeway.report._result import Comparison, Result
+from ridgeway.report._result import MethodComparison, MethodResult
 
 __all__ = ["STYLE", "draw_all"]
 
@@ -21,7 +21,7 @@ STYLE: dict[Any, Any] = {"svg.hashsalt": "ridgeway", "axes.spines.top": False, "
 UNIT = "error, in the unit of the target"
 
 
-def draw_all(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
+def draw_all(comparison: MethodComparison) -> Iterator[tuple[str, str, Figure]]:
     """Yield each figure with its name and the words for one who cannot see it."""
     with rc_context(STYLE):
         yield "forgetting", "When learned, and after the last task", _forgetting(comparison)
@@ -33,10 +33,10 @@ def draw_all(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
         )
         floor = min(float(result.losses.min()) for result in comparison.results)
         for result in comparison.results:
-            yield f"losses-{result.method.key.replace(':', '-')}", result.method.name, _losses(result, floor, ceiling)
+            yield f"losses-{result.method.slug}", result.method.name, _losses(result, floor, ceiling)
 
 
-def _forgetting(comparison: Comparison) -> Figure:
+def _forgetting(comparison: MethodComparison) -> Figure:
     """Draw for each method the error on a task when it was just learned, and after the last task."""
     results = comparison.results[::-1]
     figure, axes = _panel(1.1 + 0.42 * len(results))
@@ -55,7 +55,7 @@ def _forgetting(comparison: Comparison) -> Figure:
     return figure
 
 
-def _average(comparison: Comparison) -> Figure:
+def _average(comparison: MethodComparison) -> Figure:
     figure, axes = _panel(3.6)
     tasks = np.arange(1, len(comparison.tasks) + 1)
     for result in comparison.results:
@@ -78,7 +78,7 @@ def _average(comparison: Comparison) -> Figure:
     return figure
 
 
-def _orders(comparison: Comparison) -> Figure:
+def _orders(comparison: MethodComparison) -> Figure:
     results = comparison.results[::-1]
     figure, axes = _panel(1.1 + 0.42 * len(results))
     for place, result in enumerate(results):
@@ -91,7 +91,7 @@ def _orders(comparison: Comparison) -> Figure:
     return figure
 
 
-def _losses(result: Result, floor: float, ceiling: float) -> Figure:
+def _losses(result: MethodResult, floor: float, ceiling: float) -> Figure:
     n_tasks = len(result.losses)
     figure = Figure(figsize=(3.6, 3.2), layout="constrained")
     axes = figure.add_subplot()
@@ -117,7 +117,7 @@ def _panel(height: float) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _look(comparison: Comparison, result: Result) -> tuple[str, str]:
+def _look(comparison: MethodComparison, result: MethodResult) -> tuple[str, str]:
     """Return the colour and the marker of a method; the yardstick is black."""
     place = [other.method.key for other in comparison.results if other.method.key != "oracle"]
     if result.method.key == "oracle":

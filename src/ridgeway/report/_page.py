@@ -7,8 +7,8 @@ from importlib.metadata import version
 
 import numpy as np
 
-from ridgeway.report._methods import SGD_STEPS
-from ridgeway.report._result import Comparison, Result, short
+from ridgeway.catalogue import SGD_STEPS
+from ridgeway.report._result import MethodComparison, MethodResult, short
 
 __all__ = ["make_page"]
 
@@ -60,7 +60,7 @@ HEADINGS = (
 )
 
 
-def make_page(comparison: Comparison, images: list[tuple[str, str, bytes]]) -> str:
+def make_page(comparison: MethodComparison, images: list[tuple[str, str, bytes]]) -> str:
     """Return the page, the figures (name, words, SVG) inside it."""
     shown = {name: _figure(words, svg) for name, words, svg in images}
     maps = [html for name, html in shown.items() if name.startswith("losses-")]
@@ -102,13 +102,13 @@ that forgets darkens downwards. The colours are the same for all.</p>
 """
 
 
-def _summary(comparison: Comparison) -> str:
+def _summary(comparison: MethodComparison) -> str:
     head = "".join(f'<th title="{escape(words)}">{escape(name)}</th>' for name, words in HEADINGS)
     body = "".join(_summary_row(result) for result in comparison.results)
     return f'<table class="cards" id="summary"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
-def _summary_row(result: Result) -> str:
+def _summary_row(result: MethodResult) -> str:
     forgetting = f"{short(result.forgetting)}"
     if result.forgets:
         forgetting = f'<span class="forgets">{forgetting} ({result.rise:+.0%})</span>'
@@ -131,7 +131,7 @@ def _summary_row(result: Result) -> str:
     return "<tr>" + "".join(f'<td data-label="{escape(h)}">{cell}</td>' for (h, _), cell in labelled) + "</tr>"
 
 
-def _tasks(comparison: Comparison) -> str:
+def _tasks(comparison: MethodComparison) -> str:
     rows = (
         (str(number), escape(task.name), f"{task.n_train:,}", f"{task.n_test:,}")
         for number, task in enumerate(comparison.tasks, 1)
@@ -139,7 +139,7 @@ def _tasks(comparison: Comparison) -> str:
     return _table("tasks", ("number", "task", "rows learned from", "rows held out"), rows)
 
 
-def _encoding(comparison: Comparison) -> str:
+def _encoding(comparison: MethodComparison) -> str:
     encoding = comparison.encoding
     center, scale = encoding.constants
     names = [*encoding.columns, f"{encoding.target} (target)"]
@@ -161,7 +161,7 @@ def _figure(words: str, svg: bytes) -> str:
     )
 
 
-def _prepared(comparison: Comparison) -> Iterator[str]:
+def _prepared(comparison: MethodComparison) -> Iterator[str]:
     used = sum(task.n_train + task.n_test for task in comparison.tasks)
     yield f"{comparison.n_rows:,} rows in the table, {used:,} used."
     for what, counts in (
@@ -193,7 +193,7 @@ def _prepared(comparison: Comparison) -> Iterator[str]:
     )
 
 
-def _run(comparison: Comparison) -> Iterator[str]:
+def _run(comparison: MethodComparison) -> Iterator[str]:
     keys = {result.method.key for result in comparison.results}
     yield f"Order of the tasks: {escape(comparison.order)}. The spread is over that order and random ones."
     yield "The oracle keeps every row and fits them all at once: it is the pooled answer, a yardstick and not a method."

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from ridgeway import metrics
-from ridgeway.report._encoding import Encoding
-from ridgeway.report._methods import Method
+from ridgeway.catalogue import Method
+from ridgeway.data import Encoding
 
-__all__ = ["Comparison", "Result", "TaskInfo", "short"]
+__all__ = ["MethodComparison", "MethodResult", "TaskInfo", "short"]
 
 Array = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ class TaskInfo:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class MethodResult:
     """How one method fared. Losses are root mean squared errors on held-out rows, in the unit of the target.
 
     Attributes
@@ -167,7 +167,7 @@ class Result:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class MethodComparison:
     """What `compare` returns: the results, and all that must be said about how they came about."""
 
     source: str
@@ -182,9 +182,9 @@ class Comparison:
     lost_tasks: tuple[str, ...]
     absent: tuple[str, ...]
     tasks: tuple[TaskInfo, ...]
-    results: tuple[Result, ...]
+    results: tuple[MethodResult, ...]
 
-    def __getitem__(self, key: str) -> Result:
+    def __getitem__(self, key: str) -> MethodResult:
         """Return the result of a method by its key, such as "gr"."""
         return self._by_key[key]
 
@@ -208,15 +208,15 @@ class Comparison:
         }
 
     @cached_property
-    def _by_key(self) -> dict[str, Result]:
+    def _by_key(self) -> dict[str, MethodResult]:
         return {result.method.key: result for result in self.results}
 
     @property
     def sentence(self) -> str:
         """What happened, made from the numbers."""
-        return " ".join([*(self._exact(r) for r in self.results if r.method.key.startswith("gr")), self._forgotten()])
+        return " ".join([*(self._exact(r) for r in self.results if r.method.rule.startswith("gr")), self._forgotten()])
 
-    def _exact(self, result: Result) -> str:
+    def _exact(self, result: MethodResult) -> str:
         said = (
             f"is still the pooled answer (to {result.distance:.0e})"
             if result.distance <= POOLED

@@ -1,4 +1,4 @@
-"""Rows cut into tasks, each with a part held out."""
+"""Rows grouped into tasks, a part of each held out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.errors import InvalidDataError, InvalidParameterError
-from ridgeway.report._table import Table
-
-__all__ = ["Tasks", "label_rows", "lost_tasks", "running_constants"]
+from ridgeway._checks import fraction
+from ridgeway.data import TypedTable
+from ridgeway.errors import InvalidDataError
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -19,14 +18,14 @@ SEPARATOR = " / "
 
 @dataclass(frozen=True, eq=False)
 class Tasks:
-    """Rows in tasks: which are learned from, which are held out.
+    """Rows grouped into tasks, with those to learn from and those held out.
 
     Attributes
     ----------
     names : list of str
     X, y : ndarrays of shape (n_rows, n_features) and (n_rows,)
     train, test : list of ndarray of int
-        Row numbers, one array a task.
+        Row numbers, one array per task.
     """
 
     names: list[str]
@@ -37,20 +36,20 @@ class Tasks:
 
     @classmethod
     def split(cls, names: list[str], numbers: Index, holdout: float, rng: np.random.Generator) -> "Tasks":
-        """Hold out a share of each task's rows, at least one, drawn at random. The rows are filled in later."""
-        if not 0.0 < holdout < 1.0:
-            raise InvalidParameterError(f"holdout must lie between 0 and 1; got {holdout:g}. 0.2 is a fifth.")
+        """Hold out a random share of each task's rows, at least one. The rows themselves are filled in later."""
+        fraction(holdout, "holdout", "Pass 0.2 to hold out a fifth of the rows.")
         if len(names) < 2:
             raise InvalidDataError(
-                f"there is one task only ({names[0]!r}), and nothing to forget. Choose a task column with more values."
+                f"there is only one task ({names[0]!r}), so nothing can be forgotten. Choose a task column with more "
+                "values."
             )
         train, test = [], []
         for number, name in enumerate(names):
             rows = np.flatnonzero(numbers == number)
             if len(rows) < 2:
                 raise InvalidDataError(
-                    f"task {name!r} has one row, and none could be held out. Drop that row, or choose a coarser task "
-                    "column."
+                    f"task {name!r} has only one row, so none can be held out. Drop that row, or choose a task column "
+                    "with fewer values."
                 )
             shuffled = rng.permutation(rows)
             held = min(max(round(holdout * len(rows)), 1), len(rows) - 1)
@@ -59,11 +58,11 @@ class Tasks:
         return cls(names, np.empty((0, 0)), np.empty(0), train, test)
 
     def filled(self, rows: Array) -> "Tasks":
-        """Return the tasks with their rows, features first and the target last."""
+        """Return the tasks with their rows: the features, then the target."""
         return Tasks(self.names, np.ascontiguousarray(rows[:, :-1]), rows[:, -1].copy(), self.train, self.test)
 
     def shuffled(self, rng: np.random.Generator) -> "Tasks":
-        """Deal the rows out to the tasks anew: as many learned from and held out in each, but no task differs."""
+        """Assign the rows to the tasks at random, keeping the sizes: tasks that do not differ."""
 
         def deal(parts: list[Index]) -> list[Index]:
             dealt = rng.permutation(np.concatenate(parts))
@@ -73,34 +72,42 @@ class Tasks:
 
 
 def label_rows(
-    table: Table, task_columns: Sequence[str], kept: NDArray[np.bool_], order: str, rng: np.random.Generator
+    table: TypedTable, task_columns: Sequence[str], kept: NDArray[np.bool_], order: str, rng: np.random.Generator
 ) -> tuple[list[str], Index]:
-    """Return the names of the tasks in order (of first row in the file, sorted, random) and the task of each row."""
-    parts = [table.column(name).labels() for name in task_columns]
-    codes = np.stack([codes[kept] for codes, _, _ in parts], axis=1)
+    """Return the names of the tasks in order (of first appearance, sorted or random) and the task of each row."""
+    parts = [table.labels(name) for name in task_columns]
+    codes = np.stack([part.codes[kept] for part in parts], axis=1)
     found, first, inverse = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-    keys = [tuple(part[2][code] for part, code in zip(parts, row, strict=True)) for row in found]
+    ranks = [_ranks(part.names) for part in parts]
+    keys = [tuple(rank[code] for rank, code in zip(ranks, row, strict=True)) for row in found]
     orders = {"file": first.tolist(), "sorted": keys, "random": rng.permutation(len(found)).tolist()}
     ranked = sorted(range(len(found)), key=orders[order].__getitem__)
     place = np.empty(len(found), dtype=np.int64)
     place[np.array(ranked)] = np.arange(len(found))
-    names = [SEPARATOR.join(part[1][code] for part, code in zip(parts, found[i], strict=True)) for i in ranked]
+    names = [SEPARATOR.join(part.names[code] for part, code in zip(parts, found[i], strict=True)) for i in ranked]
     return names, place[inverse.ravel()]
 
 
-def lost_tasks(table: Table, task_columns: Sequence[str], kept: NDArray[np.bool_]) -> list[str]:
-    """Return the names of the tasks of which no row was kept, in the order of the file."""
-    named = ~np.any([table.column(name).missing for name in task_columns], axis=0)
+def _ranks(labels: Sequence[str]) -> list[int]:
+    """Return the place of each label in sorted order: by number if all are integers, else as text."""
+    whole = all(label.removeprefix("-").isdecimal() for label in labels)
+    places = {label: place for place, label in enumerate(sorted(labels, key=int if whole else str))}
+    return [places[label] for label in labels]
+
+
+def lost_tasks(table: TypedTable, task_columns: Sequence[str], kept: NDArray[np.bool_]) -> list[str]:
+    """Return the names of the tasks without any rows left, in the order of the file."""
+    named = ~np.any([table.labels(name).missing for name in task_columns], axis=0)
     names, numbers = label_rows(table, task_columns, named, "file", np.random.default_rng(0))
     left = set(numbers[kept[named]].tolist())
     return [name for number, name in enumerate(names) if number not in left]
 
 
 def running_constants(rows: Array, train: list[Index]) -> tuple[Array, Array]:
-    """Return mean and standard deviation of each column over the rows learned from, summed up task by task.
+    """Return the mean and standard deviation of each column over the rows to learn from, task by task.
 
-    What is kept from one task to the next is a count, a mean and a sum of squares per column, never a row. A column
-    that does not vary has the scale 1.
+    Only a count, a mean and a sum of squares per column are kept from one task to the next. A constant column has
+    scale 1.
     """
     count = 0
     mean, squares = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])

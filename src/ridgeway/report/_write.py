@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ridgeway._optional import require
 from ridgeway.errors import InvalidParameterError
 from ridgeway.report._page import make_page
-from ridgeway.report._result import Comparison
+from ridgeway.report._result import MethodComparison
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +23,7 @@ MANIFEST = "comparison.json"
 MAKER = "ridgeway compare"
 
 
-def write_report(comparison: Comparison, out: Path | str) -> Path:
+def write_report(comparison: MethodComparison, out: Path | str) -> Path:
     """Write a folder and return the path of its page, `index.html`.
 
     The folder is put in place whole once all is written. One that an earlier report made is replaced; any other that is
@@ -31,7 +31,7 @@ def write_report(comparison: Comparison, out: Path | str) -> Path:
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : MethodComparison
     out : path
         Gets `index.html` (opens from disk, needs nothing else), `figures/` (PNG and SVG), `summary`, `losses` and
         `orders` (Parquet and CSV), `encoding.json` and `comparison.json`.
@@ -57,7 +57,7 @@ def write_report(comparison: Comparison, out: Path | str) -> Path:
     return folder / "index.html"
 
 
-def draw_figures(comparison: Comparison) -> list[tuple[str, str, "Figure"]]:
+def draw_figures(comparison: MethodComparison) -> list[tuple[str, str, "Figure"]]:
     """Return the figures of a report: a name, what it shows, and the matplotlib figure.
 
     Needs matplotlib (`pip install 'ridgeway[report]'`).
@@ -96,7 +96,7 @@ def _listed(folder: Path) -> set[str]:
         return set()
 
 
-def _fill(folder: Path, comparison: Comparison) -> None:
+def _fill(folder: Path, comparison: MethodComparison) -> None:
     from matplotlib import rc_context
 
     from ridgeway.report._figures import STYLE
@@ -134,7 +134,7 @@ def _write_table(path: Path, rows: list[dict[str, Any]]) -> None:
     csv.write_csv(table, path.with_suffix(".csv"))
 
 
-def _losses(comparison: Comparison) -> list[dict[str, Any]]:
+def _losses(comparison: MethodComparison) -> list[dict[str, Any]]:
     """Return R, one row per method, moment and task."""
     names = [task.name for task in comparison.tasks]
     return [
@@ -152,7 +152,7 @@ def _losses(comparison: Comparison) -> list[dict[str, Any]]:
     ]
 
 
-def _orders(comparison: Comparison) -> list[dict[str, Any]]:
+def _orders(comparison: MethodComparison) -> list[dict[str, Any]]:
     """Return the average loss at the end of each order; order 0 is the one asked for."""
     return [
         {"method": result.method.key, "order": number, "average_loss": float(loss)}
@@ -161,7 +161,7 @@ def _orders(comparison: Comparison) -> list[dict[str, Any]]:
     ]
 
 
-NUMBERS: dict[str, Callable[[Comparison], list[dict[str, Any]]]] = {
+NUMBERS: dict[str, Callable[[MethodComparison], list[dict[str, Any]]]] = {
     "summary": lambda comparison: [result.as_dict() for result in comparison.results],
     "losses": _losses,
     "orders": _orders,

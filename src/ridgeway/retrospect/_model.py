@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._checks import fraction
 from ridgeway.errors import FeatureMismatchError, InferenceError, InvalidParameterError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.information import Inference, Information
@@ -90,9 +91,7 @@ def _position(feature: Any, known: dict[str, int], n_features: int) -> int | Non
 
 def checked_level(level: Any) -> float:
     """Return the level of an interval, or raise."""
-    if not is_number(level) or not 0.0 < level < 1.0:
-        raise InvalidParameterError(f"level must lie between 0 and 1; got {level!r}. For 95 % intervals pass 0.95.")
-    return float(level)
+    return fraction(level, "level", "For 95 % intervals pass 0.95.")
 
 
 def is_number(value: Any) -> bool:

@@ -85,6 +85,8 @@ def elastic_net(model: Any, *, l1_ratio: float = 0.5, penalties: Any = None) -> 
                 tol=TIGHT,
                 max_iter=MOST_STEPS,
             )[1].T
+            if targets[:, k].any()
+            else np.zeros((len(chosen), p))  # scikit-learn < 1.8 warns here that the solver did not converge
             for k in range(held.n_targets)
         ]
     )

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._checks import one_of
 from ridgeway.errors import InvalidParameterError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.information import LearnedPrior, learn_by_gcv, learn_directions, learn_groups, learn_penalty
@@ -69,8 +70,7 @@ def learn_prior(model: GeneralizedRidge, groups: Any = None, *, criterion: str =
     (2.45, 3.99)
     """
     state = state_of(model)
-    if criterion not in ("evidence", "gcv"):
-        raise InvalidParameterError(f"criterion must be 'evidence' or 'gcv'; got {criterion!r}.")
+    one_of(criterion, ("evidence", "gcv"), "criterion")
     if criterion == "gcv" and groups is not None:
         raise InvalidParameterError("criterion='gcv' learns one penalty. Leave groups out, or use 'evidence'.")
     held, start = whole_information(model), state.origin.coef

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.errors import InvalidParameterError
+from ridgeway._checks import whole
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.information import Inference, Information
-from ridgeway.retrospect._model import feature_names, is_number, per_target, positions, state_of
+from ridgeway.retrospect._model import feature_names, per_target, positions, state_of
 
 Array = NDArray[np.float64]
 
@@ -90,9 +90,8 @@ def best_subset(model: GeneralizedRidge, k: int) -> Subset:
     """
     state = state_of(model)
     p = model.n_features_in_
-    if not is_number(k) or k != int(k) or not 1 <= k <= p:
-        raise InvalidParameterError(f"k must be a whole number from 1 to {p}, the number of features; got {k!r}.")
-    columns = _search(state.information, int(k))
+    k = whole(k, "k, the number of features,", most=p)
+    columns = _search(state.information, k)
     chosen = submodel(model, columns)
     fit = _least_squares(state.information, columns)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -117,7 +117,7 @@ def predict_table(
 ) -> int:
     """Write a prediction for each row of a data file, which may have other columns too; return the number of rows."""
     table = open_table(path)
-    check_columns(table.columns, schema.features, str(table.path), extra=None)
+    check_columns(table.columns, schema.features, table.source, extra=None)
     names, done = [quoted(f"predicted_{target}") for target in schema.targets], 0
     with explained(table, schema.features), written(out) as temporary, writer(out, temporary, names) as write:
         for batch in table.batches(schema.features, rows=PREDICTED_ROWS):

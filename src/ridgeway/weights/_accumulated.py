@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ridgeway.data import Task
 from ridgeway.weights._penalties import FullInformation
 from ridgeway.weights._policy import WeightPolicy
-from ridgeway.weights._schedule import checked_decay, checked_prior
+from ridgeway.weights._settings import checked_decay, checked_prior
 from ridgeway.weights._states import Adaptive, Fading, Origin, Pooled, Retained, changed
 
 Array = NDArray[np.float64]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ridgeway.errors import InvalidParameterError, InvalidStateError
 from ridgeway.information import KINDS
 from ridgeway.weights._accumulated import Accumulated
-from ridgeway.weights._schedule import checked_decay, checked_prior
+from ridgeway.weights._settings import checked_decay, checked_prior
 from ridgeway.weights._states import Adaptive, Fading, Origin, Pooled, Retained
 
 VERSION = 1

@@ -5,20 +5,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._checks import positive, scheduled, whole
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import (
     Rows,
     Solution,
-    check_semidefinite,
+    checked_definite,
     cholesky_root,
     filtered_gain,
     filtered_step,
     gradient_steps,
-    is_definite,
     largest_eigenvalue,
 )
 from ridgeway.weights._policy import DesignPolicy
-from ridgeway.weights._schedule import scheduled
 
 Array = NDArray[np.float64]
 Rate = float | Array | None
@@ -68,30 +67,19 @@ class GradientSteps(DesignPolicy):
     def _settings(self, memory: int | None, rows: Rows) -> tuple[Rate, int]:
         """Return A_t as a number, a matrix, or None for 1/γ_max; and m_t."""
         number = (memory or 0) + 1
-        steps = scheduled(self.n_steps, number, "n_steps")
-        if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 0:
-            raise InvalidParameterError(f"n_steps of task {number} must be a whole number ≥ 0; got {steps!r}.")
+        steps = whole(scheduled(self.n_steps, number, "n_steps"), f"n_steps of task {number}", least=0)
         rate = self.learning_rate
         if not (isinstance(rate, np.ndarray) and rate.ndim == 2):  # one matrix for all tasks
             rate = scheduled(rate, number, "learning_rate")
-        return _checked_rate(rate, rows.n_features, f"the learning rate of task {number}"), int(steps)
+        return _checked_rate(rate, rows.n_features, f"the learning rate of task {number}"), steps
 
 
 def _checked_rate(value: Any, n_features: int, name: str) -> Rate:
     if value is None:
         return None
     if np.ndim(value) == 0:
-        try:
-            rate = float(value)
-        except (OverflowError, TypeError, ValueError):
-            raise InvalidParameterError(f"{name} must be a number or a matrix; got {value!r}.") from None
-        if not (np.isfinite(rate) and rate > 0.0):
-            raise InvalidParameterError(f"{name} must be a finite number > 0; got {rate!r}.")
-        return rate
-    matrix = check_semidefinite(value, n_features, name)
-    if not is_definite(matrix):
-        raise InvalidParameterError(f"{name} is singular. A learning rate matrix must be positive definite.")
-    return matrix
+        return positive(value, name)
+    return checked_definite(value, n_features, name)
 
 
 def _root(rate: Rate) -> Array | None:

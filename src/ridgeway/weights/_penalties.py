@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.linalg import Rows, check_semidefinite, joined_root, psd_root, root_gain
+from ridgeway._checks import nonnegative, scheduled
+from ridgeway.linalg import Rows, checked_semidefinite, joined_root, psd_root, root_gain
 from ridgeway.weights._policy import DesignPolicy, PenaltyPolicy
-from ridgeway.weights._schedule import checked_decay, checked_prior, nonnegative, scheduled
+from ridgeway.weights._settings import checked_decay, checked_prior
 
 Array = NDArray[np.float64]
 
@@ -79,7 +80,7 @@ class Explicit(PenaltyPolicy):
         """Return H_t. The memory is the number of tasks so far."""
         number = (memory or 0) + 1
         matrix = scheduled(self.matrices, number, "matrices")
-        return check_semidefinite(matrix, rows.n_features, f"the weight matrix of task {number}")
+        return checked_semidefinite(matrix, rows.n_features, f"the weight matrix of task {number}")
 
     def remember(self, memory: int | None, rows: Rows) -> int:
         """Count the task."""

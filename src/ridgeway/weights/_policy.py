@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from ridgeway._checks import nonnegative
 from ridgeway.data import Task
 from ridgeway.errors import InvalidDataError, InvalidParameterError
-from ridgeway.linalg import Rows, Solution, check_semidefinite, penalized_change, penalty_gain
-from ridgeway.weights._schedule import nonnegative
+from ridgeway.linalg import Rows, Solution, checked_semidefinite, penalized_change, penalty_gain
 from ridgeway.weights._states import Anchored, Answer, Origin, changed
 
 Array = NDArray[np.float64]
@@ -124,7 +124,7 @@ class PenaltyPolicy(DesignPolicy):
             return nonnegative(weight, "the penalty")
         axes = np.ndim(weight)
         if axes == 2:
-            return check_semidefinite(weight, p, "the weight matrix")
+            return checked_semidefinite(weight, p, "the weight matrix")
         if axes == 0:
             return nonnegative(weight, "the penalty")
         diagonal = np.array([nonnegative(entry, "each entry of the weight") for entry in weight])

@@ -47,7 +47,6 @@ def estimator(name, tasks, noise_variance):
     """The real estimator that a method's name stands for."""
     past = list(informations(tasks))
     sizes = [len(X) for X, _ in tasks]
-    p = len(past[0])
     match name:
         case "mn":
             return MinimumNorm(fit_intercept=False)
@@ -68,6 +67,14 @@ def estimator(name, tasks, noise_variance):
             return GeneralizedRidge(fit_intercept=False)  # Thm (early stopping)
         case "oracle":
             return Oracle(fit_intercept=False)
+    return ContinualRidge(penalty=penalties_of(name, tasks), fit_intercept=False)
+
+
+def penalties_of(name, tasks):
+    """The penalties of a continual ridge method, one per task."""
+    past = list(informations(tasks))
+    sizes = [len(X) for X, _ in tasks]
+    p = len(past[0])
     match name.removeprefix("crr:"):
         case "best":
             penalties = PENALTIES
@@ -81,7 +88,7 @@ def estimator(name, tasks, noise_variance):
             penalties = list(range(len(tasks)))
         case text:
             penalties = [float(part) for part in text.split("/")] * (1 if "/" in text else len(tasks))
-    return ContinualRidge(penalty=np.maximum(penalties, 0.0), fit_intercept=False)
+    return np.maximum(penalties, 0.0)
 
 
 NAMES = [*methods_module.NAMED, "crr:0.5", "crr:1/2/3/4/5", "es:7"]

@@ -1,4 +1,4 @@
-"""`ridgeway compare-task`: whether a data file shares the parameter of a state file."""
+"""`ridgeway compare-task`: whether a data file agrees with a state file."""
 
 import math
 from collections.abc import Iterator
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgeway.cli._failures import guarded
-from ridgeway.cli._shared import as_json_option, emit, state_file
+from ridgeway.cli._options import as_json_option, data_file, examples, state_file
+from ridgeway.cli._output import emit
 
 if TYPE_CHECKING:
     from ridgeway.retrospect import Comparison
@@ -15,24 +16,21 @@ if TYPE_CHECKING:
 __all__ = ["compare_task"]
 
 SHOWN = 3
-"""Directions that are shown, and terms of each."""
-
-EXAMPLES = """\b
-Examples:
-  ridgeway compare-task wages.rw survey-2024.parquet    before absorbing it
-"""
+"""Number of directions shown, and of terms in each."""
 
 
-@click.command(name="compare-task", epilog=EXAMPLES)
+@click.command(
+    name="compare-task", epilog=examples("ridgeway compare-task wages.rw survey-2024.parquet    before absorbing it")
+)
 @state_file
-@click.argument("data", metavar="DATA")
+@data_file
 @as_json_option
 @guarded()
 def compare_task(file: str, data: str, as_json: bool) -> None:
-    """Ask, before absorbing a CSV, Parquet or Arrow file, whether it shares the state's parameter.
+    """Test whether a data file follows the same relation as a state file, before absorbing it.
 
-    Prints Chow's test, the expected gain or harm of absorbing it, and the directions that disagree most. Nothing is
-    changed. Exits with 2 where the file cannot be used, or the two have nothing in common.
+    Prints Chow's test, the expected gain or loss of absorbing the file, and the directions that disagree most. Changes
+    nothing. Exits with 2 if the file cannot be used or has nothing in common with the state.
     """
     from ridgeway import retrospect, store
 
@@ -42,13 +40,13 @@ def compare_task(file: str, data: str, as_json: bool) -> None:
     if as_json:
         emit(_as_dict(found, opened.schema.targets))
         return
-    click.echo(f"{data} beside {model.n_tasks_} task(s) of {model.n_samples_seen_} rows")
+    click.echo(f"{data} compared with {model.n_tasks_} task(s), {model.n_samples_seen_:,} rows")
     for number, name in enumerate(opened.schema.targets):
         click.echo("\n".join(_lines(found, number, name)))
 
 
 def _as_dict(found: "Comparison", targets: tuple[str, ...]) -> dict[str, Any]:
-    """Return what was found as plain data, by target."""
+    """Return the result as plain data, by target."""
     import numpy as np
 
     parts = ("f", "p_value", "noise_variance", "noncentrality", "gain_for_past", "gain_for_task")
@@ -68,20 +66,20 @@ def _as_dict(found: "Comparison", targets: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _lines(found: "Comparison", number: int, target: str) -> Iterator[str]:
-    """Yield what was found about one target."""
+    """Yield the result for one target."""
     import numpy as np
 
     q, freedom = found.degrees_of_freedom
     values = (found.f, found.p_value, found.noncentrality, found.gain_for_past, found.gain_for_task)
     f, p_value, noncentrality, for_past, for_task = (float(np.atleast_1d(value)[number]) for value in values)
     if math.isnan(f):
-        yield f"{target}: one parameter meets all rows of past and task exactly; there is nothing to compare"
+        yield f"{target}: one parameter fits all rows of past and task exactly; there is nothing to compare"
         return
     verb = "disagree" if p_value < 0.05 else "are compatible"
     yield f"{target}: past and task {verb} (Chow's test: F({q}, {freedom}) = {f:.4g}, p = {p_value:.3g})"
     yield f"  noncentrality {noncentrality:.3g}; absorbing helps in every direction if it is at most 1"
-    yield f"  absorbing {_effect(for_past)} for the past's parameter, against leaving the task out"
-    yield f"  absorbing {_effect(for_task)} for the task's parameter, against learning it alone"
+    yield f"  for the past's parameter, absorbing {_effect(for_past)} compared with leaving the task out"
+    yield f"  for the task's parameter, absorbing {_effect(for_task)} compared with learning it alone"
     yield f"  decay='adaptive' would keep {100.0 * found.share:.3g} % of the past"
     statistics = np.atleast_2d(found.statistics)[number]
     for j in np.argsort(-np.abs(statistics), kind="stable")[:SHOWN]:
@@ -92,7 +90,7 @@ def _lines(found: "Comparison", number: int, target: str) -> Iterator[str]:
 
 
 def _effect(gain: float) -> str:
-    """Say what a gain in expected squared error is."""
+    """Return a gain in expected squared error in words."""
     if math.isinf(gain):
-        return "is the only way to an estimate"
+        return "is the only way to get an estimate"
     return f"{'lowers' if gain >= 0.0 else 'raises'} the expected squared error by {abs(gain):.3g}"

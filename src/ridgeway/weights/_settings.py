@@ -1,45 +1,15 @@
-"""What a user may pass to a policy: one value for all tasks or one per task, a prior, a decay."""
+"""Priors and decays as a user may pass them."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.data import LARGEST
+from ridgeway._checks import nonnegative
 from ridgeway.errors import InvalidParameterError
-from ridgeway.linalg import check_semidefinite
+from ridgeway.linalg import checked_semidefinite
 
 Array = NDArray[np.float64]
-
-
-def scheduled(value: Any, task_number: int, name: str) -> Any:
-    """Return the value for a task (numbered from 1) of a constant, a list, tuple or 1-D array, or a callable."""
-    if callable(value):
-        return value(task_number)
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        return value[()]
-    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
-        if task_number > len(value):
-            raise InvalidParameterError(
-                f"{name} has {len(value)} entries, too few for task {task_number}. Give one per task, one value for "
-                "all tasks, or a function of the task number."
-            )
-        return value[task_number - 1]
-    return value
-
-
-def nonnegative(value: Any, name: str) -> float:
-    """Return a finite number ≥ 0, or raise."""
-    try:
-        number = float(value)
-    except (OverflowError, TypeError, ValueError):
-        raise InvalidParameterError(f"{name} must be a number ≥ 0; got {value!r}. Pass a float.") from None
-    if not 0.0 <= number <= LARGEST:
-        raise InvalidParameterError(
-            f"{name} must be a finite number ≥ 0; got {number!r}. The largest accepted is {LARGEST:g}."
-        )
-    return number
 
 
 def checked_prior(prior: Any, n_features: int) -> Array:
@@ -54,7 +24,7 @@ def checked_prior(prior: Any, n_features: int) -> Array:
     except ValueError:
         raise InvalidParameterError("the prior is ragged. Pass a number, a vector or a square matrix.") from None
     if axes > 1:
-        return check_semidefinite(prior, n_features, "the prior")
+        return checked_semidefinite(prior, n_features, "the prior")
     if axes == 0:
         return np.full(n_features, nonnegative(prior, "the prior"))
     diagonal = np.array([nonnegative(entry, "each entry of the prior") for entry in prior])

@@ -1,36 +1,36 @@
-"""`ridgeway summary`: what a state file knows about each coefficient."""
+"""`ridgeway summary`: standard errors and tests from a state file."""
 
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ridgeway.cli._failures import guarded
-from ridgeway.cli._shared import as_json_option, emit, names, state_file
+from ridgeway.cli._options import as_json_option, examples, names, state_file
+from ridgeway.cli._output import emit
 
 if TYPE_CHECKING:
     from ridgeway.retrospect import Summary
 
 __all__ = ["summary"]
 
-EXAMPLES = """\b
-Examples:
-  ridgeway summary wages.rw                            all features
-  ridgeway summary wages.rw --features age,tenure      as if only these had been learned
-  ridgeway summary wages.rw --level 0.99               wider intervals
-"""
 
-
-@click.command(epilog=EXAMPLES)
+@click.command(
+    epilog=examples(
+        "ridgeway summary wages.rw                            all features",
+        "ridgeway summary wages.rw --features age,tenure      as if only these had been learned",
+        "ridgeway summary wages.rw --level 0.99               wider intervals",
+    )
+)
 @state_file
-@click.option("--features", help="Names with commas: the model of these alone, as if refitted on all rows.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--features", help="Fit only these features, as if on all rows; names separated by commas.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
 @as_json_option
 @guarded()
 def summary(file: str, features: str | None, level: float, as_json: bool) -> None:
-    """Print coefficients, standard errors, tests and intervals over all rows that were ever absorbed.
+    """Print coefficients, standard errors, tests and intervals based on all rows absorbed so far.
 
-    No row is needed. Under a prior the numbers are those of the posterior, and the table says so. Exits with 2 where
-    the rows so far cannot answer.
+    No rows are needed. With a prior, the numbers describe the posterior, and the table says so. Exits with 2 if the
+    rows absorbed so far are not enough.
     """
     from ridgeway import retrospect, store
 

@@ -1,4 +1,4 @@
-"""Rows of a data file in blocks of float64, by a store's schema: one task, or one per value of a column."""
+"""The rows of a table in blocks of float64, as a schema orders them: one task, or one per value of a column."""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,25 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway.data._blocks import Block, block_rows
+from ridgeway.data._columns import as_labels, as_numbers
 from ridgeway.data._explain import explain
 from ridgeway.data._schema import Schema, check_columns, refuse_index
-from ridgeway.data._tables import Table, label_of, open_table
+from ridgeway.data._tables import Table, open_table
 from ridgeway.errors import FeatureMismatchError, InvalidDataError, InvalidDataTypeError
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
 
 MOST_BLOCKS = 8
-"""Where the rows of many tasks take turns, as many blocks are gathered in all; then each task's share is handed on."""
+"""If rows of many tasks alternate, at most this many blocks of rows are buffered before all buffers are emptied."""
 
 Progress = Callable[[int, int | None], None]
-"""Called with the rows read so far and, where known, the rows of the file."""
+"""Called with the number of rows read so far and the number of rows in all, None if that is unknown."""
 
 
 def read_rows(path: str | PathLike[str], schema: Schema) -> Iterator[Block]:
-    """Yield the rows of a data file in blocks, its columns by name, or raise what is wrong with it.
+    """Yield the rows of a data file in blocks, with columns matched by name, or raise an error that explains it.
 
-    The blocks depend on the rows alone: CSV, Parquet and Arrow files of the same rows give the same ones.
+    The blocks depend on the rows alone: CSV, Parquet and Arrow files of the same rows give the same blocks.
     """
     table = open_table(path)
     check_file(table, schema, None)
@@ -38,31 +39,31 @@ def read_rows(path: str | PathLike[str], schema: Schema) -> Iterator[Block]:
 
 
 def features_of(path: str | PathLike[str], *, leave_out: Sequence[str] = ()) -> list[str]:
-    """Return the columns of a data file but for those to leave out, which must be there; the rest must be numbers."""
+    """Return the columns of a data file except those in `leave_out`, which must exist; the others must be numeric."""
     table = open_table(path)
-    check_columns(table.columns, leave_out, str(table.path), extra=None)
+    check_columns(table.columns, leave_out, table.source, extra=None)
     features = [name for name in table.columns if name not in leave_out]
-    refuse_index([name for name in table.index if name in features], str(table.path))
+    refuse_index([name for name in table.index if name in features], table.source)
     try:
         with explained(table, features):
             for batch in itertools.islice(table.batches(features, rows=1), 1):
                 for name in features:
                     numbers(batch.column(name), name, table)
     except (InvalidDataError, InvalidDataTypeError) as error:
-        raise type(error)(f"{error} Or leave out the columns that are no features.") from error
+        raise type(error)(f"{error} Or leave out the columns that are not features.") from error
     return features
 
 
 def check_file(table: Table, schema: Schema, task_column: str | None) -> None:
-    """Raise where a data file has not exactly the columns of the schema and of the tasks."""
+    """Raise unless the table has exactly the columns of the schema and the task column."""
     if task_column is not None and task_column in schema.columns:
-        raise FeatureMismatchError(f"the task column {task_column!r} is a column of the model. Name another.")
-    check_columns(table.columns, [*schema.columns, *([] if task_column is None else [task_column])], str(table.path))
+        raise FeatureMismatchError(f"the task column {task_column!r} is also a column of the model. Choose another.")
+    check_columns(table.columns, [*schema.columns, *([] if task_column is None else [task_column])], table.source)
 
 
 @contextmanager
 def explained(table: Table, columns: Sequence[str]) -> Iterator[None]:
-    """Where a value is refused, say in which column of the file it is, and in how many rows."""
+    """If a value is refused, raise an error that names its column and the number of rows affected."""
     try:
         yield
     except (InvalidDataError, InvalidDataTypeError) as error:
@@ -78,9 +79,9 @@ def tasks_in(
     task_column: str | None = None,
     progress: Progress | None = None,
 ) -> Iterator[tuple[str, Block]]:
-    """Yield the rows of a data file in blocks with their task ids: the values of a column, or one for all.
+    """Yield the rows of a table in blocks with their task ids: the values of a column, or one id for all rows.
 
-    The next block is read by another thread while the caller works on the one before.
+    Another thread reads the next block while the caller works on the current one.
     """
     labels = [] if task_column is None else [task_column]
     return _ahead(_gathered(table, schema, task_id, labels, progress))
@@ -110,7 +111,7 @@ def _gathered(
 
 
 class _Buffer:
-    """Rows of one task, gathered until they make a block."""
+    """Collects rows of one task until they fill a block."""
 
     def __init__(self, schema: Schema, rows: int) -> None:
         self._shape = len(schema.features), len(schema.targets)
@@ -124,7 +125,7 @@ class _Buffer:
         self._X, self._y, self._weight = np.empty((rows, p)), np.empty((rows, k)), np.empty(rows)
 
     def fill(self, columns: Sequence[Array]) -> Iterator[Block]:
-        """Take in rows, as columns; yield the blocks that are full."""
+        """Add rows, given as columns; yield each block that is full."""
         if self._weighted:
             columns = _present(columns)
         start, stop = 0, len(columns[0])
@@ -133,7 +134,7 @@ class _Buffer:
             self._make_room(self.used + step)
             here, there = slice(self.used, self.used + step), slice(start, start + step)
             for j, column in enumerate(columns):
-                # Adding zero makes 0.0 of -0.0: the same value, and so the same digest.
+                # Adding zero turns -0.0 into 0.0: equal values must have equal digests.
                 np.add(column[there], 0.0, out=self._place(j)[here])
             self.used += step
             start += step
@@ -152,7 +153,7 @@ class _Buffer:
                 new[:used] = before[:used]
 
     def rest(self) -> Iterator[Block]:
-        """Yield what is left, if anything, and begin anew."""
+        """Yield the remaining rows, if any, and start over."""
         if self.used:
             weight = self._weight[: self.used] if self._weighted else None
             block = Block(self._X[: self.used], self._y[: self.used], weight)
@@ -162,59 +163,40 @@ class _Buffer:
 
 
 def _present(columns: Sequence[Array]) -> Sequence[Array]:
-    """Return the rows whose weight, the last column, is above zero."""
+    """Return the rows whose weight, the last column, is positive."""
     weight = columns[-1]
     if (weight < 0.0).any():
         raise InvalidDataError(
-            f"the weight column has {int((weight < 0.0).sum())} negative value(s). Use 0 to leave a row out."
+            f"the weight column has {int((weight < 0.0).sum())} negative value(s). Use 0 to leave out a row."
         )
     return columns if weight.all() else [column[weight != 0.0] for column in columns]
 
 
 def numbers(column: Any, name: str, table: Table) -> Array:
-    """Return an Arrow column as float64, or raise where it has other things than numbers, or none."""
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    kinds = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean, pa.types.is_decimal)
-    if not any(is_kind(column.type) for is_kind in kinds) or column.null_count:
-        raise InvalidDataTypeError(f"{table.path}: column {name!r} holds {column.type}, or nulls, not numbers alone.")
-    if pa.types.is_boolean(column.type):
-        column = column.cast(pa.int8())
-    try:
-        column = column.cast(pa.float64())
-    except pa.ArrowInvalid:
-        raise InvalidDataError(
-            f"{table.path}: column {name!r} has whole numbers beyond 2⁵³, which float64 cannot hold. Change its unit."
-        ) from None
-    return np.asarray(column.to_numpy(zero_copy_only=False))
+    """Return an Arrow column as float64; raise if it has nulls or is not numeric."""
+    if column.null_count:
+        raise InvalidDataError(f"{table.source}: column {name!r} has nulls. Drop those rows, or fill the values first.")
+    return as_numbers(column, name, table.source)
 
 
 def _groups(batch: Any, task_id: str | None, labels: list[str], table: Table) -> Iterator[tuple[str, Any]]:
-    """Yield the task ids of a batch in order of first appearance, each with the places of its rows; None for all."""
+    """Yield the task ids of a batch in order of first appearance, each with the indices of its rows; None for all."""
     if not labels:
         yield str(task_id), None
         return
-    if not len(batch):
-        return
-    column = batch.column(labels[0])
-    if column.null_count:
+    found = as_labels(batch.column(labels[0]))
+    if found.missing.any():
         raise InvalidDataError(
-            f"{table.path}: the task column {labels[0]!r} has no value in {column.null_count} or more rows. "
+            f"{table.source}: the task column {labels[0]!r} is empty in {int(found.missing.sum())} or more rows. "
             "Label those rows, or drop them."
         )
-    encoded = column.dictionary_encode()
-    found = [label_of(value) for value in encoded.dictionary.to_pylist()]
-    places = {label: place for place, label in enumerate(dict.fromkeys(found))}
-    codes = np.array([places[label] for label in found], dtype=np.intp)[encoded.indices.to_numpy(zero_copy_only=False)]
-    order = np.argsort(codes, kind="stable")
-    counts = np.bincount(codes, minlength=len(places))
-    yield from zip(places, np.split(order, np.cumsum(counts)[:-1]), strict=True)
+    order = np.argsort(found.codes, kind="stable")
+    counts = np.bincount(found.codes, minlength=len(found.names))
+    yield from zip(found.names, np.split(order, np.cumsum(counts)[:-1]), strict=False)
 
 
 def _ahead(items: Iterable[T]) -> Iterator[T]:
-    """Yield items, the next being made by another thread meanwhile."""
+    """Yield items while another thread prepares the next one."""
     with ThreadPoolExecutor(1) as pool:
         steps = iter(items)
         waiting = pool.submit(next, steps, None)

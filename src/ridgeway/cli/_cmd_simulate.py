@@ -1,11 +1,13 @@
-"""`ridgeway simulate`: run the methods on simulated tasks."""
+"""`ridgeway simulate`: run methods on simulated tasks."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ridgeway.cli._failures import guarded
-from ridgeway.cli._shared import checked_jobs, jobs_option
+from ridgeway.cli._options import as_json_option, checked_jobs, jobs_option
+from ridgeway.cli._output import emit, print_table, progress_bar
 from ridgeway.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ Examples:
   ridgeway simulate --tasks 10 --samples 2000 --statistics --average drawn --out runs/c
   ridgeway simulate --covariance sigma.npy --rotate --order repeated:3 --out runs/d
   ridgeway simulate --shift paper --out runs/e --resume  continue after an interruption
-  ridgeway plot runs/a                                   draw what was found
+  ridgeway plot runs/a                                   draw the results
 
 \b
 Methods:
@@ -38,19 +40,23 @@ Methods:
 
 @click.command(epilog=EXAMPLES)
 @click.option("--tasks", type=int, default=20, show_default=True, help="Number of tasks T.")
-@click.option("--samples", default="150", show_default=True, help="Rows of each task; or one number per task, 50,100,…")
+@click.option("--samples", default="150", show_default=True, help="Rows of each task, or one number per task: 50,100,…")
 @click.option("--features", type=int, default=200, show_default=True, help="Number of features p.")
-@click.option("--noise", default="1", show_default=True, help="Noise variance; several, as 1,5, share their designs.")
+@click.option("--noise", default="1", show_default=True, help="Noise variance; several (1,5) share the same designs.")
 @click.option("--noise-law", default="gaussian", show_default=True, help="gaussian, laplace, t:5 or heteroscedastic.")
 @click.option("--shift", default="none", show_default=True, help="none, or paper: variances of 1 and, rarely, 100.")
 @click.option("--covariance", type=click.Path(), help="A .npy file: shape (p), (p, p), (T, p) or (T, p, p).")
-@click.option("--rotate", is_flag=True, help="A random rotation of its own for each task's covariance.")
+@click.option("--rotate", is_flag=True, help="Rotate the covariance of each task at random.")
+@click.option("--signal", default="dense", show_default=True, help="dense, or sparse:k for k nonzero entries.")
 @click.option(
-    "--signal", default="dense", show_default=True, help="dense, or sparse:k for k entries that are not zero."
+    "--distance",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="Distance of each task's parameter from the common one.",
 )
-@click.option("--distance", type=float, default=0.0, show_default=True, help="How far each task's parameter is off.")
 @click.option("--order", default="given", show_default=True, help="given, repeated:K, adversarial, or 1,2,1,2,…")
-@click.option("--statistics", is_flag=True, help="Draw sufficient statistics instead of rows where n > p.")
+@click.option("--statistics", is_flag=True, help="Draw sufficient statistics instead of rows if n > p.")
 @click.option("--methods", default="mn,crr:1,crr:best,gr,gr:optimal,es,oracle", show_default=True, help="See below.")
 @click.option("--repetitions", type=int, default=100, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True)
@@ -60,19 +66,19 @@ Methods:
     type=click.Choice(["exact", "drawn"]),
     default="exact",
     show_default=True,
-    help="exact: the expected error given the designs. drawn: noise and parameters are drawn.",
+    help="exact: expected errors given the designs. drawn: noise and parameters are drawn.",
 )
 @click.option("--out", type=click.Path(), required=True, help="A new or empty folder for the results.")
-@click.option("--resume", is_flag=True, help="Continue the run that the folder holds.")
+@click.option("--resume", is_flag=True, help="Continue the run in the folder.")
+@as_json_option
 @guarded(resumes=True)
-def simulate(**options: Any) -> None:
-    """Simulate tasks, learn them with several methods, and write one error per repetition, task and method.
+def simulate(*, as_json: bool, **options: Any) -> None:
+    """Simulate tasks, learn them with several methods, and write the error of each repetition, task and method.
 
-    The numbers depend on the options and the seed alone: not on the number of jobs, nor on interruptions. The folder
-    gets results.parquet and directions.parquet. Exits with 2 for a setting that cannot be or a folder that cannot be
-    used, and then writes nothing.
+    The numbers depend only on the options and the seed, not on the number of jobs or on interruptions. Writes
+    results.parquet and directions.parquet. Exits with 2 and writes nothing if the setting is invalid or the folder
+    cannot be used.
     """
-    from ridgeway.cli._progress import progress_bar
     from ridgeway.research import simulation
 
     setting = _setting(options)
@@ -88,7 +94,7 @@ def simulate(**options: Any) -> None:
             resume=options["resume"],
             progress=report,
         )
-    _print_summary(results)
+    (_emit_summary if as_json else _print_summary)(results)
 
 
 def _setting(options: dict[str, Any]) -> Any:
@@ -112,11 +118,13 @@ def _setting(options: dict[str, Any]) -> Any:
 
 
 def _numbers(text: str, kind: type[int] | type[float], option: str) -> Any:
-    """Return one number, or a list of those between commas."""
+    """Return one number, or a list if there are commas."""
     try:
         numbers = [kind(part) for part in text.split(",")]
     except ValueError:
-        raise InvalidParameterError(f"{option} must be a number, or numbers with commas; got {text!r}.") from None
+        raise InvalidParameterError(
+            f"{option} must be a number, or numbers separated by commas; got {text!r}."
+        ) from None
     return numbers if "," in text or option == "--order" else numbers[0]
 
 
@@ -131,25 +139,35 @@ def _loaded(path: str | None) -> Any:
         raise InvalidParameterError(f"{path} is not an array in NumPy's .npy format.") from None
 
 
-def _print_summary(results: "Results") -> None:
-    """Print mean errors and their standard errors after the first, a middle and the last task."""
-    from rich.console import Console
-    from rich.table import Table
-
+def _summarized(results: "Results") -> Iterator[tuple[float, str, int, float, float | None]]:
+    """Yield mean errors and their standard errors after the first, a middle and the last task."""
     description = results.description
     n_tasks, count = description.setting.n_tasks, description.repetitions
-    chosen = sorted({1, (n_tasks + 1) // 2, n_tasks})
-    table = Table(
-        title=f"Mean error over {count} repetitions (standard error)" if count > 1 else "Error, one repetition"
-    )
-    for heading in ("σ²", "method", *(f"t = {t}" for t in chosen)):
-        table.add_column(heading, justify="left" if heading == "method" else "right")
     for level in description.setting.noise_variance:
         for method in description.methods:
             errors = results.of(method, level)
-            cells = [f"{mean:.4g}" for mean in errors.mean(axis=0)]
-            if count > 1:
-                spread = errors.std(axis=0, ddof=1) / count**0.5
-                cells = [f"{cell} ({error:.2g})" for cell, error in zip(cells, spread, strict=True)]
-            table.add_row(f"{level:g}", method, *(cells[t - 1] for t in chosen))
-    Console(highlight=False).print(table)
+            for t in sorted({1, (n_tasks + 1) // 2, n_tasks}):
+                after = errors[:, t - 1]
+                yield (
+                    level,
+                    method,
+                    t,
+                    float(after.mean()),
+                    float(after.std(ddof=1)) / count**0.5 if count > 1 else None,
+                )
+
+
+def _emit_summary(results: "Results") -> None:
+    names = ("noise_variance", "method", "task", "mean_error", "standard_error")
+    emit([dict(zip(names, values, strict=True)) for values in _summarized(results)])
+
+
+def _print_summary(results: "Results") -> None:
+    count = results.description.repetitions
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    for level, method, t, mean, error in _summarized(results):
+        spread = "" if error is None else f" ({error:.2g})"
+        cells.setdefault((f"{level:g}", method), {})[f"t = {t}"] = f"{mean:.4g}{spread}"
+    title = f"Mean error over {count} repetitions (standard error)" if count > 1 else "Error, one repetition"
+    headings = ["σ²", "method", *next(iter(cells.values()))]
+    print_table(title, headings, [[*key, *row.values()] for key, row in cells.items()], left=["method"])

@@ -1,0 +1,162 @@
+"""The methods that Ridgeway brings: the paper's estimators, and two peers."""
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway._checks import LARGEST
+from ridgeway.catalogue._method import Family, Method
+from ridgeway.errors import InvalidParameterError
+
+__all__ = ["BUILTIN", "COMPARED", "SGD_STEPS"]
+
+Array = NDArray[np.float64]
+
+SGD_STEPS = 2000
+"""SGDRegressor passes over a task as often as it takes to make this many steps, at least once."""
+COMPARED = ("mn", "es", "crr", "sgd", "river", "gr", "oracle")
+"""What `compare` runs by default, in the order of its tables."""
+
+
+class Sgd:
+    """scikit-learn's SGDRegressor: a gradient step per row, of its default length or shorter if that would overflow."""
+
+    def __init__(self) -> None:
+        from sklearn.linear_model import SGDRegressor
+
+        self.model = SGDRegressor(random_state=0)
+
+    def partial_fit(self, X: Array, y: Array) -> "Sgd":
+        """Learn one task."""
+        longest = 1.0 + float(np.square(X).sum(axis=1).max())
+        self.model.set_params(eta0=min(0.01, 0.5 / longest))
+        passes = math.ceil(SGD_STEPS / len(X))
+        self.model.partial_fit(np.tile(X, (passes, 1)), np.tile(y, passes))
+        return self
+
+    def predict(self, X: Array) -> Array:
+        """Return predictions."""
+        return self.model.predict(X)
+
+
+class River:
+    """river's BayesianLinearRegression: ridge regression on all rows so far, with prior 1 and without an intercept."""
+
+    def __init__(self) -> None:
+        from river.linear_model import BayesianLinearRegression
+
+        self.model = BayesianLinearRegression()
+
+    def partial_fit(self, X: Array, y: Array) -> "River":
+        """Learn one task."""
+        import pandas as pd
+
+        self.model.learn_many(pd.DataFrame(X), pd.Series(y))
+        return self
+
+    def predict(self, X: Array) -> Array:
+        """Return predictions."""
+        import pandas as pd
+
+        return np.asarray(self.model.predict_many(pd.DataFrame(X)), dtype=np.float64)
+
+
+def _estimator(name: str, *arguments: Any, **options: Any) -> Any:
+    from ridgeway import estimators
+
+    return getattr(estimators, name)(*arguments, **options)
+
+
+def _policy(name: str, *arguments: Any, **options: Any) -> Any:
+    from ridgeway import weights
+
+    return getattr(weights, name)(*arguments, **options)
+
+
+def _ridge(argument: str) -> Method:
+    """`crr:0.1`, or `crr:1/2/3` with one penalty per task."""
+    penalties = _numbers("crr", argument or "1", "crr:0.1, or crr:1/2/3 with one penalty per task")
+    penalty = penalties[0] if len(penalties) == 1 else penalties
+    shown = "/".join(f"{value:g}" for value in penalties)
+    return Method(
+        f"crr:{shown}",
+        "ContinualRidge",
+        f"ŵ; λ = {shown}",
+        partial(_estimator, "ContinualRidge", penalty),
+        partial(_policy, "Isotropic", penalty),
+        rule="crr",
+        argument=penalties,
+    )
+
+
+def _stopping(argument: str) -> Method:
+    """`es`, or `es:20` with a number of gradient steps."""
+    text = argument or "100"
+    if not (text.isascii() and text.isdigit() and int(text) >= 1):
+        raise InvalidParameterError(f"method 'es:{text}' needs a number of steps ≥ 1 after the colon, such as es:20.")
+    n_steps = int(text)
+    return Method(
+        f"es:{n_steps}",
+        "EarlyStopping",
+        f"ŵ; {n_steps} gradient steps per task",
+        partial(_estimator, "EarlyStopping", n_steps=n_steps),
+        partial(_policy, "GradientSteps", n_steps=n_steps),
+        rule="es",
+        argument=n_steps,
+    )
+
+
+def _generalized(argument: str) -> Method:
+    """`gr`, or `gr:1` with a prior."""
+    (prior,) = _numbers("gr", argument or "0", "gr:1, one prior", most=1)
+    return Method(
+        f"gr:{prior:g}" if prior else "gr",
+        "GeneralizedRidge",
+        f"ŵ and the information{f', prior {prior:g}' if prior else ''}",
+        lambda: _estimator("GeneralizedRidge", _policy("Accumulated", prior=prior)),
+        partial(_policy, "FullInformation", prior=prior),
+        rule="gr",
+        argument=prior,
+    )
+
+
+def _numbers(name: str, text: str, example: str, most: int | None = None) -> tuple[float, ...]:
+    try:
+        numbers = tuple(float(part) for part in text.split("/"))
+    except ValueError:
+        numbers = (math.nan,)
+    if not all(0.0 <= number <= LARGEST for number in numbers) or (most and len(numbers) > most):
+        raise InvalidParameterError(f"method '{name}:{text}' needs numbers ≥ 0 after the colon: {example}.")
+    return numbers
+
+
+BUILTIN: dict[str, Method | Family] = {
+    "mn": Method(
+        "mn",
+        "MinimumNorm",
+        "ŵ; the least change that fits the task",
+        partial(_estimator, "MinimumNorm"),
+        partial(_policy, "Zero"),
+        rule="mn",
+    ),
+    "crr": Family(_ridge, "continual ridge with λ = 1; crr:0.5 with another λ, crr:1/2/4 with one λ per task"),
+    "es": Family(_stopping, "early stopping after 100 gradient steps per task; es:20 after 20"),
+    "gr": Family(_generalized, "generalized ridge with the information of all past rows; gr:1 with the prior 1"),
+    "gr:evidence": Method(
+        "gr:evidence",
+        "GeneralizedRidge",
+        "ŵ and the information, with a prior learned from all rows so far",
+        lambda: _estimator("GeneralizedRidge", _policy("Accumulated", prior="evidence")),
+        rule="gr:evidence",
+    ),
+    "oracle": Method(
+        "oracle", "Oracle", "every row: pooled least squares", partial(_estimator, "Oracle"), rule="oracle"
+    ),
+    "sgd": Method("sgd", "SGDRegressor", "ŵ; scikit-learn", Sgd),
+    "river": Method(
+        "river", "river Bayesian", "ŵ and two matrices; its prior is 1", River, packages=("river", "pandas")
+    ),
+}

@@ -1,0 +1,77 @@
+"""A method: what it is called, and what it can be used for."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Family", "Method", "Predictor"]
+
+Array = NDArray[np.float64]
+
+
+class Predictor(Protocol):
+    """An estimator that learns task after task: all that `compare` needs."""
+
+    def partial_fit(self, X: Array, y: Array) -> Any:
+        """Learn one task."""
+
+    def predict(self, X: Array) -> Array:
+        """Return predictions of shape (n_rows,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Method:
+    """One entry of the catalogue. What it can be used for depends on which of the optional parts it has.
+
+    Attributes
+    ----------
+    key : str
+        The name by which it is asked for, such as `crr:0.1`.
+    name : str
+        The label in tables and reports.
+    about : str
+        One line: what it does, and what it remembers of the past.
+    make : callable, optional
+        Returns a new estimator with `partial_fit` and `predict`. `compare` needs it.
+    policy : callable, optional
+        Returns a `weights.DesignPolicy`. Simulations need it, unless `simulated` is given.
+    simulated : object, optional
+        A form for `research.simulation` that shares factors with other methods, such as `simulation.Update`.
+    rule, argument : str and object
+        For the methods that Ridgeway brings: the word before the colon, and what follows it, parsed.
+    packages : tuple of str
+        Optional packages that it needs.
+    """
+
+    key: str
+    name: str
+    about: str = ""
+    make: Callable[[], Predictor] | None = None
+    policy: Callable[[], Any] | None = None
+    simulated: Any = None
+    rule: str = ""
+    argument: Any = None
+    packages: tuple[str, ...] = ()
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the packages that it needs are installed."""
+        return all(find_spec(package) is not None for package in self.packages)
+
+    @property
+    def slug(self) -> str:
+        """The key as part of a file name: letters, digits, dots and hyphens only."""
+        return re.sub(r"[^A-Za-z0-9.]+", "-", self.key).strip("-")
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Methods that differ in the text after the colon, which `build` parses; empty if there is none."""
+
+    build: Callable[[str], Method]
+    about: str = ""

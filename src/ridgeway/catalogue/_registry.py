@@ -1,0 +1,156 @@
+"""The table of names, and how a name or an object becomes a `Method`."""
+
+import difflib
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from ridgeway.catalogue._builtin import BUILTIN
+from ridgeway.catalogue._method import Family, Method
+from ridgeway.errors import InvalidParameterError
+
+__all__ = ["find", "known", "register", "resolve"]
+
+ENTRIES: dict[str, Method | Family] = dict(BUILTIN)
+ACCEPTED = (
+    "a name, an estimator with partial_fit and predict, a policy of ridgeway.weights (or your own subclass of "
+    "DesignPolicy), or a form of research.simulation"
+)
+
+
+def register(name: str, method: Any, *, label: str | None = None, about: str = "") -> None:
+    """Add a method under a name, for `compare`, `simulate` and the command line.
+
+    Parameters
+    ----------
+    name : str
+        A word, or a word, a colon and a fixed argument. You may register a name of your own again, but not replace
+        one of Ridgeway's.
+    method : estimator, policy, Method, or function
+        An estimator has `partial_fit` and `predict`; each run starts with an unfitted copy. A policy is a
+        `weights.WeightPolicy`. A function takes the text after the colon, so that one registration serves `name`,
+        `name:1` and `name:2`, and returns an estimator or a policy.
+    label : str, optional
+        The label in tables; the name of the class if not given.
+    about : str, optional
+        One line about the method.
+
+    Examples
+    --------
+    >>> from ridgeway import MinimumNorm, catalogue
+    >>> catalogue.register("far", MinimumNorm(initial_coef=[5.0, 5.0]), about="minimum norm from a far start")
+    >>> catalogue.find("far").make().initial_coef
+    [5.0, 5.0]
+    """
+    if not name or name != name.strip() or "," in name:
+        raise InvalidParameterError(f"a method needs a name without commas and outer spaces; got {name!r}.")
+    if name in BUILTIN:
+        raise InvalidParameterError(f"{name!r} is one of Ridgeway's own methods. Choose another name.")
+    if callable(method) and not isinstance(method, type) and not _is_method(method):
+        ENTRIES[name] = Family(lambda argument: _labelled(as_method(method(argument)), label, about), about)
+    else:
+        ENTRIES[name] = _labelled(as_method(method), label, about)
+
+
+def find(key: str) -> Method:
+    """Return the method of a name, or raise `InvalidParameterError`.
+
+    Examples
+    --------
+    >>> from ridgeway import catalogue
+    >>> catalogue.find("crr:0.1").make()
+    ContinualRidge(penalty=0.1)
+    """
+    entry, argument = ENTRIES.get(key), ""
+    if entry is None:
+        word, _, argument = key.partition(":")
+        entry = ENTRIES.get(word) if argument else None
+    if isinstance(entry, Family):
+        entry = entry.build(argument)
+    elif entry is None or argument:
+        close = difflib.get_close_matches(key, ENTRIES, n=1)
+        hint = f" Did you mean {close[0]}?" if close else ""
+        raise InvalidParameterError(f"unknown method {key!r}.{hint} Known methods: {', '.join(ENTRIES)}.")
+    return replace(entry, key=key)
+
+
+def known() -> dict[str, str]:
+    """Return the registered names, and a line about each."""
+    return {name: entry.about for name, entry in ENTRIES.items()}
+
+
+def resolve(methods: str | Iterable[Any]) -> list[Method]:
+    """Return methods for names and objects, or raise.
+
+    Parameters
+    ----------
+    methods : str, or sequence of str and objects
+        One text with commas; or names, estimators, policies and methods.
+
+    Examples
+    --------
+    >>> from ridgeway import MinimumNorm, catalogue
+    >>> [method.key for method in catalogue.resolve(["gr", "crr:1/2/3", MinimumNorm()])]
+    ['gr', 'crr:1/2/3', 'MinimumNorm()']
+    """
+    if isinstance(methods, str):
+        methods = methods.split(",")
+    try:
+        listed = list(methods)
+    except TypeError:
+        listed = [methods]
+    found = [find(entry.strip()) if isinstance(entry, str) else as_method(entry) for entry in listed]
+    keys = [method.key for method in found]
+    if not found or len(set(keys)) < len(keys):
+        raise InvalidParameterError(f"name at least one method, and each one once; got {', '.join(keys) or 'none'}.")
+    return found
+
+
+def as_method(thing: Any) -> Method:
+    """Return an object as a method: itself, or an estimator, policy or form in a `Method`."""
+    if isinstance(thing, Method):
+        return thing
+    if not isinstance(thing, type):
+        if hasattr(thing, "partial_fit") and hasattr(thing, "predict"):
+            return Method(_shown(thing), type(thing).__name__, make=_copier(thing))
+        if hasattr(thing, "start") and hasattr(thing, "step"):
+            return _of_policy(thing)
+        if hasattr(thing, "as_method"):
+            return as_method(thing.as_method())
+    instance = f" Pass an instance, {thing.__name__}(…)." if isinstance(thing, type) else ""
+    raise InvalidParameterError(f"cannot use {thing!r} as a method.{instance} Accepted: {ACCEPTED}.")
+
+
+def _of_policy(policy: Any) -> Method:
+    def make() -> Any:
+        from ridgeway.estimators import GeneralizedRidge
+
+        return GeneralizedRidge(_copier(policy)())
+
+    return Method(_shown(policy), type(policy).__name__, make=make, policy=lambda: policy)
+
+
+def _copier(thing: Any) -> Callable[[], Any]:
+    """Return a function that makes unfitted copies."""
+
+    def copied() -> Any:
+        from sklearn.base import clone
+
+        return clone(thing, safe=False)
+
+    return copied
+
+
+def _is_method(thing: Any) -> bool:
+    return isinstance(thing, Method) or any(hasattr(thing, name) for name in ("partial_fit", "step", "as_method"))
+
+
+def _labelled(method: Method, label: str | None, about: str) -> Method:
+    return replace(method, name=label or method.name, about=about or method.about)
+
+
+def _shown(thing: Any) -> str:
+    """Return an object as a key: its representation in one line, or the name of its class if it has none."""
+    name = type(thing).__name__
+    text = " ".join(repr(thing).split())
+    return name if text == object.__repr__(thing) or len(text) > 80 else text.replace(",", ";")

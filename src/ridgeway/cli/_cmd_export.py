@@ -1,0 +1,30 @@
+"""`ridgeway export`: a state as plain arrays, or its coefficients."""
+
+import click
+
+from ridgeway.cli._failures import guarded
+from ridgeway.cli._options import as_json_option, examples, state_file
+from ridgeway.cli._output import emit
+
+__all__ = ["export"]
+
+
+@click.command(
+    epilog=examples("ridgeway export wages.rw model.safetensors", "ridgeway export wages.rw coefficients.csv")
+)
+@state_file
+@click.argument("out", type=click.Path(), metavar="OUT")
+@as_json_option
+@guarded()
+def export(file: str, out: str, as_json: bool) -> None:
+    """Write the state as plain arrays with a manifest (OUT.safetensors), or its coefficients (OUT.csv).
+
+    Exits with 2 and writes nothing if that is impossible or the output file exists.
+    """
+    from ridgeway import store
+
+    store.open(file).export(out)
+    if as_json:
+        emit({"out": out})
+    else:
+        click.echo(f"{out}: exported")

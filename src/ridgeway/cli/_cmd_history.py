@@ -1,0 +1,42 @@
+"""`ridgeway history`: the ledger of a state file."""
+
+import click
+
+from ridgeway.cli._failures import guarded
+from ridgeway.cli._options import as_json_option, examples, state_file
+from ridgeway.cli._output import emit, print_table
+
+__all__ = ["history"]
+
+HEADINGS = ("#", "task", "rows", "absorbed", "digest", "note")
+
+
+@click.command(epilog=examples("ridgeway history wages.rw", "ridgeway history wages.rw --json"))
+@state_file
+@as_json_option
+@guarded()
+def history(file: str, as_json: bool) -> None:
+    """List what was learned and when, with row counts and digests. Exits with 2 if the file cannot be read.
+
+    The column # numbers all changes in order; a removal has its own number.
+    """
+    from ridgeway import store
+
+    ledger = store.open(file).ledger()
+    if as_json:
+        emit([record.as_dict() for record in ledger])
+        return
+    rows = [
+        [
+            str(record.sequence),
+            record.task_id,
+            f"{record.n_samples:,}",
+            record.absorbed_at,
+            record.digest[:12],
+            f"removed at #{record.removed}" if record.removed else record.reason or "",
+        ]
+        for record in ledger
+    ]
+    print_table(file, HEADINGS, rows, left=["task", "absorbed", "digest", "note"])
+    there = [record for record in ledger if record.removed is None]
+    click.echo(f"{len(there)} tasks, {sum(record.n_samples for record in there):,} rows")

@@ -1,0 +1,37 @@
+"""`ridgeway remove`: take a task out of a state file."""
+
+import click
+
+from ridgeway.cli._failures import guarded
+from ridgeway.cli._options import as_json_option, data_file, examples, state_file
+from ridgeway.cli._output import emit, progress_bar
+
+__all__ = ["remove"]
+
+
+@click.command(
+    epilog=examples(
+        "ridgeway remove wages.rw survey-2019.parquet --task 2019",
+        "ridgeway remove wages.rw all.parquet --task 2019 --task-column year",
+    )
+)
+@state_file
+@data_file
+@click.option("--task", required=True, help="Id of the task.")
+@click.option("--task-column", help="Column with the task of each row.")
+@as_json_option
+@guarded()
+def remove(file: str, data: str, task: str, task_column: str | None, as_json: bool) -> None:
+    """Remove a task, as if it had never been absorbed. Needs exactly the rows that were absorbed.
+
+    Exits with 2 and changes nothing if these are not the rows of the task, or if the remaining state would be
+    inaccurate.
+    """
+    from ridgeway import store
+
+    with progress_bar(f"removing {data}") as progress:
+        record, digits = store.open(file).remove_file(data, task_id=task, task_column=task_column, progress=progress)
+    if as_json:
+        emit(record.as_dict())
+    else:
+        click.echo(f"{record.task_id}: removed, {record.n_samples:,} rows; up to {digits:.1f} decimal digits were lost")

@@ -1,0 +1,46 @@
+"""`ridgeway reproduce`: the paper's experiments, run again."""
+
+import click
+
+from ridgeway.cli._failures import guarded
+from ridgeway.cli._options import as_json_option, checked_jobs, examples, jobs_option
+from ridgeway.cli._output import Cell, emit, print_table, progress_bar
+
+__all__ = ["reproduce"]
+
+COLOURS = {"reproduced": "green", "not reproduced": "red"}
+
+
+@click.command(
+    epilog=examples(
+        "ridgeway reproduce --out reproduction              both figures, 100 repetitions, a verdict per claim",
+        "ridgeway reproduce --out short --repetitions 10    faster, with wider bands",
+        "ridgeway reproduce --out reproduction --resume     continue after an interruption",
+    )
+)
+@click.option(
+    "--out", type=click.Path(), required=True, help="A new or empty folder for figures, results and verdicts."
+)
+@click.option("--repetitions", type=int, default=100, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@jobs_option
+@click.option("--resume", is_flag=True, help="Continue the run in the folder.")
+@as_json_option
+@guarded(resumes=True)
+def reproduce(out: str, repetitions: int, seed: int, jobs: int, resume: bool, as_json: bool) -> None:
+    """Run the paper's two simulations again, draw its two figures, and judge each of its claims.
+
+    Writes figure-1 and figure-2 (PNG and SVG), the results as Parquet, and reproduction.md with the measured numbers,
+    their standard errors and the verdicts.
+    """
+    from ridgeway.research import simulation
+
+    with progress_bar("simulating") as report:
+        judged = simulation.reproduce(out, repetitions, seed, checked_jobs(jobs), resume=resume, progress=report)
+    if as_json:
+        emit([{"figure": c.figure, "claim": c.text, "verdict": finding.outcome} for c, finding in judged])
+        return
+    rows: list[list[Cell]] = [[c.figure, c.text, (f.outcome, COLOURS.get(f.outcome, "yellow"))] for c, f in judged]
+    headings = ("figure", "the paper says", "verdict")
+    print_table("The claims of the experiments section", headings, rows, left=headings)
+    click.echo(f"Written to {out}: figure-1, figure-2, reproduction.md, and the results as Parquet.")

@@ -1,0 +1,112 @@
+"""`ridgeway verify`: test the statements of the paper."""
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from ridgeway.cli._failures import guarded
+from ridgeway.cli._options import as_json_option, examples
+from ridgeway.cli._output import Cell, emit, print_table, progress_bar
+
+if TYPE_CHECKING:
+    from ridgeway.research.verify import Result, Trial
+
+__all__ = ["verify"]
+
+COLOURS = {"holds": "green", "holds as corrected": "cyan", "fails as stated": "yellow", "open": "magenta"}
+HEADINGS = ["statement", "where", "row", "verdict", "as printed", "as corrected", "instances", "seconds"]
+NARROW = ("statement", "row", "verdict")
+
+
+@click.command(
+    epilog=examples(
+        "ridgeway verify                              all statements",
+        "ridgeway verify ridge oracle                 two of them, in detail",
+        "ridgeway verify --budget full --seed 7       other instances, and more of them",
+        "ridgeway verify --json > verdicts.json       for a program to read",
+    )
+)
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@as_json_option
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random instances.")
+@click.option(
+    "--budget",
+    type=click.Choice(["quick", "full"]),
+    default="quick",
+    show_default=True,
+    help="quick takes seconds; full takes minutes, with 10 to 50 times as many instances.",
+)
+@guarded()
+def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: str) -> None:
+    """Test each statement of the paper, or only those named.
+
+    Every statement is tested as printed and, if it has a mistake, as corrected. Exits with 1 if a verdict differs from
+    the recorded one, with 2 for an unknown name.
+    """
+    from ridgeway.research import verify as checks
+
+    statements = checks.select(names)
+    chosen = [statement.name for statement in statements]
+    results = []
+    with progress_bar("verifying") as progress:
+        for result in checks.verify(chosen, seed=seed, budget=budget):
+            results.append(result)
+            progress(len(results), len(chosen))
+    if as_json:
+        emit([result.as_dict() for result in results])
+    else:
+        _print_results(results, in_detail=bool(names))
+    if not all(result.agrees for result in results):
+        sys.exit(1)
+
+
+def _print_results(results: list["Result"], *, in_detail: bool) -> None:
+    print_table(
+        "The statements of the paper",
+        HEADINGS,
+        [_cells(result) for result in results],
+        left=[name for name in HEADINGS if name not in ("instances", "seconds")],
+        narrow=NARROW,
+    )
+    for result in results if in_detail else ():
+        click.echo("\n".join(_details(result)))
+    differing = [result.name for result in results if not result.agrees]
+    if differing:
+        click.secho(f"The verdict differs from the recorded one for: {', '.join(differing)}.", fg="red")
+    else:
+        click.echo("All verdicts agree with the recorded ones.")
+
+
+def _cells(result: "Result") -> list[Cell]:
+    colour = COLOURS.get(result.verdict, "red") if result.agrees else "red"
+    verdict = result.verdict if result.agrees else f"{result.verdict} (recorded: {result.recorded})"
+    return [
+        result.name,
+        result.where,
+        result.row,
+        (verdict, colour),
+        _in_short(result.printed),
+        "" if result.corrected is None else _in_short(result.corrected),
+        f"{result.instances:,}",
+        f"{result.seconds:.1f}",
+    ]
+
+
+def _in_short(trial: "Trial") -> str:
+    """Return the worst value and its limit."""
+    relation = ("≥" if trial.holds else "<") if trial.at_least else ("≤" if trial.holds else ">")
+    return f"{trial.value:.6g} {relation} {trial.limit:g}"
+
+
+def _details(result: "Result") -> Iterator[str]:
+    yield f"\n{result.name}"
+    lines = [
+        ("claim", result.claim),
+        ("measured", result.printed.measure),
+        ("counterexample", result.counterexample),
+        ("correction", result.correction),
+        ("measured", result.corrected.measure if result.corrected else None),
+    ]
+    yield from (f"  {label}: {text}" for label, text in lines if text)

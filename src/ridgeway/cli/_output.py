@@ -1,0 +1,113 @@
+"""What commands print: JSON, tables and a progress bar. One of each."""
+
+import json
+import math
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import click
+
+__all__ = ["Cell", "emit", "print_table", "progress_bar"]
+
+Cell = str | tuple[str, str]
+"""A text that is shown as it is, or a text and its style."""
+
+PATIENCE = 2.0
+"""Seconds before a progress bar appears."""
+PLAIN_WIDTH = 160
+"""Width of a table that goes to a file or a pipe."""
+
+
+def emit(data: Any) -> None:
+    """Print data as JSON; numbers that are infinite or undefined become null."""
+    click.echo(json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {name: _finite(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+def print_table(
+    title: str,
+    headings: Sequence[str],
+    rows: Iterable[Iterable[Cell]],
+    *,
+    left: Sequence[str] = (),
+    narrow: Sequence[str] | None = None,
+) -> None:
+    """Print a table to stdout.
+
+    Parameters
+    ----------
+    title : str
+    headings : sequence of str
+    rows : one cell per heading
+    left : the headings of columns that are aligned to the left
+    narrow : the headings to show if the whole table is wider than the terminal; all of them if None
+    """
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=PLAIN_WIDTH)
+    cells = [list(row) for row in rows]
+    table = _table(title, headings, cells, headings, left)
+    unbounded = console.options.update(max_width=10_000)
+    if narrow is not None and console.measure(table, options=unbounded).maximum > console.width:
+        table = _table(title, headings, cells, narrow, left)
+    console.print(table)
+
+
+def _table(
+    title: str, headings: Sequence[str], rows: Sequence[Sequence[Cell]], shown: Sequence[str], left: Sequence[str]
+) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(title))
+    for heading in shown:
+        table.add_column(heading, justify="left" if heading in left else "right", overflow="fold")
+    for row in rows:
+        cells = dict(zip(headings, row, strict=True))
+        chosen = (cells[heading] for heading in shown)
+        table.add_row(*(Text(cell) if isinstance(cell, str) else Text(cell[0], style=cell[1]) for cell in chosen))
+    return table
+
+
+@contextmanager
+def progress_bar(words: str) -> Iterator[Callable[[int, int | None], None]]:
+    """Yield a function of (done, total) that draws a bar on stderr, after two seconds and only on a terminal."""
+    begin, drawn, bars = time.monotonic(), _is_terminal(), ExitStack()
+    update: Callable[[int, int | None], None] | None = None
+
+    def show(done: int, total: int | None) -> None:
+        nonlocal update
+        if update is None and drawn and time.monotonic() - begin >= PATIENCE:
+            update = bars.enter_context(_bar(words))
+        if update is not None:
+            update(done, total)
+
+    with bars:
+        yield show
+
+
+def _is_terminal() -> bool:
+    return sys.stderr.isatty()
+
+
+@contextmanager
+def _bar(words: str) -> Iterator[Callable[[int, int | None], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(words, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

@@ -1,0 +1,222 @@
+"""`compare`: run every method on the same tasks, and collect the results."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway._checks import one_of
+from ridgeway._optional import require
+from ridgeway.catalogue import COMPARED, Method, find, resolve
+from ridgeway.data import Encoding, Progress, Table, TypedTable, encode, open_table
+from ridgeway.datasets import Dataset
+from ridgeway.errors import InvalidParameterError
+from ridgeway.metrics import backward_transfer
+from ridgeway.report._learning import learn_in_order
+from ridgeway.report._result import MethodComparison, MethodResult, TaskInfo
+from ridgeway.report._tasks import Tasks, label_rows, lost_tasks, running_constants
+
+ORDERS = ("file", "sorted", "random")
+N_ORDERS = 5
+"""Number of random orders in addition to the requested one."""
+N_CONTROLS = 19
+"""Number of times that the rows are assigned to the tasks at random."""
+FEW_CONTROLS = 5
+"""The same if there are many rows: chance matters less, and each run takes longer."""
+SAME = 1e-6
+"""Predictions that differ by less, in standard deviations of the target, count as those of the pooled answer."""
+
+
+def compare(
+    data: Any,
+    *,
+    target: str | None = None,
+    task_columns: str | Sequence[str] | None = None,
+    features: Sequence[str] | None = None,
+    methods: str | Sequence[Any] | None = None,
+    order: str = "file",
+    holdout: float = 0.2,
+    missing: str = "drop",
+    unknown: str = "refuse",
+    encoding: Encoding | None = None,
+    seed: int = 0,
+    progress: Progress = lambda done, total: None,
+) -> MethodComparison:
+    """Run every method on a table, task by task, and find out which ones forget.
+
+    A share of each task's rows is held out. Every method learns the tasks one after another and, after each task,
+    predicts the held-out rows of all tasks; R[t, τ] is the error on task τ after task t. The tasks are then learned in
+    five random orders, to see how much task order matters. Methods that differ from the pooled answer also run on
+    tasks whose rows were assigned at random, to see how much they would seem to forget if the tasks did not differ.
+
+    Parameters
+    ----------
+    data : path, Dataset, DataFrame, pyarrow table or mapping of names to columns
+        A path ends in .csv, .tsv, .parquet, .pq, .arrow, .feather or .ipc.
+    target : str, optional
+        The column to predict. A `Dataset` has a default, as it has for `task_columns` and `features`.
+    task_columns : str or sequence of str, optional
+        The columns whose values together name a task.
+    features : sequence of str, optional
+        The columns to predict from; all others if not given.
+    methods : sequence of names, estimators and policies, optional
+        Names of the `catalogue`, such as `crr:0.1`; estimators with `partial_fit` and `predict`; policies of `weights`
+        or your own. By default all of mn, es, crr, sgd, river, gr that are installed. The oracle is always included.
+    order : {"file", "sorted", "random"}, default "file"
+        The order of the tasks: of first appearance, sorted by value, or random.
+    holdout : float, default 0.2
+        The share of each task's rows, at least one row, that is never learned from.
+    missing : {"drop", "refuse"}, default "drop"
+        Whether rows with a missing value are left out and counted, or raise an error.
+    unknown : {"refuse", "ignore"}, default "refuse"
+        Whether a category that `encoding` does not know raises an error, or its rows are left out and counted.
+    encoding : Encoding, optional
+        The encoding of an earlier comparison, whose categories and constants are used again.
+    seed : int, default 0
+        Seed for everything random: held-out rows, orders and controls.
+    progress : callable, optional
+        Called with (steps done, steps in total) each time a method has learned a task.
+
+    Returns
+    -------
+    MethodComparison
+
+    Examples
+    --------
+    >>> from ridgeway import datasets, report
+    >>> comparison = report.compare(datasets.load_penguins(), methods=["mn", "gr"])
+    >>> [result.method.name for result in comparison.results]
+    ['MinimumNorm', 'GeneralizedRidge', 'Oracle']
+    >>> comparison["gr"].distance < 1e-8  # the pooled answer, although every row was thrown away
+    True
+    >>> comparison["mn"].forgets, comparison["gr"].forgets
+    (True, False)
+    """
+    one_of(order, ORDERS, "order")
+    one_of(missing, ("drop", "refuse"), "missing")
+    one_of(unknown, ("refuse", "ignore"), "unknown")
+    if isinstance(data, Dataset):
+        target, task_columns = target or data.target, task_columns or data.task_columns
+    if target is None or not task_columns:
+        raise InvalidParameterError("name the target and the task columns; one of them is missing.")
+    labels = [task_columns] if isinstance(task_columns, str) else list(dict.fromkeys(task_columns))
+    if target in labels:
+        raise InvalidParameterError(f"{target!r} is the target and cannot name the task too. Choose another column.")
+    if isinstance(data, Dataset) and features is None and encoding is None:
+        features = [name for name in data.features if name != target and name not in labels]
+    contenders, absent = contenders_of(methods)
+    table = TypedTable(as_table(data))
+    table.check_names(labels)
+    encoded = encode(table, target, labels, features, missing=missing, unknown=unknown, encoding=encoding)
+    rng = np.random.default_rng(seed)
+    names, numbers = label_rows(table, labels, encoded.kept, order, rng)
+    split = Tasks.split(names, numbers, holdout, rng)
+    used = encoded.encoding
+    if used.center is None:
+        used = used.with_constants(*running_constants(encoded.rows, split.train))
+    center, scale = used.constants
+    tasks = split.filled((encoded.rows - center) / scale)
+    results = _run(contenders, tasks, float(scale[-1]), rng, progress)
+    return MethodComparison(
+        source=data.source if isinstance(data, Dataset) else table.source,
+        task_columns=tuple(labels),
+        order=order,
+        holdout=holdout,
+        seed=seed,
+        n_rows=table.n_rows,
+        encoding=used,
+        dropped=encoded.dropped,
+        unknown=encoded.unknown,
+        lost_tasks=tuple(lost_tasks(table, labels, encoded.kept)),
+        absent=tuple(absent),
+        tasks=tuple(TaskInfo(n, len(a), len(b)) for n, a, b in zip(names, split.train, split.test, strict=True)),
+        results=tuple(results),
+    )
+
+
+def as_table(data: Any) -> Table:
+    """Return any table that `compare` accepts, opened."""
+    require("pyarrow", extra="report")
+    return open_table(data.columns, source=data.name) if isinstance(data, Dataset) else open_table(data)
+
+
+def contenders_of(methods: str | Sequence[Any] | None) -> tuple[list[Method], list[str]]:
+    """Return the methods to compare, the oracle among them, and the names of those that are not installed."""
+    found = resolve(COMPARED if methods is None else methods)
+    absent = [method.key for method in found if not method.is_installed]
+    if methods is not None and absent:
+        raise InvalidParameterError(f"{', '.join(absent)} is not installed. Install it, or choose other methods.")
+    if not any(method.key == "oracle" for method in found):
+        found.append(find("oracle"))
+    names = [method.name for method in found]
+    return [
+        # Two methods of one kind are told apart by their keys.
+        method if names.count(method.name) == 1 else replace(method, name=f"{method.name} ({method.key})")
+        for method in found
+        if method.key not in absent
+    ], absent
+
+
+@dataclass
+class _Steps:
+    """Counts steps for a progress bar; a step is one task learned by one method."""
+
+    total: int
+    progress: Progress
+    done: int = 0
+
+    def __call__(self, count: int = 1) -> None:
+        """Count steps that were taken or skipped."""
+        self.done += count
+        self.progress(self.done, self.total)
+
+
+def _run(
+    methods: list[Method], tasks: Tasks, unit: float, rng: np.random.Generator, progress: Progress
+) -> list[MethodResult]:
+    """Run every method in the given order, in random orders, and on tasks that do not differ."""
+    n_tasks = len(tasks.names)
+    orders = [np.arange(n_tasks), *(rng.permutation(n_tasks) for _ in range(N_ORDERS))]
+    averaged = orders[: _n_averaged(tasks)]
+    dealt = [tasks.shuffled(rng) for _ in range(N_CONTROLS if len(averaged) > 1 else FEW_CONTROLS)]
+    steps = _Steps(len(methods) * n_tasks * (len(orders) + len(dealt) * len(averaged)), progress)
+    baseline = np.array([np.sqrt(np.mean(np.square(tasks.y[part]))) for part in tasks.test])
+    runs = [learn_in_order(method, tasks, orders[0], step=steps) for method in methods]
+    pooled = next(main for method, main in zip(methods, runs, strict=True) if method.key == "oracle")
+    results = []
+    for method, main in zip(methods, runs, strict=True):
+        distance = float(np.sqrt(np.mean(np.square(main.predictions - pooled.predictions))))
+        is_pooled = distance <= SAME
+        others = [learn_in_order(method, tasks, order, every=not is_pooled, step=steps) for order in orders[1:]]
+        controls = [] if is_pooled else [_mean_forgetting(method, other, averaged, steps) for other in dealt]
+        steps(len(dealt) * len(averaged) * n_tasks if is_pooled else 0)
+        results.append(
+            MethodResult(
+                method=method,
+                losses=unit * main.losses,
+                baseline=unit * baseline,
+                distance=distance,
+                n_bytes=main.n_bytes,
+                seconds=main.seconds,
+                order_losses=unit * np.array([each.losses[-1].mean() for each in (main, *others)]),
+                order_forgetting=-unit
+                * np.array([backward_transfer(each.losses)[-1] for each in (main, *others)[: len(averaged)]]),
+                controls=unit * np.array(controls),
+                pooled_forgetting=-unit * float(backward_transfer(pooled.losses)[-1]),
+                warned=main.warned,
+            )
+        )
+    return results
+
+
+def _n_averaged(tasks: Tasks) -> int:
+    """Return the number of orders over which forgetting is averaged: more if there are few rows."""
+    cost = len(tasks.names) + len(tasks.y) / 500
+    return int(np.clip(150 // cost, 1, 1 + N_ORDERS))
+
+
+def _mean_forgetting(method: Method, tasks: Tasks, orders: list[NDArray[np.int64]], step: Callable[[], None]) -> float:
+    runs = [learn_in_order(method, tasks, order, step=step) for order in orders]
+    return -float(np.mean([backward_transfer(each.losses)[-1] for each in runs]))

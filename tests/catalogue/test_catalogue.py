@@ -1,0 +1,133 @@
+"""One catalogue of methods: names, families, objects, and what is refused."""
+
+import numpy as np
+import pytest
+from report.tables import shifted
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import LinearRegression
+
+from ridgeway import ContinualRidge, GeneralizedRidge, MinimumNorm, catalogue, report
+from ridgeway.catalogue import _registry
+from ridgeway.errors import InvalidDataError, InvalidParameterError
+
+SITES = {"target": "y", "task_columns": "site"}
+
+
+@pytest.fixture(autouse=True)
+def _own_entries(monkeypatch):
+    """What a test registers is gone after it."""
+    monkeypatch.setattr(_registry, "ENTRIES", dict(_registry.ENTRIES))
+
+
+class LastTask(BaseEstimator):
+    """Least squares on the last task alone."""
+
+    def partial_fit(self, X, y):
+        self.model_ = LinearRegression().fit(X, y)
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+
+def test_every_name_has_a_line_and_a_method():
+    for name, about in catalogue.known().items():
+        assert about
+        assert catalogue.find(name).key == name
+    assert set(catalogue.COMPARED) <= set(catalogue.known())
+
+
+def test_arguments():
+    assert catalogue.find("crr").make().penalty == 1.0
+    assert catalogue.find("crr:1/2/3").make().penalty == (1.0, 2.0, 3.0)
+    assert catalogue.find("es").make().n_steps == 100
+    assert catalogue.find("gr:2").make().weights.prior == 2.0
+    assert catalogue.find("gr:evidence").make().weights.prior == "evidence"
+
+
+def test_slugs_are_safe_in_file_names():
+    assert catalogue.find("crr:1/2/3").slug == "crr-1-2-3"
+    assert catalogue.resolve([ContinualRidge(0.5)])[0].slug == "ContinualRidge-penalty-0.5"
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("grr", r"unknown method 'grr'\. Did you mean gr\? Known methods: mn, crr"),
+        ("mn:1", "unknown method 'mn:1'"),
+        ("crr:", "unknown method 'crr:'"),
+        ("crr:-1", "needs numbers ≥ 0 after the colon: crr:0.1, or crr:1/2/3"),
+        ("crr:1//2", "needs numbers"),
+        ("es:0", "needs a number of steps ≥ 1"),
+        ("es:²", "needs a number of steps"),
+        ("gr:1/2", "needs numbers ≥ 0 after the colon: gr:1"),
+        ("gr:nan", "needs numbers"),
+    ],
+)
+def test_names_that_do_not_exist(key, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        catalogue.find(key)
+
+
+@pytest.mark.parametrize("thing", [3.0, None, object(), MinimumNorm, LinearRegression()])
+def test_what_cannot_be_a_method_is_named_and_so_is_what_can(thing):
+    for use in (lambda: catalogue.resolve([thing]), lambda: catalogue.register("mine", thing)):
+        with pytest.raises(InvalidParameterError, match=r"cannot use .* as a method.* Accepted: a name, an estimator"):
+            use()
+    assert "mine" not in catalogue.known()
+
+
+def test_a_single_object_and_repeated_methods():
+    assert catalogue.resolve(MinimumNorm())[0].key == "MinimumNorm()"
+    assert [method.key for method in catalogue.resolve("mn, gr")] == ["mn", "gr"]
+    for methods in ([], ["gr", "gr"], [MinimumNorm(), MinimumNorm()]):
+        with pytest.raises(InvalidParameterError, match="at least one method, and each one once"):
+            catalogue.resolve(methods)
+
+
+def test_names_that_cannot_be_registered():
+    for name in ("", " mine", "a,b"):
+        with pytest.raises(InvalidParameterError, match="without commas"):
+            catalogue.register(name, MinimumNorm())
+    for name in ("mn", "crr", "gr:evidence"):
+        with pytest.raises(InvalidParameterError, match="Ridgeway's own"):
+            catalogue.register(name, MinimumNorm())
+
+
+def test_registered_methods_are_compared(rng):
+    frame = shifted(rng)
+    catalogue.register("last", LastTask(), label="last task", about="nothing")
+    catalogue.register("ridge", lambda text: ContinualRidge(float(text or 3)), about="ridge; ridge:λ")
+    found = report.compare(frame, **SITES, methods=["mn", "last", "ridge:0.5", ContinualRidge(0.5), "crr:0.5"])
+    assert found["last"].method.name == "last task"
+    # With more rows than features the minimum norm estimator is least squares on the last task.
+    np.testing.assert_allclose(found["last"].losses, found["mn"].losses, rtol=1e-9)
+    for key in ("ridge:0.5", "ContinualRidge(penalty=0.5)"):
+        np.testing.assert_array_equal(found[key].losses, found["crr:0.5"].losses)
+    assert not np.allclose(found["ridge:0.5"].losses, found["mn"].losses)
+    assert catalogue.known()["ridge"] == "ridge; ridge:λ"
+
+
+def test_registering_again_replaces():
+    catalogue.register("mine", MinimumNorm())
+    catalogue.register("mine", ContinualRidge(2.0))
+    assert catalogue.find("mine").make().penalty == 2.0
+
+
+def test_each_run_starts_with_an_unfitted_copy(rng):
+    model = GeneralizedRidge().fit(rng.normal(size=(50, 3)), rng.normal(size=50))
+    (method,) = catalogue.resolve([model])
+    assert not hasattr(method.make(), "n_features_in_")
+    assert model.n_tasks_ == 1
+    one, two = method.make(), method.make()
+    one.partial_fit([[1.0]], [1.0])
+    assert not hasattr(two, "n_features_in_")
+
+
+def test_predictions_of_a_wrong_shape_are_explained(rng):
+    class Column(LastTask):
+        def predict(self, X):
+            return super().predict(X)[:, np.newaxis]
+
+    with pytest.raises(InvalidDataError, match="one number per row"):
+        report.compare(shifted(rng, n_tasks=2), **SITES, methods=[Column()])
