@@ -6,7 +6,7 @@ from pathlib import Path
 from paper_figures import FIGURES
 
 from ridgeway.research import verify
-from ridgeway.research.verify import Result, Trial
+from ridgeway.research.verify import StatementResult, Trial
 
 PAGE = Path(__file__).with_name("paper.md")
 START, END = "<!-- table: made by `make paper` -->\n", "<!-- end of table -->\n"
@@ -26,7 +26,7 @@ def main() -> None:
     PAGE.write_text(before + START + "".join(table(results)) + END + after, encoding="utf-8")
 
 
-def table(results: list[Result]) -> Iterator[str]:
+def table(results: list[StatementResult]) -> Iterator[str]:
     """Yield the lines of the table, in Markdown."""
     yield "| statement | where | row | verdict | as printed | as corrected | instances | smallest counterexample |\n"
     yield "|---|---|---|---|---|---|---|---|\n"

@@ -13,15 +13,17 @@ from matplotlib.figure import Figure
 from ridgeway import ContinualRidge, GeneralizedRidge, Oracle
 from ridgeway.research import theory
 from ridgeway.research.theory import CommutingProblem, FixedDesignProblem
-from ridgeway.research.verify._approximation import CORRECTED, PRINTED, at_the_edge, room
-from ridgeway.research.verify._experiments import RIDGES, SCALED, experiment
-from ridgeway.research.verify._ridge import printed_family, repaired_family
+from ridgeway.research.verify import STATEMENTS, at_the_edge, experiment, room
 from ridgeway.weights import Accumulated, Zero
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; markers and dashes say the same again.
 BLACK, ORANGE, BLUE, GREEN, RED, SKY = "#000000", "#E69F00", "#0072B2", "#009E73", "#D55E00", "#56B4E9"
 PRINT = {"color": RED, "linestyle": "--"}
 RIGHT = {"color": BLUE, "linestyle": "-"}
+
+PRINTED, CORRECTED = STATEMENTS["approx"].forms
+RIDGES, SCALED = STATEMENTS["experiment-shift"].forms
+printed_family, repaired_family = STATEMENTS["ridge"].forms
 
 
 def panels(count: int) -> tuple[Figure, list[Axes]]:

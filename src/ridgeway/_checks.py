@@ -39,7 +39,8 @@ def nonnegative(value: Any, name: str) -> float:
     """
     number = _float(value)
     if number is None or not 0.0 <= number <= LARGEST:
-        raise InvalidParameterError(f"{name} must be a finite number ≥ 0; got {value!r}. The limit is {LARGEST:g}.")
+        limit = f" The limit is {LARGEST:g}." if number is not None and LARGEST < number < np.inf else ""
+        raise InvalidParameterError(f"{name} must be a finite number ≥ 0; got {value!r}.{limit}")
     return number
 
 

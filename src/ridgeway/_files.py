@@ -1,39 +1,106 @@
-"""Files that are there whole or not at all."""
+"""Files and folders that are either complete or not there at all."""
 
 import os
+import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["TEMPORARY", "atomic_file"]
+__all__ = ["TEMPORARY", "atomic_file", "atomic_folder", "atomic_path", "sync_folder"]
 
 TEMPORARY = ".ridgeway-"
-"""How the names of files begin that are being written."""
+"""Prefix of the names of files that are being written."""
 
 
 @contextmanager
-def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file that takes its name once it is written and on the disk; if anything fails, nothing is left."""
-    temporary = path.with_name(f"{TEMPORARY}{path.name}")
+def atomic_path(path: Path, *, replace: bool = True) -> Iterator[Path]:
+    """Yield a temporary path to write to, which becomes `path` once it is complete and on disk.
+
+    If anything fails, nothing is left and an older file stays. The file gets the permissions that new files of the
+    user get.
+
+    Parameters
+    ----------
+    path : Path
+    replace : bool, default True
+        Whether an existing file is replaced; if not, `FileExistsError` is raised.
+    """
+    if not replace and os.path.lexists(path):
+        raise FileExistsError(17, "File exists", str(path))
+    temporary = _temporary(path)
     try:
-        with temporary.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
+        temporary.touch(exist_ok=False)
+        mode = temporary.stat().st_mode
+        yield temporary
+        temporary.chmod(mode)
+        _sync(temporary)
+        if replace or not _linked(temporary, path):
+            temporary.replace(path)
+    finally:
         with suppress(OSError):
             temporary.unlink()
-        raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Put the new name on the disk as well, where the system lets a folder be synced."""
     with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
+        sync_folder(path)
+
+
+@contextmanager
+def atomic_file(path: Path, *, replace: bool = True) -> Iterator[BinaryIO]:
+    """Yield a file to write to, which becomes `path` as in `atomic_path`."""
+    with atomic_path(path, replace=replace) as temporary, temporary.open("wb") as file:
+        yield file
+
+
+@contextmanager
+def atomic_folder(folder: Path) -> Iterator[Path]:
+    """Yield a temporary folder to fill, which takes the place of `folder` once it is complete and on disk."""
+    temporary, old = _temporary(folder), _temporary(folder)
+    try:
+        temporary.mkdir()
+        yield temporary
+        for path in temporary.rglob("*"):
+            if path.is_file():
+                _sync(path)
+        if folder.exists():
+            folder.rename(old)
         try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+            temporary.rename(folder)
+        except OSError:
+            if old.exists():
+                old.rename(folder)
+            raise
+    finally:
+        for left in (temporary, old):
+            shutil.rmtree(left, ignore_errors=True)
+    with suppress(OSError):
+        sync_folder(folder)
+
+
+def sync_folder(path: Path) -> None:
+    """Make the names in the folder of a file durable."""
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f"{TEMPORARY}{path.name}.{secrets.token_hex(6)}")
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _linked(temporary: Path, path: Path) -> bool:
+    """Give a file its name, if that is still free; return False if the file system has no links."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:
+        return False
+    return True

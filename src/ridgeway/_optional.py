@@ -8,7 +8,7 @@ __all__ = ["require"]
 
 
 def require(*packages: str, extra: str) -> None:
-    """Raise where a package is not installed, and name the extra that brings it.
+    """Raise `MissingPackageError` if a package is not installed, naming the extra that provides it.
 
     Examples
     --------
@@ -17,5 +17,6 @@ def require(*packages: str, extra: str) -> None:
     missing = [package for package in packages if find_spec(package) is None]
     if missing:
         raise MissingPackageError(
-            f"this needs {' and '.join(missing)}, not installed. Run: pip install 'ridgeway[{extra}]'"
+            f"this needs {' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed. "
+            f"Run: pip install 'ridgeway[{extra}]'"
         )

@@ -35,7 +35,7 @@ def test_penguins(run, tmp_path):
     result = run("penguins", "--target", "body_mass_g", "--task-column", "island,year", "--out", out)
     assert result.exit_code == 0, result.output
     assert result.stderr == ""
-    assert "GeneralizedRidge has thrown every row away and is still the pooled answer" in result.stdout
+    assert "GeneralizedRidge has thrown away every row and is still the pooled answer" in result.stdout
     assert "for MinimumNorm" in result.stdout
     assert "for SGDRegressor" in result.stdout
     assert "11 of 344 rows were left out" in result.stdout
@@ -81,7 +81,7 @@ def test_a_task_that_loses_all_its_rows_is_named(run, table, tmp_path):
     result = run(table, *SITES, "--out", tmp_path / "r")
     assert result.exit_code == 0, result.output
     assert "Not compared, because no rows are left: [b]<i>.\n" in result.stdout
-    assert "Tasks of which no row is left: [b]&lt;i&gt;." in (tmp_path / "r" / "index.html").read_text()
+    assert "Tasks left out because no rows remained: [b]&lt;i&gt;." in (tmp_path / "r" / "index.html").read_text()
     assert json.loads((tmp_path / "r" / "comparison.json").read_text())["tasks_left_out"] == ["[b]<i>"]
 
 
@@ -206,7 +206,7 @@ def test_a_file_that_is_not_a_table(run, tmp_path, name, content, message):
 
 def test_a_folder_that_is_not_ours(run, table, tmp_path):
     result = run(table, *SITES, "--out", tmp_path / "in")
-    assert_refused(result, "exists and is not a report of ours (it holds 'my.csv').", tmp_path)
+    assert_refused(result, "exists and is not a report (it contains 'my.csv').", tmp_path)
 
 
 def test_a_disk_that_is_full(run, table, tmp_path, monkeypatch):

@@ -31,7 +31,7 @@ def test_table(run):
 
 
 def test_table_of_all_has_no_details(run, monkeypatch):
-    monkeypatch.setattr("ridgeway.research.verify._registry.STATEMENTS", {"ridge": STATEMENTS["ridge"]})
+    monkeypatch.setattr("ridgeway.research.verify._run.STATEMENTS", {"ridge": STATEMENTS["ridge"]})
     result = run()
     assert result.exit_code == 0
     assert "fails as stated" in result.stdout
@@ -58,7 +58,7 @@ def test_unknown_name_is_one_clear_line(run):
     result = run("oracel", "min-norm")
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert result.stderr == "ridgeway verify: there is no statement named 'oracel'. Did you mean oracle?\n"
+    assert result.stderr == "ridgeway verify: unknown statement 'oracel'. Did you mean oracle?\n"
 
 
 def test_differing_verdict_exits_with_1(run, monkeypatch):
@@ -118,7 +118,7 @@ def test_without_the_extra_it_names_it(monkeypatch, capsys):
     with pytest.raises(SystemExit) as caught:
         cli.main()
     assert caught.value.code == 2
-    assert "click and rich, not installed. Run: pip install 'ridgeway[cli]'" in capsys.readouterr().err
+    assert "click and rich, which are not installed. Run: pip install 'ridgeway[cli]'" in capsys.readouterr().err
     with pytest.raises(MissingPackageError, match="needs there_is_none"):
         ridgeway._optional.require("there_is_none", extra="cli")
 

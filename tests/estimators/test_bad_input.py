@@ -236,7 +236,7 @@ def test_a_policy_cannot_change_its_kind_of_memory_midway():
 @pytest.mark.parametrize("kind", ["square_root", "moments"])
 def test_removals(kind):
     model = GeneralizedRidge(information=kind).fit(X, y)
-    assert_refused(lambda: model.remove(X, y), model, RemovalError, "nothing would remain.*start anew")
+    assert_refused(lambda: model.remove(X, y), model, RemovalError, "nothing would remain.*that was learned")
     assert_refused(lambda: model.remove(np.vstack([X, X]), np.r_[y, y]), model, RemovalError, "24 rows")
     assert_refused(lambda: model.remove(X[2:], y[2:]), model, RemovalError, "not safely of full rank")
     assert_refused(lambda: model.remove(10 * X[:3], y[:3]), model, RemovalError, "never learned")

@@ -18,14 +18,19 @@ def all_coefs(model):
 def test_square_root_has_the_digits_of_a_pooled_qr_on_the_nist_sets(name):
     X, y, fit_intercept = load(name)
     exact = exact_least_squares(X, y, fit_intercept=fit_intercept)
-    design = np.column_stack([np.ones(len(X)), X]) if fit_intercept else X
-    applied = dgels(design, y)[1][: design.shape[1]]  # the reflectors applied to y
-    Q, R = qr(design, mode="economic")  # and Q formed first: another rounding of the same algorithm
-    formed = solve_triangular(R, Q.T @ y)
-    model = GeneralizedRidge(fit_intercept=fit_intercept).fit(X, y, tasks=np.arange(len(X)) * 3 // len(X))
-    assert model.n_tasks_ == 3
-    for householder in (applied, formed):
-        assert digits(all_coefs(model), exact) >= digits(householder, exact) - 0.5
+    counts = []
+    for order in range(21):  # one order of rows alone would say how lucky its rounding is
+        rows = np.random.default_rng(order).permutation(len(X))
+        design, target = (np.column_stack([np.ones(len(X)), X]) if fit_intercept else X)[rows], y[rows]
+        applied = dgels(design, target)[1][: design.shape[1]]  # the reflectors applied to y
+        Q, R = qr(design, mode="economic")  # and Q formed first: another rounding of the same algorithm
+        formed = solve_triangular(R, Q.T @ target)
+        model = GeneralizedRidge(fit_intercept=fit_intercept)
+        model.fit(X[rows], target, tasks=np.arange(len(X)) * 3 // len(X))
+        assert model.n_tasks_ == 3
+        counts.append([digits(coefs, exact) for coefs in (all_coefs(model), applied, formed)])
+    own, *others = np.median(counts, axis=0)
+    assert own >= max(others) - 0.5
 
 
 def test_counting_digits_can_fail():

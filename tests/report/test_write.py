@@ -44,7 +44,7 @@ def test_everything_is_there_and_says_the_same(comparison, tmp_path):
     text = page.read_text()
     assert comparison.sentence.replace("'", "&#x27;") in text
     assert "x1 (1), kind (2)" in text
-    assert "measured against a" in text
+    assert "with a as the reference level" in text
 
 
 def test_the_page_asks_for_nothing_and_runs_nothing(comparison, tmp_path):
@@ -74,7 +74,7 @@ def test_an_earlier_report_is_replaced_and_nothing_else(comparison, tmp_path):
     assert write_report(comparison, folder).read_bytes() == first
     (folder / "notes.txt").write_text("mine")
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    with pytest.raises(InvalidParameterError, match=r"not a report of ours \(it holds 'notes.txt'\)"):
+    with pytest.raises(InvalidParameterError, match=r"not a report \(it contains 'notes.txt'\)"):
         write_report(comparison, folder)
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
     assert list(tmp_path.iterdir()) == [folder]
@@ -87,11 +87,11 @@ def test_folders_that_are_not_ours(comparison, tmp_path):
         folder = tmp_path / name
         folder.mkdir()
         (folder / "comparison.json").write_text(content)
-        with pytest.raises(InvalidParameterError, match="not a report of ours"):
+        with pytest.raises(InvalidParameterError, match="is not a report"):
             write_report(comparison, folder)
         assert (folder / "comparison.json").read_text() == content
     (tmp_path / "hollow" / "inner").mkdir(parents=True)
-    with pytest.raises(InvalidParameterError, match="not a report of ours"):
+    with pytest.raises(InvalidParameterError, match="is not a report"):
         write_report(comparison, tmp_path / "hollow")
     (tmp_path / "file").write_text("x")
     (tmp_path / "link").symlink_to(tmp_path / "empty")

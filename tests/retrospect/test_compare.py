@@ -83,11 +83,13 @@ def test_the_direction_that_differs_is_found(rng):
 
 
 def test_gains_are_unbiased_for_the_rule_of_the_theory(rng):
-    """Over the noise, the estimates average to what theory.absorption says of the same designs."""
+    """Over the noise, the estimates average to what theory.pooling_gain says of the same designs."""
     p = 3
     designs = [rng.normal(size=(15, p)), rng.normal(size=(8, p))]
     coefs = np.array([[1.0, 2.0, 3.0], [1.5, 1.6, 3.2]])
-    exact = theory.absorption(theory.FixedDesignProblem(designs, noise_variance=0.5, signal=coefs[0], task_coefs=coefs))
+    exact = theory.pooling_gain(
+        theory.FixedDesignProblem(designs, noise_variance=0.5, signal=coefs[0], task_coefs=coefs)
+    )
     found = []
     for _ in range(500):
         y = [X @ w + np.sqrt(0.5) * rng.normal(size=len(X)) for X, w in zip(designs, coefs, strict=True)]

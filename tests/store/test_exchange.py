@@ -173,12 +173,14 @@ def test_no_file_is_replaced(made, rows, tmp_path, monkeypatch):
     for name, call in calls.items():
         out = tmp_path / name
         out.symlink_to(tmp_path / "nowhere")
-        with pytest.raises(StoreError, match=r"exists already\. Name another file, or remove it first\."):
+        with pytest.raises(StoreError, match=r"exists already\. Choose another name, or remove the file first\."):
             call(out)
         assert out.is_symlink()
         out.unlink()
         call(out)
-    monkeypatch.setattr(_exchange.os.path, "lexists", lambda path: False)  # as if made by another process meanwhile
+    monkeypatch.setattr(
+        "ridgeway._files.os.path.lexists", lambda path: False
+    )  # as if made by another process meanwhile
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     for name, call in calls.items():
         with pytest.raises(StoreError, match="exists already"):
@@ -190,7 +192,7 @@ def test_a_file_system_without_links(made, tmp_path, monkeypatch):
     def refuse(one, two):
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr(_exchange.os, "link", refuse)
+    monkeypatch.setattr("ridgeway._files.os.link", refuse)
     made.export(tmp_path / "c.csv")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.csv", "made.rw"]
 

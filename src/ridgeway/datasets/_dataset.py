@@ -11,14 +11,14 @@ __all__ = ["Dataset"]
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A table, and what in it is to be learned task after task.
+    """A table, with its target, its features and its tasks.
 
     Attributes
     ----------
     name : str
     columns : mapping of str to ndarray of shape (n_rows,)
-        Numbers with NaN, and text with None, where a value is missing. `pandas.DataFrame(columns)`,
-        `polars.DataFrame(columns)` and `pyarrow.table(columns)` take it as it is.
+        Missing values are NaN in numeric columns and None in text columns. `pandas.DataFrame`, `polars.DataFrame` and
+        `pyarrow.table` accept the mapping as it is.
     target : str
         The column to predict.
     task_columns : tuple of str

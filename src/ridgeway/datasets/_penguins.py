@@ -1,4 +1,4 @@
-"""The bundled data."""
+"""The bundled data set."""
 
 import csv
 from importlib.resources import files
@@ -13,10 +13,10 @@ TEXT = {"species", "island", "sex"}
 
 
 def load_penguins() -> Dataset:
-    """Return the Palmer penguins: 344 birds of three species; a task per island and year, nine in all.
+    """Return the Palmer penguins: 344 birds of three species, one task per island and year, nine in all.
 
-    A species lives on some islands and not on others, so the tasks differ strongly in their features. The species is
-    not among `features`: it all but names the island.
+    Each species lives only on some of the islands, so the tasks differ strongly in their features. The species is not
+    one of the `features`, because it almost identifies the island.
 
     Returns
     -------

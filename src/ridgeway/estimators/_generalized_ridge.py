@@ -10,7 +10,6 @@ from ridgeway.data import check_tasks
 from ridgeway.errors import InvalidParameterError, InvalidStateError, MergeError, RemovalError
 from ridgeway.estimators._base import ContinualRegressor
 from ridgeway.information import KINDS, Information
-from ridgeway.linalg import threads_for
 from ridgeway.weights import (
     Accumulated,
     Informed,
@@ -109,8 +108,7 @@ class GeneralizedRidge(ContinualRegressor):
             raise MergeError(f"cannot merge: {_reason(other.weights if isinstance(mine, Mergeable) else self.weights)}")
         if self._columns() != other._columns():
             raise MergeError("cannot merge two models that differ in: features. Learn both with the same settings.")
-        with threads_for(self.n_features_in_):
-            return self._with(mine.merge(theirs))
+        return self._with(mine.merge(theirs))
 
     def remove(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Return a new model, as if a task had never been learned, or raise `RemovalError`. This one is not changed.
@@ -123,8 +121,7 @@ class GeneralizedRidge(ContinualRegressor):
             raise RemovalError(f"cannot remove: {_reason(self.weights)}")
         (task,) = check_tasks(self, X, y, sample_weight, first=False)
         self.state_.origin.check_targets(task)
-        with threads_for(self.n_features_in_):
-            return self._with(state.remove(task))
+        return self._with(state.remove(task))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return what was learned as arrays, if the policy keeps information.

@@ -11,16 +11,14 @@ from numpy.typing import NDArray
 from ridgeway.data import Task
 from ridgeway.errors import InvalidDataError, InvalidStateError, MergeError, RemovalError
 from ridgeway.information._solver import Solver
-from ridgeway.linalg import SMALL, Solution, side_by_side
+from ridgeway.kernels import Mean
+from ridgeway.linalg import Solution, empty_triangle
 
 Array = NDArray[np.float64]
 
 WHOLE = ("n_features", "n_targets", "n_samples")
 NUMBERS = ("total_weight", "log_weight", "digits_lost")
 ARRAYS = ("mean", "mean_low", "matrix", "peak")
-
-TALL, LONG = 4, 2e7
-"""A task with this many rows for every column, and this many products n·p², is worth a second thread."""
 
 
 class Held(NamedTuple):
@@ -50,8 +48,8 @@ class Information(ABC):
         Σw and Σ log w over the rows.
     mean, mean_low : ndarray of shape (n_features + n_targets,)
         The weighted means, as a sum of two so that a large offset costs no digits; zero if not `centered`.
-    matrix : ndarray
-        The centred information, in the form that the kind says: no more than (n_features + n_targets)² numbers.
+    matrix : ndarray of shape (n_features + n_targets, n_features + n_targets)
+        The centred information: an upper triangle, of what the kind says.
     peak : ndarray of shape (n_features + n_targets,)
         The scale of the rounding that `matrix` carries: the largest that each column's sum of squares has been, and
         once more what it was at each removal.
@@ -83,13 +81,13 @@ class Information(ABC):
     @classmethod
     def empty(cls, n_features: int, n_targets: int, *, centered: bool) -> Self:
         """Return the information of no rows."""
-        zeros, matrix = np.zeros(n_features + n_targets), cls._zero(n_features, n_targets)
+        zeros, matrix = np.zeros(n_features + n_targets), empty_triangle(n_features + n_targets)
         return cls(n_features, n_targets, centered, 0, 0.0, 0.0, zeros, zeros, matrix, zeros, 0.0)
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return counts and arrays, both by name: `from_parts` makes the same of them, bit for bit."""
         counts = {name: getattr(self, name) for name in (*WHOLE, "centered", *NUMBERS)}
-        arrays = {name: getattr(self, name) for name in ARRAYS} | {"matrix": _packed(self._triangle())}
+        arrays = {name: getattr(self, name) for name in ARRAYS} | {"matrix": _packed(self.matrix)}
         return counts, arrays
 
     @classmethod
@@ -109,32 +107,18 @@ class Information(ABC):
             raise InvalidStateError(f"the arrays of a state do not fit together: {', '.join(wrong) or 'counts'}.")
         if whole["n_samples"] < 0 or min(numbers["total_weight"], numbers["digits_lost"], *held["peak"]) < 0.0:
             raise InvalidStateError("a state has a negative count, weight or sum of squares. Read an intact copy.")
-        triangle = _unpacked(held["matrix"], width)
-        cls._check_form(triangle)
-        held["matrix"] = cls._from_triangle(triangle, whole["n_targets"])
+        held["matrix"] = _unpacked(held["matrix"], width)
         fields: dict[str, Any] = {**whole, **numbers, **held}
         return cls(centered=counts["centered"], **fields)
 
     def add(self, task: Task) -> Self:
-        """Return the information with a task's rows added. O(n·p²)."""
-        half = task.n_samples // 2
-        if self._is_tall(task):
-            nothing = self.empty(self.n_features, self.n_targets, centered=self.centered)
-            one, two = side_by_side(lambda: self._add(task.part(0, half)), lambda: nothing._add(task.part(half, None)))
-            added = one._put_together(two)
-        else:
-            added = self._add(task)
-        if not np.isfinite(added.peak).all():
-            raise InvalidDataError("the information overflows with this task. Change the unit of its columns.")
-        return added
+        """Return the information with a task's rows added. O(n·p²).
 
-    def _is_tall(self, task: Task) -> bool:
-        """Say whether a task has rows enough to be learned in two halves, whatever the number of threads."""
-        width = self.n_features + self.n_targets
-        return width < SMALL and task.n_samples >= TALL * width and task.n_samples * width**2 >= LONG
-
-    def _add(self, task: Task) -> Self:
+        Raises `InvalidDataError` if the sums are not finite: a value is not, or it overflows once squared and summed.
+        """
         held = self._with_task(task)
+        if not np.isfinite(held.peak).all():
+            raise InvalidDataError("the information overflows with this task. Change the unit of its columns.")
         return replace(
             self,
             n_samples=self.n_samples + task.n_samples,
@@ -142,6 +126,11 @@ class Information(ABC):
             log_weight=self.log_weight + task.log_weight,
             **held._asdict(),
         )
+
+    @property
+    def running_mean(self) -> Mean:
+        """The means, with the weight of the rows that they are the means of."""
+        return Mean(self.total_weight, self.mean, self.mean_low)
 
     def merge(self, other: Self) -> Self:
         """Return the information of both pasts. O(p³) at most."""
@@ -158,13 +147,9 @@ class Information(ABC):
         ]
         if differences:
             raise MergeError(f"cannot merge information that differs in {'; '.join(differences)}.")
-        merged = self._put_together(other)
-        if not np.isfinite(merged.peak).all():
-            raise MergeError("the merged information overflows. Change the unit of the columns in both models.")
-        return merged
-
-    def _put_together(self, other: Self) -> Self:
         held = self._with_other(other)
+        if not np.isfinite(held.peak).all():
+            raise MergeError("the merged information overflows. Change the unit of the columns in both models.")
         return replace(
             self,
             n_samples=self.n_samples + other.n_samples,
@@ -184,9 +169,9 @@ class Information(ABC):
         if task.n_samples >= self.n_samples or left <= 0.0:
             raise RemovalError(
                 f"cannot remove {task.n_samples} rows of weight {task.total_weight:g} from {self.n_samples} rows of "
-                f"weight {self.total_weight:g}: nothing would remain. Remove a task that was learned, or start anew."
+                f"weight {self.total_weight:g}: nothing would remain. Remove a task that was learned."
             )
-        held, digits = self._without_task(task, left)
+        held, digits = self._without_task(task)
         return replace(
             self,
             n_samples=self.n_samples - task.n_samples,
@@ -245,9 +230,10 @@ class Information(ABC):
         high = self.mean[p:] - self.mean[:p] @ coef
         return np.asarray(high + (self.mean_low[p:] - self.mean_low[:p] @ coef))
 
-    @abstractmethod
     def moments(self) -> Array:
         """Return Σ w·(a − ā)(a − ā)ᵀ over rows a = [x, y], of shape (n_features + n_targets, …). O(p³) at most."""
+        R = self.factor()
+        return np.asarray(R.T @ R)
 
     def select(self, columns: NDArray[np.intp]) -> Self:
         """Return the information of the same rows with fewer features, in the order of `columns`. O(p³) at most."""
@@ -269,25 +255,6 @@ class Information(ABC):
     def _selected(self, kept: NDArray[np.intp]) -> Array:
         """Return the matrix with these columns alone, in this order."""
 
-    @staticmethod
-    @abstractmethod
-    def _zero(n_features: int, n_targets: int) -> Array:
-        """Return the matrix of no rows."""
-
-    @abstractmethod
-    def _triangle(self) -> Array:
-        """Return the matrix as an upper triangle, of shape (n_features + n_targets, n_features + n_targets)."""
-
-    @staticmethod
-    @abstractmethod
-    def _from_triangle(triangle: Array, n_targets: int) -> Array:
-        """Return the matrix that `_triangle` gave."""
-
-    @staticmethod
-    @abstractmethod
-    def _check_form(triangle: Array) -> None:
-        """Raise `InvalidStateError` where a triangle cannot be of this kind."""
-
     @abstractmethod
     def _with_task(self, task: Task) -> Held:
         """Return what is held once a task's rows are added."""
@@ -297,8 +264,8 @@ class Information(ABC):
         """Return what is held once another's rows are added."""
 
     @abstractmethod
-    def _without_task(self, task: Task, left: float) -> tuple[Held, float]:
-        """Return what is held once a task's rows are gone and weight `left` remains, and the digits lost."""
+    def _without_task(self, task: Task) -> tuple[Held, float]:
+        """Return what is held once a task's rows are gone, and the digits lost."""
 
     @abstractmethod
     def _scaled(self, factor: float) -> Array:
@@ -331,7 +298,7 @@ def refuse_removal() -> RemovalError:
     return RemovalError(
         "what would remain is not safely of full rank: the rows to remove hold (nearly) all that is known about some "
         "direction of the features or about the targets, or they were never learned. Keep the task, or learn the "
-        "remaining tasks anew."
+        "remaining tasks again."
     )
 
 

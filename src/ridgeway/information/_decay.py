@@ -6,7 +6,8 @@ from scipy.optimize import minimize_scalar
 
 from ridgeway.information._base import Information
 from ridgeway.information._evidence import Spectrum, learn_from
-from ridgeway.linalg import cholesky_root, solve_lower
+from ridgeway.kernels import solve_triangular
+from ridgeway.linalg import cholesky_root
 
 Array = NDArray[np.float64]
 
@@ -86,7 +87,7 @@ class _View:
         error = self.target - self.B @ mean
         seen = self.B / np.sqrt(known)
         root = cholesky_root(np.eye(len(known)) + seen.T @ seen)
-        explained = solve_lower(root, seen.T @ error)
+        explained = solve_triangular(root.T, seen.T @ error, transposed=True)
         squares = self.left + np.square(error).sum(axis=0) - np.square(explained).sum(axis=0)
         fit = (self.n_past + self.n_task) * np.log1p(squares / self.scale)
         return float((fit + 2.0 * np.log(np.diag(root)).sum()).sum())

@@ -12,7 +12,8 @@ from scipy.optimize import brentq
 
 from ridgeway.errors import InferenceError
 from ridgeway.information._base import Information
-from ridgeway.linalg import add_triangle, psd_root, svd_square, tolerance
+from ridgeway.kernels import qr_update, svd
+from ridgeway.linalg import psd_root, tolerance
 
 Array = NDArray[np.float64]
 
@@ -80,7 +81,7 @@ class Spectrum:
                 "tell noise from signal. Learn more rows, or give the prior as a number."
             )
         p, factor = information.n_features, information.factor()
-        U, s, Vt = svd_square(factor[:p, :p])
+        U, s, Vt = svd(factor[:p, :p])
         scores = U.T @ (factor[:p, p:] - factor[:p, :p] @ start)
         left = np.square(factor[p:, p:]).sum(axis=0)
         constant = n * np.log(2.0 * np.pi) - information.log_weight
@@ -179,7 +180,7 @@ def log_evidence(information: Information, prior: Array, start: Array) -> float:
     spectrum = Spectrum.of(information, start)
     p, factor = information.n_features, information.factor()
     R = factor[:p, :p]
-    held = add_triangle(psd_root(prior), R)
+    held = qr_update(psd_root(prior), R, triangular=True)
     away = information.solve(prior, start).coef - start
     squares = spectrum.left + np.square(factor[:p, p:] - R @ (start + away)).sum(axis=0)
     squares += (away * (prior[:, None] * away if prior.ndim == 1 else prior @ away)).sum(axis=0)

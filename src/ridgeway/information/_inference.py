@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from ridgeway.data import dense
 from ridgeway.errors import InferenceError
 from ridgeway.information._base import Information
-from ridgeway.linalg import RowSpace, add_triangle, psd_root, semidefinite_root
+from ridgeway.kernels import qr_update
+from ridgeway.linalg import RowSpace, psd_root, semidefinite_root
 
 Array = NDArray[np.float64]
 
@@ -43,7 +44,7 @@ class Inference:
         R = held.factor()[:p, :p]
         size = p
         if self.prior.any():
-            R = add_triangle(psd_root(self.prior), R)
+            R = qr_update(psd_root(self.prior), R, triangular=True)
         else:
             size = min(held.n_samples - held.centered, p)
         return RowSpace.of(R, size=size, offset=np.sqrt(held.total_weight) * np.abs(held.mean[:p]))

@@ -9,7 +9,8 @@ from scipy.optimize import minimize
 from ridgeway.errors import InferenceError
 from ridgeway.information._base import Information
 from ridgeway.information._evidence import WIDE, LearnedPrior, Spectrum, learn_from
-from ridgeway.linalg import add_triangle, empty_triangle, solve_upper
+from ridgeway.kernels import qr_update, solve_triangular
+from ridgeway.linalg import empty_triangle
 
 Array = NDArray[np.float64]
 
@@ -98,8 +99,8 @@ class _Climb:
         p, k = self.rhs.shape
         top = empty_triangle(p + k)
         np.fill_diagonal(top[:p, :p], np.sqrt(penalties))
-        stacked = add_triangle(top, np.hstack([self.R, self.rhs]))
-        away = solve_upper(stacked[:p, :p], stacked[:p, p:])
+        stacked = qr_update(top, np.hstack([self.R, self.rhs]), triangular=True)
+        away = solve_triangular(stacked[:p, :p], stacked[:p, p:])
         left = self.spectrum.left + np.square(self.rhs - self.R @ away).sum(axis=0)
         return left + penalties @ np.square(away), away, stacked[:p, :p]
 
@@ -107,7 +108,7 @@ class _Climb:
         """Return −2·log evidence at the best σ², constants aside, and its slopes."""
         squares, away, factor = self.fitted(logs)
         used, n = self.spectrum.varies, self.spectrum.n_samples
-        inverse = solve_upper(factor, np.eye(len(factor)))
+        inverse = solve_triangular(factor, np.eye(len(factor)))
         known = np.exp(logs) * self.per_group(np.square(inverse).sum(axis=1)) - self.sizes
         pull = self.per_group(np.square(away[:, used]) @ (n / squares[used]))
         value = n * np.log(squares[used]).sum() + used.sum() * self._log_determinant(factor, logs)

@@ -2,8 +2,8 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cholesky, eigh
 
+from ridgeway import kernels
 from ridgeway.linalg._rank import tolerance
 
 Array = NDArray[np.float64]
@@ -19,8 +19,7 @@ def smallest_eigenvalue(matrix: Array) -> float:
     """Return the smallest eigenvalue of a symmetric matrix scaled to a unit diagonal (zero diagonals as they are)."""
     scale = np.sqrt(np.abs(np.diag(matrix)))
     divisor = np.where(scale > 0.0, scale, 1.0)
-    scaled = matrix / divisor / divisor[:, None]
-    return float(eigh(scaled, eigvals_only=True, subset_by_index=[0, 0], check_finite=False)[0])
+    return kernels.smallest_eigenvalue(matrix / divisor / divisor[:, None])
 
 
 def is_semidefinite(matrix: Array) -> bool:
@@ -35,7 +34,10 @@ def is_definite(matrix: Array) -> bool:
 
 def cholesky_root(matrix: Array) -> Array:
     """Return the lower triangular F with F·Fᵀ = matrix, for a positive definite matrix."""
-    return np.asarray(cholesky(matrix, lower=True, check_finite=False))
+    upper = kernels.cholesky(matrix)
+    if upper is None:
+        raise np.linalg.LinAlgError("the matrix is not positive definite")
+    return upper.T
 
 
 def is_nearly_semidefinite(matrix: Array, *, offset: Array, digits_lost: float = 0.0) -> bool:
@@ -55,8 +57,4 @@ def is_nearly_semidefinite(matrix: Array, *, offset: Array, digits_lost: float =
     scaled /= divisor[:, None]
     noise = tolerance(len(matrix)) * 10.0**digits_lost * np.hypot(1.0, offset / divisor)
     scaled[np.diag_indices_from(scaled)] += noise
-    try:
-        cholesky(scaled, lower=False, overwrite_a=True, check_finite=False)
-    except LinAlgError:
-        return False
-    return True
+    return kernels.cholesky(scaled, overwrite=True) is not None

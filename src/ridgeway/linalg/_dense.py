@@ -2,9 +2,8 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
-from scipy.linalg.lapack import dtrcon
 
+from ridgeway import kernels
 from ridgeway.linalg._rank import EPS, numerical_rank, solve_triangle, tolerance
 
 Array = NDArray[np.float64]
@@ -12,7 +11,7 @@ Array = NDArray[np.float64]
 
 def semidefinite_eigen(matrix: Array) -> tuple[Array, Array]:
     """Return the eigenvalues, ascending and clipped at 0, and the eigenvectors of a semidefinite matrix."""
-    values, vectors = linalg.eigh(matrix)
+    values, vectors = kernels.eigen(matrix)
     return np.maximum(values, 0.0), vectors
 
 
@@ -41,11 +40,6 @@ def definite_inverse(matrix: Array) -> Array | None:
     return np.asarray(root @ root.T)
 
 
-def triangular_root(rows: Array) -> Array:
-    """Return R with RᵀR = rowsᵀ rows and no more rows than columns."""
-    return np.asarray(linalg.qr(rows, mode="r")[0][: rows.shape[1]])
-
-
 def minimum_norm_gain(rows: Array, root: Array) -> Array:
     """Return K of shape (p, n): K·r is the shortest u that minimises ‖rows·u − r‖² + ‖root·u‖².
 
@@ -58,13 +52,8 @@ def minimum_norm_gain(rows: Array, root: Array) -> Array:
         if gain is not None:
             return gain
         stacked = np.vstack([stacked, np.zeros((n_features - len(stacked), n_features))])
-    orthogonal, triangular = _economic_qr(stacked)
+    orthogonal, triangular = kernels.qr(stacked)
     return solve_triangle(triangular, orthogonal[:n_samples].T, size=n_features).coef
-
-
-def _economic_qr(matrix: Array) -> tuple[Array, Array]:
-    orthogonal, triangular = linalg.qr(matrix, mode="economic")
-    return np.asarray(orthogonal, dtype=np.float64), np.asarray(triangular, dtype=np.float64)
 
 
 def _interpolating_gain(stacked: Array, n_samples: int) -> Array | None:
@@ -72,42 +61,19 @@ def _interpolating_gain(stacked: Array, n_samples: int) -> Array | None:
 
     The shortest u then fits every row: with stackedᵀ = QT it is QT⁻ᵀr, and no rank has to be decided. O(m²·p).
     """
-    orthogonal, triangular = _economic_qr(stacked.T)
+    orthogonal, triangular = kernels.qr(stacked.T)
     norms = np.sqrt(np.einsum("ij,ij->j", triangular, triangular))
-    if not norms.all() or dtrcon(triangular / norms)[0] <= stacked.shape[1] * tolerance(stacked.shape[1]):
+    if not norms.all() or kernels.triangle_condition(triangular / norms) <= stacked.shape[1] * tolerance(
+        stacked.shape[1]
+    ):
         return None
     selected = np.eye(len(stacked), n_samples)
-    return np.asarray(orthogonal @ solve_upper(triangular, selected, transposed=True))
-
-
-def squared_singular_values(rows: Array) -> tuple[Array, Array]:
-    """Return the p squared singular values, zeros included, and the right singular vectors as columns."""
-    n_features = rows.shape[1]
-    _, values, right = linalg.svd(rows)
-    squared = np.zeros(n_features)
-    squared[: values.size] = np.where(values > tolerance(n_features) * values[0], values, 0.0) ** 2
-    return squared, np.asarray(right.T)
-
-
-def solve_upper(upper: Array, right_side: Array, *, transposed: bool = False) -> Array:
-    """Return R⁻¹B, or R⁻ᵀB, for upper triangular R."""
-    return np.asarray(linalg.solve_triangular(upper, right_side, trans="T" if transposed else "N"))
-
-
-def solve_lower(lower: Array, right_side: Array) -> Array:
-    """Return L⁻¹B for lower triangular L."""
-    return np.asarray(linalg.solve_triangular(lower, right_side, lower=True))
-
-
-def svd_square(matrix: Array) -> tuple[Array, Array, Array]:
-    """Return U, the singular values, descending, and Vᵀ of a square matrix."""
-    U, s, Vt = linalg.svd(matrix)
-    return np.asarray(U), np.asarray(s), np.asarray(Vt)
+    return np.asarray(orthogonal @ kernels.solve_triangular(triangular, selected, transposed=True))
 
 
 def svd_economic(matrix: Array) -> tuple[Array, Array, Array]:
     """Return U, the singular values that are not rounding, and Vᵀ."""
-    U, s, Vt = linalg.svd(matrix, full_matrices=False)
+    U, s, Vt = kernels.svd(matrix)
     rank = numerical_rank(s, 1.0, min(matrix.shape))
     return U[:, :rank], s[:rank], Vt[:rank]
 
@@ -117,6 +83,6 @@ def column_complement(columns: Array, scale: Array) -> Array:
 
     What is below rounding beside the rows of `scale` does not count.
     """
-    U, s, _ = linalg.svd(columns)
+    U, s, _ = kernels.svd(columns, full=True)
     largest = float(np.abs(scale).max(initial=0.0))
     return np.asarray(U[:, np.count_nonzero(s > np.sqrt(EPS) * largest) :])

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import svd
 
-from ridgeway.linalg._dense import minimum_norm_gain, semidefinite_root, triangular_root
+from ridgeway import kernels
+from ridgeway.linalg._dense import minimum_norm_gain, semidefinite_root
 from ridgeway.linalg._rank import Solution
 from ridgeway.linalg._rows import Rows
 from ridgeway.linalg._steps import ridge_step, weighted_step
@@ -50,12 +50,12 @@ def root_gain(X: Array, root: Array) -> Array:
 
 def joined_root(root: Array, X: Array) -> Array:
     """Return R with RᵀR = rootᵀroot + XᵀX and no more rows than columns."""
-    return triangular_root(np.vstack([root, X]))
+    return kernels.triangular_factor(np.vstack([root, X]))
 
 
 def filtered_gain(X: Array, total_weight: float, gain: Callable[[Array], Array], root: Array | None = None) -> Array:
     """Return K = F·V·diag(gain(γ))·Vᵀ·Fᵀ·Xᵀ/n_t, where FᵀΣ_tF = V·diag(γ)·Vᵀ; F is the identity if not given."""
     turned = X if root is None else X @ root
-    U, s, Vt = svd(turned, full_matrices=False, check_finite=False)
+    U, s, Vt = kernels.svd(turned)
     K = (Vt.T * (s * gain(s**2 / total_weight) / total_weight)) @ U.T
     return np.asarray(K if root is None else root @ K)

@@ -2,8 +2,8 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dtrtrs
 
+from ridgeway import kernels
 from ridgeway.linalg._rank import (
     Solution,
     column_norms,
@@ -12,7 +12,7 @@ from ridgeway.linalg._rank import (
     solve_triangle,
     without_rounding,
 )
-from ridgeway.linalg._triangle import add_rows, add_triangle, empty_triangle
+from ridgeway.linalg._triangle import empty_triangle
 
 Array = NDArray[np.float64]
 
@@ -63,13 +63,13 @@ def _stacked(root: Array, root_rhs: Array, rows: Array, *, triangular: bool) -> 
     top = empty_triangle(p + k)
     top[:p, :p] = root
     top[:p, p:] = root_rhs
-    merged = add_triangle(top, rows) if triangular else add_rows(top, [np.asfortranarray(rows)])
+    merged = kernels.qr_update(top, rows, triangular=triangular)
     return merged[:p, :p], merged[:p, p:]
 
 
 def _dual(rows: Array, rhs: Array, root: Array, start: Array) -> Solution:
     """With t = root·(w − start): the t of least norm in [rows·root⁻¹, I]·[t; v] = rhs − rows·start."""
     p = len(root)
-    wide = np.hstack([dtrtrs(root, rows.T, trans=1)[0].T, np.eye(len(rows))])
+    wide = np.hstack([kernels.solve_triangular(root, rows.T, transposed=True).T, np.eye(len(rows))])
     solved = minimum_norm(wide, rhs - rows @ start, column_norms(wide), np.ones(wide.shape[1]))
-    return Solution(start + dtrtrs(root, solved.coef[:p])[0], p, solved.growth)
+    return Solution(start + kernels.solve_triangular(root, solved.coef[:p]), p, solved.growth)

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lstsq, qr, svd
 
+from ridgeway import kernels
 from ridgeway.data import Task
-from ridgeway.linalg._rank import Solution, equilibrate, numerical_rank
+from ridgeway.linalg._rank import Solution, equilibrate, least_norm, numerical_rank
 
 Array = NDArray[np.float64]
 CHUNK_ROWS = 4096
@@ -27,8 +27,7 @@ def pooled_factor(tasks: Sequence[Task], mean: Array) -> Array:
     """Return the triangular factor of all rows [X, y] of `tasks` about `mean`, by Householder QR. O(n·p²)."""
     R: Array = np.zeros((0, len(mean)))
     for rows, weight in _chunks(tasks):
-        stacked = np.vstack([R, np.sqrt(weight)[:, None] * (rows - mean)])
-        R = np.asarray(qr(stacked, mode="r", check_finite=False)[0][: len(mean)], dtype=np.float64)
+        R = kernels.triangular_factor(np.vstack([R, np.sqrt(weight)[:, None] * (rows - mean)]))
     return np.vstack([R, np.zeros((len(mean) - len(R), len(mean)))])
 
 
@@ -44,13 +43,13 @@ def pooled_least_squares(R: Array, start: Array, *, size: int, offset: Array) ->
     """
     p = len(start)
     scale, spread = equilibrate(np.sqrt(np.square(R[:, :p]).sum(axis=0)), offset)
-    U, s, Vt = svd(R[:, :p] / np.where(scale > 0.0, scale, np.inf), full_matrices=False, check_finite=False)
+    U, s, Vt = kernels.svd(R[:, :p] / np.where(scale > 0.0, scale, np.inf))
     rank = numerical_rank(s, np.sqrt(np.square(Vt * spread).sum(axis=1)), size)
     image = (U[:, :rank].T @ (R[:, p:] - R[:, :p] @ start)) / s[:rank, None]
     if rank == p:
         change = (Vt.T @ image) / scale[:, None]
     elif rank:
-        change = lstsq(Vt[:rank] * scale, image, cond=0.0, lapack_driver="gelsy", check_finite=False)[0]
+        change = least_norm(scale, Vt[:rank].T, image)
     else:
         change = np.zeros_like(start)
     return Solution(start + change, rank, s[0] / s[rank - 1] if rank else 1.0)

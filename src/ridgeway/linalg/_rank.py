@@ -4,16 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh, qr, solve_triangular, svd
-from scipy.linalg.lapack import dpftrf, dpftrs, dpocon, dpotrf, dpotrs, dtrcon, dtrtrs
 
-from ridgeway.linalg._panels import Panels
-from ridgeway.linalg._products import packed_diagonal, packed_scaled, scaled_symmetric, unpacked
+from ridgeway import kernels
 
 Array = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
 PLAIN = 1e-10
 """A system whose least singular value or eigenvalue is known to exceed this share of the largest needs no estimate."""
+STRIP = 128
+"""Columns of a large matrix that are scaled at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +73,7 @@ def numerical_rank(singular_values: Array, noise: Array | float, size: int) -> i
 def triangle_growth(R: Array, *, offset: Array | float = 0.0) -> float:
     """Return how much rounding errors grow in a solution with a square triangular factor; infinite if singular."""
     scale, spread = equilibrate(column_norms(R), offset)
-    _, s, Vt = svd(R / np.where(scale > 0.0, scale, np.inf), check_finite=False)
+    _, s, Vt = kernels.svd(R / np.where(scale > 0.0, scale, np.inf))
     full = numerical_rank(s, _noise(Vt, spread), len(R)) == len(R)
     return float(s[0] / s[-1]) if full else np.inf
 
@@ -99,19 +98,19 @@ def solve_triangle(R: Array, rhs: Array, *, size: int, offset: Array | float = 0
     scaled = np.asfortranarray(R / np.where(live, scale, np.inf))
     p = len(R)
     if live.all():
-        reciprocal = _reciprocal_condition(scaled)
+        reciprocal = kernels.triangle_condition(scaled)
         if reciprocal > p * tolerance(size) * spread.max():  # ‖·‖₁ and ‖·‖₂ differ by at most p
-            return Solution(dtrtrs(scaled, rhs)[0] / scale[:, None], p, 1.0 / reciprocal)
-    U, s, Vt = svd(scaled, check_finite=False)
+            return Solution(kernels.solve_triangular(scaled, rhs) / scale[:, None], p, 1.0 / reciprocal)
+    U, s, Vt = kernels.svd(scaled)
     rank = numerical_rank(s, _noise(Vt, spread), size)
     growth = s[0] / s[rank - 1] if rank else 1.0
     if rank == p:
-        return Solution(dtrtrs(scaled, rhs)[0] / scale[:, None], p, growth)
+        return Solution(kernels.solve_triangular(scaled, rhs) / scale[:, None], p, growth)
     inner = (U[:, :rank].T @ rhs) / s[:rank, None]
     return Solution(least_norm(scale, Vt[:rank].T, inner), rank, growth)
 
 
-def solve_under_prior(R: Panels, prior: Array, squares: Array, offset: Array) -> Solution | None:
+def solve_under_prior(R: Array, prior: Array, squares: Array, offset: Array) -> Solution | None:
     """Solve R_x w = z, where R_xᵀR_x includes diag(prior); None if that alone does not show full rank. O(p²).
 
     R = [R_x, z] above the rest. `squares` are the columns' sums of squares, or more. At unit columns no eigenvalue of
@@ -122,7 +121,7 @@ def solve_under_prior(R: Panels, prior: Array, squares: Array, offset: Array) ->
     spread = np.hypot(1.0, offset / np.sqrt(prior)).max()
     if not reciprocal > max(PLAIN, tolerance(p) * float(spread)):
         return None
-    return Solution(R.solve(p), p, 1.0 / reciprocal)
+    return Solution(kernels.solve_triangular(R[:p, :p], R[:p, p:]), p, 1.0 / reciprocal)
 
 
 def plainly_regular(R: Array, *, offset: Array | float = 0.0) -> bool:
@@ -130,42 +129,30 @@ def plainly_regular(R: Array, *, offset: Array | float = 0.0) -> bool:
     scale, spread = equilibrate(column_norms(R), offset)
     if not scale.all():
         return False
-    return _reciprocal_condition(np.asfortranarray(R / scale)) > len(R) * tolerance(len(R)) * float(spread.max())
-
-
-def _reciprocal_condition(R: Array) -> float:
-    return float(dtrcon(R, norm="1", uplo="U", diag="N")[0])
+    return kernels.triangle_condition(np.asfortranarray(R / scale)) > len(R) * tolerance(len(R)) * float(spread.max())
 
 
 def solve_moments(
     S: Array, rhs: Array, *, size: int, offset: Array | float = 0.0, prior: Array | float = 0.0
 ) -> Solution:
-    """Solve (S + diag(prior))·w = rhs for a packed S = XᵀX, taking the w of least norm where the system is singular.
+    """Solve (S + diag(prior))·w = rhs for the upper triangle S of XᵀX; if that is singular, take the w of least norm.
 
-    As `solve_triangle`, from squares: one Cholesky factorisation where the system is safely definite, one
+    As `solve_triangle`, from squares: one Cholesky factorisation if the system is safely definite, one
     eigendecomposition otherwise. The growth of rounding errors is squared too.
     """
     p = len(rhs)
-    squares = packed_diagonal(S, p) + prior
+    squares = S.diagonal() + prior
     scale, spread = equilibrate(np.sqrt(squares), offset)
     live = scale > 0.0
     divisor = np.where(live, scale, np.inf)
     right = rhs / divisor[:, None]
-    noise = float(_squared_noise(spread.max(), size))
-    # No eigenvalue is below the prior's least share of a square, and none above the trace.
-    reciprocal = float(np.min(prior / squares)) / p if live.all() else 0.0
-    if reciprocal > max(noise, PLAIN):
-        factor, info = dpftrf(p, packed_scaled(S, divisor), overwrite_a=True)
-        if info == 0:
-            return Solution(dpftrs(p, factor, right)[0] / scale[:, None], p, 1.0 / reciprocal)
     if live.all():
-        scaled = scaled_symmetric(unpacked(S, p), divisor)
-        norm = _unit_norm(scaled)
-        factor, info = dpotrf(scaled, clean=False, overwrite_a=True)
-        reciprocal = float(dpocon(factor, norm)[0]) if info == 0 else 0.0
-        if reciprocal > p * noise:  # ‖·‖₁ and ‖·‖₂ differ by at most p
-            return Solution(dpotrs(factor, right)[0] / scale[:, None], p, 1.0 / reciprocal)
-    values, vectors = eigh(scaled_symmetric(unpacked(S, p), divisor), lower=False, check_finite=False)
+        # No eigenvalue is below the prior's least share of a square, and none above the trace.
+        bound = float(np.min(prior / squares)) / p
+        reciprocal, coef = _solve_definite(unit_diagonal(S, divisor), right, bound)
+        if reciprocal > _squared_noise(spread.max(), size) * (1 if reciprocal == bound else p):
+            return Solution(coef / scale[:, None], p, 1.0 / reciprocal)
+    values, vectors = kernels.eigen(unit_diagonal(S, divisor))
     values, vectors = values[::-1], vectors[:, ::-1]
     floor = _squared_noise(_noise(vectors.T, spread), size) * values[0]
     rank = int(np.count_nonzero(values > floor)) if values[0] > 0.0 else 0
@@ -176,6 +163,36 @@ def solve_moments(
     if rank == p:
         return Solution((vectors @ inner) / scale[:, None], p, growth)
     return Solution(least_norm(scale, vectors[:, :rank], inner), rank, growth)
+
+
+def _solve_definite(S: Array, right: Array, bound: float) -> tuple[float, Array]:
+    """Return the reciprocal condition of a matrix of unit diagonal, 0 if it is not definite, and S⁻¹·right.
+
+    A bound on the condition that is known and good enough saves the estimate. ‖·‖₁ and ‖·‖₂ differ by at most p.
+    """
+    norm = 0.0 if bound > PLAIN else _unit_norm(S)
+    U = kernels.cholesky(S, overwrite=True)
+    if U is None:
+        return 0.0, right
+    return bound if bound > PLAIN else kernels.definite_condition(U, norm), kernels.definite_solve(U, right)
+
+
+def unit_diagonal(S: Array, divisor: Array) -> Array:
+    """Return S / (divisor·divisorᵀ), both upper triangles, with a diagonal of ones; zeros for an infinite divisor."""
+    scaled = np.zeros(S.shape, order="F")
+    for first in range(0, len(S), STRIP):  # only above the diagonal, and in cache
+        last = min(first + STRIP, len(S))
+        strip = np.divide(S[:last, first:last], divisor[:last, None], out=scaled[:last, first:last])
+        strip /= divisor[first:last]
+    np.fill_diagonal(scaled, np.isfinite(divisor))
+    return scaled
+
+
+def mirrored(S: Array) -> Array:
+    """Return the symmetric matrix whose upper triangle is S, with zeros below."""
+    full = S + S.T
+    np.fill_diagonal(full, S.diagonal())
+    return full
 
 
 def _unit_norm(upper: Array) -> float:
@@ -211,7 +228,7 @@ def without_rounding(A: Array, rhs: Array, *, offset: Array | float = 0.0) -> tu
     A itself where all of its rows or columns count; otherwise an SVD has decided. O(n·p·min(n, p)).
     """
     scale, spread = equilibrate(column_norms(A), offset)
-    U, s, Vt = svd(A / np.where(scale > 0.0, scale, np.inf), full_matrices=False, check_finite=False)
+    U, s, Vt = kernels.svd(A / np.where(scale > 0.0, scale, np.inf))
     rank = numerical_rank(s, _noise(Vt, spread), min(A.shape))
     if rank == min(A.shape):
         return A, rhs
@@ -223,7 +240,7 @@ def minimum_norm(A: Array, rhs: Array, scale: Array, spread: Array) -> Solution:
 
     `scale` and `spread` are what `equilibrate` says of A's columns.
     """
-    U, s, Vt = svd(A / np.where(scale > 0.0, scale, np.inf), full_matrices=False, check_finite=False)
+    U, s, Vt = kernels.svd(A / np.where(scale > 0.0, scale, np.inf))
     rank = numerical_rank(s, _noise(Vt, spread), len(A))
     if rank == 0:
         return Solution(np.zeros((A.shape[1], rhs.shape[1])), 0, 1.0)
@@ -240,7 +257,7 @@ def least_norm(scale: Array, basis: Array, inner: Array) -> Array:
     """
     rows = scale[:, None] * basis
     order = np.argsort(-scale, kind="stable")
-    Q, T, pivots = qr(rows[order], mode="economic", pivoting=True, check_finite=False)
+    Q, T, pivots = kernels.pivoted_qr(rows[order])
     coef = np.empty((len(scale), inner.shape[1]))
-    coef[order] = Q @ solve_triangular(T, inner[pivots], trans="T", check_finite=False)
+    coef[order] = Q @ kernels.solve_triangular(T, inner[pivots], transposed=True)
     return coef

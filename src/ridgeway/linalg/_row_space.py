@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import svd
-from scipy.linalg.lapack import dtrtrs
 
+from ridgeway import kernels
 from ridgeway.linalg._rank import column_norms, equilibrate, numerical_rank
 
 Array = NDArray[np.float64]
@@ -42,7 +41,7 @@ class RowSpace:
         """Decide the rank of R as `solve_triangle` does. O(p³)."""
         scale, spread = equilibrate(column_norms(R), offset)
         scaled = np.asfortranarray(R / np.where(scale > 0.0, scale, np.inf))
-        U, s, Vt = svd(scaled, check_finite=False)
+        U, s, Vt = kernels.svd(scaled)
         rank = numerical_rank(s, np.sqrt(np.square(Vt * spread).sum(axis=1)), size)
         return cls(scaled, scale, s[:rank], U[:, :rank], Vt[:rank].T)
 
@@ -69,7 +68,7 @@ class RowSpace:
         known = np.asarray(np.isfinite(C).all(axis=0))
         C = np.where(known, C, 0.0)
         if self.rank == len(self.scaled):
-            return dtrtrs(self.scaled, C, trans=1)[0], known
+            return kernels.solve_triangular(self.scaled, C, transposed=True), known
         inside = self.basis.T @ C
         outside = column_norms(C - self.basis @ inside)
         return inside / self.values[:, None], np.asarray(known & (outside <= ESTIMABLE * column_norms(C)))

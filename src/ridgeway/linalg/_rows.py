@@ -1,7 +1,6 @@
 """A task's rows as the numerical core sees them: centred, weighted, dense one block at a time."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -9,41 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway.data import Task, dense, is_sparse
-from ridgeway.linalg._threads import SMALL
 
 Array = NDArray[np.float64]
 
 BLOCK_ROWS = 1024
-SAMPLE = 16
 STRIP = 256
-CACHED_ENTRIES = 2**18
 DENSE_ENTRIES = 2**22
 SPARSE_ENTRIES = 2**20
-
-
-@dataclass
-class RunningMean:
-    """The weight and the mean of the rows so far, the mean as a sum of two: `high` and what rounding left out of it."""
-
-    weight: float
-    high: Array
-    low: Array
-
-    def join(self, weight: float, high: Array, low: Array) -> Array:
-        """Take in rows of another mean; return the row that stands for the distance between the two.
-
-        The squares of all rows about their mean are those of both parts, each about its own, and of that row
-        (Chan, Golub and LeVeque, 1983).
-        """
-        total = self.weight + weight
-        apart = (high - self.high) + (low - self.low)
-        if weight > self.weight:  # the lighter moves to where the heavier is: no digits are lost to the distance
-            self.high, self.low = two_sum(high, low - apart * (self.weight / total))
-        else:
-            self.high, self.low = two_sum(self.high, self.low + apart * (weight / total))
-        gap = apart * np.sqrt(self.weight * (weight / total))
-        self.weight = total
-        return np.asarray(gap)
 
 
 class Rows:
@@ -57,10 +28,9 @@ class Rows:
     ----------
     task : Task
     center : whether the weighted means of the task are taken off
-    about : the point that is taken off instead, as a sum of two; zero if not given
     """
 
-    def __init__(self, task: Task, *, center: bool = False, about: tuple[Array, Array] | None = None) -> None:
+    def __init__(self, task: Task, *, center: bool = False) -> None:
         self.task = task
         self.total_weight = task.total_weight
         self.n_samples = task.n_samples
@@ -68,16 +38,22 @@ class Rows:
         self.root_weight = None if task.sample_weight is None else np.sqrt(task.sample_weight)
         self.most_entries = SPARSE_ENTRIES if is_sparse(task.X) else DENSE_ENTRIES
         zero = np.zeros(task.n_features + task.n_targets)
-        self.mean, self.mean_low = (zero, zero) if about is None else about
+        self.mean = self.mean_low = zero
+        self.centered = center
         if center:
             self.mean = self._average(zero)
             self.mean_low = self._average(self.mean)
 
     @classmethod
-    def of(cls, design: Array) -> "Rows":
-        """Return a design as rows of weight 1 about the origin, its targets zero."""
+    def of(cls, design: Array, total_weight: float | None = None) -> "Rows":
+        """Return a design as rows of weight 1 about the origin, with zeros as targets.
+
+        If fewer rows stand for more, as a triangular factor does, `total_weight` says how many: n_t.
+        """
         design = np.asarray(design, dtype=np.float64)
-        return cls(Task(design, np.zeros((len(design), 1)), None, None, True))
+        rows = cls(Task(design, np.zeros((len(design), 1)), None, None, True))
+        rows.total_weight = rows.total_weight if total_weight is None else total_weight
+        return rows
 
     @cached_property
     def X(self) -> Array:
@@ -109,47 +85,6 @@ class Rows:
             if self.root_weight is not None:
                 block *= self.root_weight[start:stop, None]
             yield block
-
-    def centred_blocks(self, so_far: RunningMean, order: Literal["C", "F"] = "F") -> Iterator[Array]:
-        """Yield the rows in blocks, each about its own mean, and first in each the row that `so_far.join` returns.
-
-        One pass over the rows, in cache. The caller may overwrite a block, and must be done with it when it asks for
-        the next.
-        """
-        block = np.empty((0, 0))
-        narrow = len(self.mean) < SMALL
-        quick = narrow and order == "C"  # for products, which square what rounding there is
-        for start, stop in self._cuts(cached=narrow):
-            part = slice(start, stop)
-            weight = None if self.task.sample_weight is None else self.task.sample_weight[part]
-            total = float(stop - start) if weight is None else float(weight.sum())
-            if weight is None and quick:
-                weight = np.ones(stop - start)  # BLAS sums faster
-            if len(block) != stop - start + 1:
-                block = np.empty((stop - start + 1, len(self.mean)), order=order)
-            rows = block[1:]
-            X, y = self._part(start, stop)
-            if quick:
-                self._fill(rows, X, y)
-                mean = _sum(rows, weight) / total
-                rows -= mean
-            else:
-                mean = np.concatenate([_sum(X, weight), _sum(y, weight)]) / total
-                self._fill(rows, X, y, mean)
-            mean_low = _sum(rows, weight) / total
-            if not quick or self.root_weight is not None or not _is_rounding(mean_low, rows):
-                rows -= mean_low
-            if self.root_weight is not None:
-                rows *= self.root_weight[part, None]
-            block[0] = so_far.join(total, mean, mean_low)
-            yield block
-
-    def squares(self, *, centered: bool) -> Array:
-        """Return the sums of squares of the columns of X, about their means or as they are. O(n·p)."""
-        nothing = RunningMean(0.0, np.zeros_like(self.mean), np.zeros_like(self.mean))
-        blocks = self.centred_blocks(nothing, "C") if centered else self.blocks("C")
-        total = np.sum([np.einsum("ij,ij->j", block, block) for block in blocks], axis=0)
-        return np.asarray(total[: self.n_features])
 
     def columns(self) -> Iterator[tuple[slice, Array]]:
         """Yield the X part of A in blocks of columns, with the slice that says which."""
@@ -187,8 +122,8 @@ class Rows:
             result[part] = block.T @ vector
         return result
 
-    def _cuts(self, *, cached: bool = False) -> Iterator[tuple[int, int]]:
-        step = max(1, min(BLOCK_ROWS, (CACHED_ENTRIES if cached else self.most_entries) // len(self.mean)))
+    def _cuts(self) -> Iterator[tuple[int, int]]:
+        step = max(1, min(BLOCK_ROWS, self.most_entries // len(self.mean)))
         for start in range(0, self.n_samples, step):
             yield start, min(start + step, self.n_samples)
 
@@ -218,19 +153,6 @@ class Rows:
             self._fill(block, *self._part(start, stop), about)
             total += _sum(block, None if weight is None else weight[start:stop])
         return total / self.total_weight
-
-
-def two_sum(high: Array, low: Array) -> tuple[Array, Array]:
-    """Return high + low as a rounded sum and what rounding left out (Knuth's two-sum)."""
-    total = high + low
-    back = total - high
-    return total, (high - (total - back)) + (low - back)
-
-
-def _is_rounding(mean: Array, rows: Array) -> bool:
-    """Say whether rows may keep this mean: a few of them show that in sums of squares and products it is rounding."""
-    few = rows[:SAMPLE]
-    return bool((len(rows) * np.square(mean) <= 1e-18 * np.einsum("ij,ij->j", few, few)).all())
 
 
 def _sum(rows: NDArray[np.floating], weight: Array | None) -> Array:

@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import svd
-from scipy.linalg.lapack import dtrtrs
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from ridgeway import kernels
 from ridgeway.linalg._penalized import TINY, least_root, solve_penalized
 from ridgeway.linalg._rank import (
     Solution,
+    column_norms,
     equilibrate,
     minimum_norm,
     numerical_rank,
@@ -44,7 +44,7 @@ def minimum_norm_step(rows: Rows, coef: Array) -> Solution:
 def _streamed_minimum_norm(rows: Rows, coef: Array, scale: Array, spread: Array) -> Solution:
     """As `minimum_norm`, a block of columns at a time: fewer digits where columns differ much in scale."""
     divisor, live = np.where(scale > 0.0, scale, np.inf), scale > 0.0
-    _, s, Ut = svd(_dual_triangle(rows, lambda part, block: block / divisor[part]), check_finite=False)
+    _, s, Ut = kernels.svd(_dual_triangle(rows, lambda part, block: block / divisor[part]))
     rank = numerical_rank(s, np.full(len(s), spread.max()), rows.n_samples)
     if rank == 0:
         return Solution(np.zeros_like(coef), 0, 1.0)
@@ -54,7 +54,7 @@ def _streamed_minimum_norm(rows: Rows, coef: Array, scale: Array, spread: Array)
     T = _dual_triangle(rows, lambda part, block: U.T @ (block * live[part]), size=rank)
     u = np.zeros_like(coef)
     for _ in range(2):  # the second time refines
-        inner = dtrtrs(T, dtrtrs(T, U.T @ rows.residual(coef + u), trans=1)[0])[0]
+        inner = kernels.definite_solve(T, U.T @ rows.residual(coef + u))
         u += rows.transposed_times(U @ inner) * live[:, None]
     return Solution(u, rank, s[0] / s[rank - 1])
 
@@ -96,7 +96,7 @@ def _streamed_dual_ridge(rows: Rows, coef: Array, weight: float) -> Solution:
     r = left = rows.residual(coef)
     dual = np.zeros_like(r)
     for _ in range(2):  # the second time refines
-        dual = dual + dtrtrs(T, dtrtrs(T, left, trans=1)[0])[0]
+        dual = dual + kernels.definite_solve(T, left)
         u = rows.transposed_times(dual)
         left = r - rows.times(u) - weight * dual
     return Solution(u, p, np.sqrt(1.0 + size / weight))
@@ -124,10 +124,10 @@ def filtered_step(rows: Rows, coef: Array, gain: Callable[[Array], Array], root:
     n, p, weight = rows.n_samples, rows.n_features, rows.total_weight
     if n >= p or root is not None:
         R, rhs = _primal(rows, coef)
-        U, s, Vt = svd(R if root is None else R @ root, check_finite=False)
+        U, s, Vt = kernels.svd(R if root is None else R @ root)
         u = Vt.T @ ((s * gain(s**2 / weight) / weight)[:, None] * (U.T @ rhs))
-        return u if root is None else root @ u
-    _, s, Ut = svd(_dual_triangle(rows, lambda _, block: block), check_finite=False)
+        return u * (column_norms(R) > 0.0)[:, None] if root is None else root @ u
+    _, s, Ut = kernels.svd(_dual_triangle(rows, lambda _, block: block))
     filtered = (gain(s**2 / weight) / weight)[:, None] * (Ut @ rows.residual(coef))
     return rows.transposed_times(Ut.T @ filtered)
 
@@ -159,8 +159,14 @@ def largest_eigenvalue(rows: Rows, root: Array | None = None) -> float:
 
 def _primal(rows: Rows, coef: Array) -> tuple[Array, Array]:
     """Return R and Qᵀr of a QR decomposition of the rows."""
-    p = rows.n_features
-    R = add_rows(empty_triangle(len(rows.mean)), rows.blocks("F"))
+    p, width, task = rows.n_features, len(rows.mean), rows.task
+    nothing = kernels.Mean.of_nothing(width)
+    update = kernels.factor_update(
+        empty_triangle(width), nothing, task.X, task.y, task.sample_weight, centered=rows.centered
+    )
+    R = update.matrix
+    scale, _ = equilibrate(column_norms(R[:, :p]), rows.offset)
+    R[:, :p][:, scale == 0.0] = 0.0  # columns that are rounding
     return R[:p, :p], R[:p, p:] - R[:p, :p] @ coef
 
 

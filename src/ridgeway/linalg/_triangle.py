@@ -8,12 +8,9 @@ from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh, qr
-from scipy.linalg.lapack import dpotrf, dtrtrs
 
-from ridgeway.linalg._dense import semidefinite_root, triangular_root
-from ridgeway.linalg._lapack import dtpqrt
-from ridgeway.linalg._panels import absorb, reflectors, row_panels
+from ridgeway import kernels
+from ridgeway.linalg._dense import semidefinite_root
 
 Array = NDArray[np.float64]
 
@@ -24,22 +21,14 @@ def empty_triangle(width: int) -> Array:
 
 
 def add_rows(R: Array, blocks: Iterable[Array]) -> Array:
-    """Return the factor of R's rows and those of `blocks` (Fortran order, overwritten): O(n·p²), nothing of size p³."""
-    R = R.copy(order="F")
+    """Return the factor of R's rows and those of `blocks`. O(n·p²), and nothing of size p³."""
     for block in blocks:
-        absorb(row_panels(R), block)
+        R = kernels.qr_update(R, block)
     return R
 
 
-def add_triangle(R: Array, other: Array) -> Array:
-    """Return the factor of the rows of two factors; `other` is upper trapezoidal, of as many columns as R."""
-    R = R.copy(order="F")
-    dtpqrt(R, other.copy(order="F"), triangular_rows=len(other), panel=reflectors(len(R), len(R)))
-    return R
-
-
-def remove_rows(R: Array, blocks: Iterable[Array], n_features: int, *, least: float) -> tuple[Array, float] | None:
-    """Take rows out of a factor; None where too little, or less than nothing, would remain.
+def remove_rows(R: Array, rows: Array, n_features: int, *, least: float) -> tuple[Array, float] | None:
+    """Take rows out of a factor; None if too little, or less than nothing, would remain.
 
     With Y = R_x⁻ᵀA_xᵀ and I − YYᵀ = LLᵀ the factor that remains is LᵀR_x (made triangular again by LAPACK's QR):
     the condition of R_x is not squared, and what is lost is the smallest eigenvalue of I − YYᵀ, the least fraction
@@ -48,7 +37,7 @@ def remove_rows(R: Array, blocks: Iterable[Array], n_features: int, *, least: fl
     Parameters
     ----------
     R : ndarray of shape (p + k, p + k), upper triangular, R_x of full rank
-    blocks : the rows to take out
+    rows : ndarray of shape (m, p + k), the rows to take out, or a factor of them
     n_features : p
     least : the fraction of the information about a direction below which what remains is rounding
 
@@ -59,25 +48,24 @@ def remove_rows(R: Array, blocks: Iterable[Array], n_features: int, *, least: fl
     """
     p = n_features
     R_x, z, R_y = R[:p, :p], R[:p, p:], R[p:, p:]
-    A = np.vstack(list(blocks))
-    Y = dtrtrs(R_x, A[:, :p].T, trans=1)[0]
+    Y = kernels.solve_triangular(R_x, rows[:, :p].T, transposed=True)
     remaining = np.eye(p) - Y @ Y.T
-    kept = float(eigh(remaining, eigvals_only=True, subset_by_index=[0, 0], check_finite=False)[0])
-    if kept <= least:
+    kept = kernels.smallest_eigenvalue(remaining)
+    U = kernels.cholesky(remaining) if kept > least else None  # Lᵀ
+    if U is None:
         return None
-    L = dpotrf(remaining, lower=1)[0]
     # R_xᵀz = X'ᵀy' over what remains: z' = L⁻¹(z − Y·A_y); and residuals e of the rows that go give R_y'.
-    z_left = dtrtrs(L, z - Y @ A[:, p:], lower=1)[0]
-    e = A[:, p:] - A[:, :p] @ dtrtrs(R_x, z)[0]
-    g = dtrtrs(L, Y @ e, lower=1)[0]
-    values, vectors = eigh(R_y.T @ R_y - e.T @ e - g.T @ g, check_finite=False)
+    z_left = kernels.solve_triangular(U, z - Y @ rows[:, p:], transposed=True)
+    e = rows[:, p:] - rows[:, :p] @ kernels.solve_triangular(R_x, z)
+    g = kernels.solve_triangular(U, Y @ e, transposed=True)
+    values, vectors = kernels.eigen(R_y.T @ R_y - e.T @ e - g.T @ g)
     largest = float(np.einsum("ij,ij->j", R[:, p:], R[:, p:]).max(initial=0.0))
     if values[0] < -least * largest / kept:
         return None
     result = empty_triangle(len(R))
-    Q, result[:p, :p] = qr(L.T @ R_x, mode="economic", check_finite=False)
+    Q, result[:p, :p] = kernels.qr(U @ R_x)
     result[:p, p:] = Q.T @ z_left
-    result[p:, p:] = qr(np.sqrt(values.clip(0.0))[:, None] * vectors.T, mode="r", check_finite=False)[0]
+    result[p:, p:] = kernels.triangular_factor(np.sqrt(values.clip(0.0))[:, None] * vectors.T)
     return result, kept
 
 
@@ -86,6 +74,6 @@ def psd_root(matrix: Array) -> Array:
     if matrix.ndim == 1:
         return np.asfortranarray(np.diag(np.sqrt(matrix)))
     root = empty_triangle(len(matrix))
-    factor = triangular_root(semidefinite_root(matrix))
+    factor = kernels.triangular_factor(semidefinite_root(matrix))
     root[: len(factor)] = factor
     return root

@@ -1,4 +1,4 @@
-"""Metrics of the field, on a matrix of losses R: R[t, τ] is the loss on task τ after learning task t."""
+"""Metrics of continual learning on a matrix of losses R: R[t, τ] is the loss on task τ after learning task t."""
 
 from typing import Any
 
@@ -61,7 +61,7 @@ def forward_transfer(losses: Any, baseline: Any) -> Array:
     losses : array of shape (n_tasks, n_tasks)
         R[t, τ], the loss on task τ after learning task t.
     baseline : array of shape (n_tasks,)
-        The loss on each task of a model that has learned nothing.
+        The loss of an untrained model on each task.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def forward_transfer(losses: Any, baseline: Any) -> Array:
 
 
 def _mean_before(totals: Array) -> Array:
-    """Divide by the number of tasks before each one, the first of which has none."""
+    """Divide by the number of earlier tasks; NaN for the first."""
     before = np.arange(len(totals), dtype=np.float64)
     before[0] = np.nan
     return np.asarray(totals / before)

@@ -17,7 +17,7 @@ def estimation_error(coef: Any, true_coef: Any) -> Any:
     Parameters
     ----------
     coef : array of shape (..., n_features)
-        One estimate, or a stack of them: one per task, per target, or both.
+        One estimate, or a stack of estimates: one per task, per target, or both.
     true_coef : array that broadcasts against `coef`
 
     Returns

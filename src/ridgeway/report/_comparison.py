@@ -97,13 +97,7 @@ def compare(
     one_of(order, ORDERS, "order")
     one_of(missing, ("drop", "refuse"), "missing")
     one_of(unknown, ("refuse", "ignore"), "unknown")
-    if isinstance(data, Dataset):
-        target, task_columns = target or data.target, task_columns or data.task_columns
-    if target is None or not task_columns:
-        raise InvalidParameterError("name the target and the task columns; one of them is missing.")
-    labels = [task_columns] if isinstance(task_columns, str) else list(dict.fromkeys(task_columns))
-    if target in labels:
-        raise InvalidParameterError(f"{target!r} is the target and cannot name the task too. Choose another column.")
+    target, labels = _target_and_tasks(data, target, task_columns)
     if isinstance(data, Dataset) and features is None and encoding is None:
         features = [name for name in data.features if name != target and name not in labels]
     contenders, absent = contenders_of(methods)
@@ -134,6 +128,17 @@ def compare(
         tasks=tuple(TaskInfo(n, len(a), len(b)) for n, a, b in zip(names, split.train, split.test, strict=True)),
         results=tuple(results),
     )
+
+
+def _target_and_tasks(data: Any, target: str | None, task_columns: str | Sequence[str] | None) -> tuple[str, list[str]]:
+    if isinstance(data, Dataset):
+        target, task_columns = target or data.target, task_columns or data.task_columns
+    if target is None or not task_columns:
+        raise InvalidParameterError("name the target and the task columns; one of them is missing.")
+    labels = [task_columns] if isinstance(task_columns, str) else list(dict.fromkeys(task_columns))
+    if target in labels:
+        raise InvalidParameterError(f"{target!r} is the target and cannot name the task too. Choose another column.")
+    return target, labels
 
 
 def as_table(data: Any) -> Table:

@@ -1,4 +1,4 @@
-"""The figures of a report. No text of the user's is drawn: names stand in the page, where a browser shows them all."""
+"""The figures of a report. They show no text from the data; names are on the page, where a browser can show them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,7 @@ from ridgeway.report._result import MethodComparison, MethodResult
 
 __all__ = ["STYLE", "draw_all"]
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart; markers say the same again.
+# Okabe and Ito's colours, which colour-blind readers can distinguish; markers repeat the information.
 COLOURS = ("#D55E00", "#CC79A7", "#E69F00", "#56B4E9", "#009E73", "#0072B2")
 MARKERS = ("o", "s", "^", "D", "v", "P")
 STYLE: dict[Any, Any] = {"svg.hashsalt": "ridgeway", "axes.spines.top": False, "axes.spines.right": False}
@@ -22,11 +22,11 @@ UNIT = "error, in the unit of the target"
 
 
 def draw_all(comparison: MethodComparison) -> Iterator[tuple[str, str, Figure]]:
-    """Yield each figure with its name and the words for one who cannot see it."""
+    """Yield each figure as (name, description, figure); the description is its alternative text."""
     with rc_context(STYLE):
-        yield "forgetting", "When learned, and after the last task", _forgetting(comparison)
+        yield "forgetting", "Error when learned, and after the last task", _forgetting(comparison)
         yield "average", "Average error over the tasks seen so far, after each task", _average(comparison)
-        yield "orders", "Average error after the last task, in each order", _orders(comparison)
+        yield "orders", "Average error after the last task, for each task order", _orders(comparison)
         ceiling = min(
             max(float(result.losses.max()) for result in comparison.results),
             1.5 * float(comparison.results[0].baseline.max()),
@@ -37,7 +37,7 @@ def draw_all(comparison: MethodComparison) -> Iterator[tuple[str, str, Figure]]:
 
 
 def _forgetting(comparison: MethodComparison) -> Figure:
-    """Draw for each method the error on a task when it was just learned, and after the last task."""
+    """Draw the error of each method just after a task was learned, and after the last task."""
     results = comparison.results[::-1]
     figure, axes = _panel(1.1 + 0.42 * len(results))
     for place, result in enumerate(results):
@@ -87,7 +87,7 @@ def _orders(comparison: MethodComparison) -> Figure:
         axes.plot(losses, np.full(len(losses), place), marker, color=colour, alpha=0.7, markersize=7)
     axes.set_yticks(range(len(results)), [result.method.name for result in results])
     axes.set(xlabel=UNIT)
-    axes.set_title(f"one mark for each of {len(results[0].order_losses)} orders of the tasks", fontsize=10)
+    axes.set_title(f"one mark for each of {len(results[0].order_losses)} task orders", fontsize=10)
     return figure
 
 
@@ -118,7 +118,7 @@ def _panel(height: float) -> tuple[Figure, Axes]:
 
 
 def _look(comparison: MethodComparison, result: MethodResult) -> tuple[str, str]:
-    """Return the colour and the marker of a method; the yardstick is black."""
+    """Return the colour and the marker of a method; the oracle is black."""
     place = [other.method.key for other in comparison.results if other.method.key != "oracle"]
     if result.method.key == "oracle":
         return "black", "x"

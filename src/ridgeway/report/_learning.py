@@ -5,8 +5,10 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 import numpy as np
+from joblib import wrap_non_picklable_objects
 from numpy.typing import NDArray
 
 from ridgeway.catalogue import Method
@@ -79,4 +81,12 @@ def learn_in_order(
                 losses[t] = np.sqrt(squares)[order]
             step()
     warned = tuple(dict.fromkeys(str(w.message) for w in caught))
-    return LearningRun(losses, predictions, len(pickle.dumps(model)), seconds, warned)
+    return LearningRun(losses, predictions, _n_bytes(model), seconds, warned)
+
+
+def _n_bytes(model: Any) -> int:
+    """Return the length of the pickled model; a class from a notebook or a function is pickled by value."""
+    try:
+        return len(pickle.dumps(model))
+    except (AttributeError, TypeError, pickle.PicklingError):
+        return len(pickle.dumps(wrap_non_picklable_objects(model)))

@@ -1,4 +1,4 @@
-"""The report as one HTML file: no script, no request, every name escaped."""
+"""The report as one HTML file: no scripts, no requests, every name escaped."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
@@ -47,21 +47,21 @@ img { display: block; width: 100%; height: auto; }
 """
 
 HEADINGS = (
-    ("method", "the method, and what it carries from task to task"),
+    ("method", "the method, and what it keeps from task to task"),
     ("error", "average over all tasks after the last one"),
     ("when learned", "on each task but the last, just after it was learned"),
     ("at the end", "on the same tasks, after the last one"),
-    ("forgetting", "at the end minus when learned; its negative is the backward transfer"),
+    ("forgetting", "at the end minus when learned; the negative of the backward transfer"),
     ("forward transfer", "how much better a task is predicted before it is learned than by the mean of the target"),
     ("from pooled", "difference from the pooled predictions, in standard deviations of the target"),
-    ("spread over orders", "largest minus smallest error over the orders of the tasks"),
-    ("bytes kept", "length of the pickled model after the last task"),
-    ("ms per task", "median time to learn a task and answer once"),
+    ("spread over orders", "largest minus smallest error over the task orders"),
+    ("bytes kept", "size of the pickled model after the last task"),
+    ("ms per task", "median time to learn a task and make one prediction"),
 )
 
 
 def make_page(comparison: MethodComparison, images: list[tuple[str, str, bytes]]) -> str:
-    """Return the page, the figures (name, words, SVG) inside it."""
+    """Return the page with the figures (name, description, SVG) inside it."""
     shown = {name: _figure(words, svg) for name, words, svg in images}
     maps = [html for name, html in shown.items() if name.startswith("losses-")]
     lines = [html for name, html in shown.items() if not name.startswith("losses-")]
@@ -72,27 +72,28 @@ def make_page(comparison: MethodComparison, images: list[tuple[str, str, bytes]]
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
-<title>Who forgets? {target}</title>
+<title>Which methods forget? {target}</title>
 <style>{STYLE}</style>
 </head>
 <body>
-<h1>Who forgets?</h1>
-<p class="quiet">{escape(comparison.source)}<br>Predicting <b>{target}</b>, a task per
+<h1>Which methods forget?</h1>
+<p class="quiet">{escape(comparison.source)}<br>Predicting <b>{target}</b>, one task per
 {escape(", ".join(comparison.task_columns))}.</p>
 <p class="said">{escape(comparison.sentence)}</p>
 {_summary(comparison)}
-<p class="quiet">Errors are root mean squared errors on held-out rows, in the unit of {target}. A method is said to
-forget where its error on earlier tasks rose by more than 5%, by more than the pooled answer's did, by more than on
-tasks made of the same rows dealt out at random (99% confidence), and where the order of the tasks matters to it.</p>
+<p class="quiet">Errors are root mean squared errors on held-out rows, in the unit of {target}. A method counts as
+forgetting if its error on earlier tasks rose by more than chance explains (99% confidence, from the same rows assigned
+to tasks at random), by at least 5% more than the pooled answer's error did, and if task order matters to it.</p>
 <h2>What happened</h2>
 <div class="grid">{"".join(lines)}</div>
 <h2>The error on every task after every task</h2>
-<p class="quiet">A row is a moment, a column a task; below the white line, tasks already learned. Dark is bad. A method
-that forgets darkens downwards. The colours are the same for all.</p>
+<p class="quiet">Each row is the state after one task, each column the error on one task. Tasks below the white line
+have been learned. Dark means a large error: a method that forgets gets darker downwards. All maps use the same
+colours.</p>
 <div class="grid small">{"".join(maps)}</div>
-<h2>The tasks, in the order learned</h2>
+<h2>The tasks, in the order in which they were learned</h2>
 {_tasks(comparison)}
-<h2>How the data were prepared</h2>
+<h2>How the data was prepared</h2>
 <ul>{"".join(f"<li>{line}</li>" for line in _prepared(comparison))}</ul>
 {_encoding(comparison)}
 <h2>How the methods were run</h2>
@@ -166,46 +167,46 @@ def _prepared(comparison: MethodComparison) -> Iterator[str]:
     yield f"{comparison.n_rows:,} rows in the table, {used:,} used."
     for what, counts in (
         ("a missing value", comparison.dropped),
-        ("a category not in the encoding", comparison.unknown),
+        ("an unknown category", comparison.unknown),
     ):
         if counts:
             listed = ", ".join(f"{escape(name)} ({count:,})" for name, count in counts.items())
-            yield f"Rows left out for {what}, each counted at the first column that has one: {listed}."
+            yield f"Rows left out because of {what}, each counted for the first such column: {listed}."
         else:
-            yield f"No row was left out for {what}."
+            yield f"No rows were left out because of {what}."
     if comparison.lost_tasks:
-        yield f"Tasks of which no row is left: {escape(', '.join(comparison.lost_tasks))}."
+        yield f"Tasks left out because no rows remained: {escape(', '.join(comparison.lost_tasks))}."
     encoding = comparison.encoding
     for name, categories in encoding.features.items():
         if categories is not None:
             first, *others = map(escape, categories)
-            yield f"{escape(name)}: 0 or 1 for each of {', '.join(others)}, measured against {first}."
+            yield f"{escape(name)}: 0 or 1 for each of {', '.join(others)}, with {first} as the reference level."
     if encoding.constant:
-        yield f"Left out, having one value only: {escape(', '.join(encoding.constant))}."
+        yield f"Left out because they have only one value: {escape(', '.join(encoding.constant))}."
     yield (
-        "Numbers and the target are standardised by the constants below. They are fixed before the first task, from "
-        "running sums over the rows learned from: a count, a mean and a sum of squares per column, no row. They and "
-        "the categories are in <code>encoding.json</code>; <code>--encoding</code> uses them for another file."
+        "Numeric columns and the target are standardised by the constants below. They are fixed before the first task, "
+        "from running sums over the rows to learn from: a count, a mean and a sum of squares per column. The constants "
+        "and the categories are in <code>encoding.json</code>; <code>--encoding</code> uses them for another file."
     )
     yield (
-        f"{comparison.holdout:.0%} of the rows of each task, at least one, were drawn at random (seed "
-        f"{comparison.seed}) and never learned from."
+        f"{comparison.holdout:.0%} of the rows of each task, at least one, were chosen at random (seed "
+        f"{comparison.seed}) and held out."
     )
 
 
 def _run(comparison: MethodComparison) -> Iterator[str]:
     keys = {result.method.key for result in comparison.results}
-    yield f"Order of the tasks: {escape(comparison.order)}. The spread is over that order and random ones."
-    yield "The oracle keeps every row and fits them all at once: it is the pooled answer, a yardstick and not a method."
+    yield f"Task order: {escape(comparison.order)}. The spread is over this order and random ones."
+    yield "The oracle keeps every row and fits them all at once. It is the pooled answer: a yardstick, not a method."
     if "sgd" in keys:
         yield (
-            f"SGDRegressor (scikit-learn {version('scikit-learn')}) has its default settings, a step size that is cut "
-            f"where a row is so long that it would overflow, and passes over a task until {SGD_STEPS:,} steps are made."
+            f"SGDRegressor (scikit-learn {version('scikit-learn')}) has its default settings, except that the step "
+            f"size is reduced if it would overflow. It makes at least {SGD_STEPS:,} steps per task."
         )
     if "river" in keys:
-        yield f"river {version('river')}: BayesianLinearRegression, which keeps second moments too; its prior is 1."
+        yield f"river {version('river')}: BayesianLinearRegression, which also keeps second moments; its prior is 1."
     for name in comparison.absent:
-        yield f"{escape(name)} is not installed, and was not compared."
+        yield f"{escape(name)} was not compared because it is not installed."
     for result in comparison.results:
         for warning in result.warned:
             yield f"{escape(result.method.name)} warned: {escape(warning)}"

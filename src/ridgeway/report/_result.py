@@ -1,4 +1,4 @@
-"""What a comparison found, and the sentences that say it."""
+"""The results of a comparison, and the sentence that sums them up."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,19 +17,19 @@ __all__ = ["MethodComparison", "MethodResult", "TaskInfo", "short"]
 Array = NDArray[np.float64]
 
 CONFIDENCE = 0.99
-"""That nothing is called forgetting which is chance, over the four methods that can forget taken together."""
+"""Confidence that no forgetting is due to chance, jointly for the four methods that can forget."""
 FORGETFUL = 4
 MATTERS = 0.05
-"""A rise of the error by less than this share is not called forgetting, however certain it is."""
+"""A smaller relative rise of the error is not called forgetting, however certain it is."""
 ORDER_FREE = 1e-6
-"""A method whose loss differs by less than this share from order to order holds all tasks alike: it forgets none."""
+"""A method whose loss varies by a smaller share over task orders treats all tasks alike: it does not forget."""
 POOLED = 1e-8
-"""Predictions this near to the pooled ones, in standard deviations of the target, are the pooled answer."""
+"""Predictions this close to the pooled ones, in standard deviations of the target, are the pooled answer."""
 
 
 @dataclass(frozen=True)
 class TaskInfo:
-    """A task's name, and how many of its rows were learned from and held out."""
+    """The name of a task, and how many of its rows were learned from and held out."""
 
     name: str
     n_train: int
@@ -38,7 +38,7 @@ class TaskInfo:
 
 @dataclass(frozen=True, eq=False)
 class MethodResult:
-    """How one method fared. Losses are root mean squared errors on held-out rows, in the unit of the target.
+    """The results of one method. Losses are root mean squared errors on held-out rows, in the unit of the target.
 
     Attributes
     ----------
@@ -46,21 +46,21 @@ class MethodResult:
     losses : ndarray of shape (n_tasks, n_tasks)
         R[t, τ], the loss on task τ after learning task t.
     baseline : ndarray of shape (n_tasks,)
-        The loss of a model that has learned nothing and answers with the recorded mean of the target.
+        The loss of a model that always predicts the recorded mean of the target.
     distance : float
-        Root mean squared difference from the predictions of the pooled answer, in standard deviations of the target.
+        Root mean squared difference from the pooled predictions, in standard deviations of the target.
     n_bytes : int
-        What it had to remember between tasks: the length of the pickled model.
+        What it must remember between tasks: the size of the pickled model.
     seconds : ndarray of shape (n_tasks,)
-        Time to learn each task and to answer once.
+        Time to learn each task and make one prediction.
     order_losses : ndarray of shape (n_orders,)
-        The average loss after the last task, for the order played and then for random ones.
+        The average loss after the last task, for the requested order and then for random orders.
     order_forgetting : ndarray of shape (n_averaged,)
-        The forgetting in the first few of these orders; NaN where a method is the pooled answer and was not asked.
+        The forgetting in the first few of these orders; NaN if the method is the pooled answer.
     controls : ndarray of shape (n_controls,)
         The forgetting, averaged over the same orders, on tasks that do not differ; empty for the pooled answer.
     pooled_forgetting : float
-        The forgetting of the pooled answer: what it costs that one model serves all tasks.
+        The forgetting of the pooled answer: the cost of one model for all tasks.
     warned : tuple of str
     """
 
@@ -78,47 +78,47 @@ class MethodResult:
 
     @property
     def average_loss(self) -> float:
-        """The loss over all tasks after the last one."""
+        """The average loss over all tasks after the last one."""
         return float(metrics.average_loss(self.losses)[-1])
 
     @property
     def learned_loss(self) -> float:
-        """The loss on each task but the last, when just learned, averaged."""
+        """The average loss on each task but the last, just after it was learned."""
         return float(np.diag(self.losses)[:-1].mean())
 
     @property
     def kept_loss(self) -> float:
-        """The loss on each task but the last, after the last one, averaged."""
+        """The average loss on each task but the last, after the last task."""
         return float(self.losses[-1, :-1].mean())
 
     @property
     def backward_transfer(self) -> float:
-        """How much later tasks improved earlier ones; below 0 is forgetting."""
+        """How much later tasks improved earlier ones; negative values mean forgetting."""
         return float(metrics.backward_transfer(self.losses)[-1])
 
     @property
     def forgetting(self) -> float:
-        """How much the loss on earlier tasks rose since each was learned: minus the backward transfer."""
+        """How much the loss on earlier tasks rose after they were learned: minus the backward transfer."""
         return -self.backward_transfer
 
     @property
     def rise(self) -> float:
-        """The forgetting as a share of the loss when learned."""
+        """The forgetting relative to the loss when learned."""
         return self.forgetting / self.learned_loss if self.learned_loss else 0.0
 
     @property
     def forward_transfer(self) -> float:
-        """How much better a task was predicted before it was learned than by a model that had learned nothing."""
+        """How much better a task was predicted before it was learned than by the mean of the target."""
         return float(metrics.forward_transfer(self.losses, self.baseline)[-1])
 
     @property
     def spread(self) -> float:
-        """The largest minus the smallest of `order_losses`: what the order of the tasks is worth."""
+        """The largest minus the smallest of `order_losses`: how much task order matters."""
         return float(np.ptp(self.order_losses))
 
     @property
     def chance(self) -> float:
-        """The most forgetting that tasks which do not differ would show, with confidence; NaN without controls."""
+        """Upper limit of the forgetting that chance alone would show; NaN without controls."""
         n = len(self.controls)
         if n == 0:
             return float("nan")
@@ -127,7 +127,7 @@ class MethodResult:
 
     @property
     def forgets(self) -> bool:
-        """Whether it forgets: beyond chance, beyond what one model for all tasks costs, and by more than 5 %."""
+        """Whether it forgets: beyond chance, by 5 % more than the pooled answer, and depending on task order."""
         if self.spread <= ORDER_FREE * self.average_loss:
             return False
         excess = self.forgetting - max(self.pooled_forgetting, 0.0)
@@ -135,19 +135,19 @@ class MethodResult:
 
     @property
     def spared_by(self) -> str:
-        """Why it is not said to forget, where it is not."""
+        """Why it does not count as forgetting, for a method that does not."""
         if self.forgetting <= 0.0:
-            return "no rise"
-        rose = f"a rise of {self.rise:.1%}"
+            return "no increase"
+        rose = f"an increase of {self.rise:.1%}"
         if self.spread <= ORDER_FREE * self.average_loss:
-            return f"{rose}, the same in any order of the tasks"
+            return f"{rose}, the same in any task order"
         if self.order_forgetting.mean() <= self.chance:
-            return f"{rose}, no more than chance"
+            return f"{rose}, within chance"
         pooled = max(self.pooled_forgetting, 0.0) / self.learned_loss
-        return f"{rose}, at most 5% above the {pooled:.1%} of the pooled answer"
+        return f"{rose}, at most 5% above the pooled answer's {pooled:.1%}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the numbers of one row of the summary."""
+        """Return one row of the summary as plain data."""
         return {
             "method": self.method.key,
             "name": self.method.name,
@@ -168,7 +168,7 @@ class MethodResult:
 
 @dataclass(frozen=True, eq=False)
 class MethodComparison:
-    """What `compare` returns: the results, and all that must be said about how they came about."""
+    """What `compare` returns: the results, and how they were obtained."""
 
     source: str
     task_columns: tuple[str, ...]
@@ -189,7 +189,7 @@ class MethodComparison:
         return self._by_key[key]
 
     def settings(self) -> dict[str, Any]:
-        """Return how the comparison was made, for a program to read."""
+        """Return the settings of the comparison as plain data."""
         return {
             "source": self.source,
             "target": self.encoding.target,
@@ -213,7 +213,7 @@ class MethodComparison:
 
     @property
     def sentence(self) -> str:
-        """What happened, made from the numbers."""
+        """What happened, in words."""
         return " ".join([*(self._exact(r) for r in self.results if r.method.rule.startswith("gr")), self._forgotten()])
 
     def _exact(self, result: MethodResult) -> str:
@@ -223,7 +223,7 @@ class MethodComparison:
             else f"differs from the pooled answer by {result.distance:.1g} standard deviations of the target"
         )
         return (
-            f"After {len(self.tasks)} tasks {result.method.name} has thrown every row away and {said}, with an error "
+            f"After {len(self.tasks)} tasks, {result.method.name} has thrown away every row and {said}, with an error "
             f"of {short(result.average_loss)} on held-out rows."
         )
 
@@ -242,8 +242,8 @@ class MethodComparison:
             return f"The error on earlier tasks rose {_joined(forgot)}: {they}.{spared}"
         if rest:
             reasons = [f"{name} ({reason})" for name, reason in spared_by.items()]
-            return f"No forgetting is seen in the error on earlier tasks: {_joined(reasons)}."
-        return "No method that could forget was compared."
+            return f"No method forgets: {_joined(reasons)}."
+        return "No method that can forget was compared."
 
 
 def _joined(names: list[str]) -> str:
@@ -251,7 +251,7 @@ def _joined(names: list[str]) -> str:
 
 
 def short(value: float) -> str:
-    """Return a number in four digits at most, as a person would write it.
+    """Return a number with at most four significant digits.
 
     Examples
     --------

@@ -1,14 +1,13 @@
-"""A comparison as a folder: the page, the figures, the numbers. All of it or nothing."""
+"""Write a comparison to a folder: the page, the figures and the numbers, all or nothing."""
 
 import io
 import json
-import shutil
-import tempfile
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ridgeway._files import atomic_folder
 from ridgeway._optional import require
 from ridgeway.errors import InvalidParameterError
 from ridgeway.report._page import make_page
@@ -26,39 +25,27 @@ MAKER = "ridgeway compare"
 def write_report(comparison: MethodComparison, out: Path | str) -> Path:
     """Write a folder and return the path of its page, `index.html`.
 
-    The folder is put in place whole once all is written. One that an earlier report made is replaced; any other that is
-    there and not empty is left alone, with an error. Needs matplotlib and pyarrow (`pip install 'ridgeway[report]'`).
+    The folder appears once it is complete. An earlier report is replaced; any other folder that is not empty is left
+    alone and raises an error. Needs matplotlib and pyarrow (`pip install 'ridgeway[report]'`).
 
     Parameters
     ----------
     comparison : MethodComparison
     out : path
-        Gets `index.html` (opens from disk, needs nothing else), `figures/` (PNG and SVG), `summary`, `losses` and
-        `orders` (Parquet and CSV), `encoding.json` and `comparison.json`.
+        Will contain `index.html` (a single file that needs no network), `figures/` (PNG and SVG), `summary`, `losses`
+        and `orders` (Parquet and CSV), `encoding.json` and `comparison.json`.
     """
     require("matplotlib", "pyarrow", extra="report")
     folder = check_folder(out)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
+    with atomic_folder(folder) as made:
         _fill(made, comparison)
-        made.chmod(0o755)
         check_folder(folder)
-        if folder.exists():
-            old = made.with_name(made.name + "-old")
-            folder.rename(old)
-            made.rename(folder)
-            shutil.rmtree(old)
-        else:
-            made.rename(folder)
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
     return folder / "index.html"
 
 
 def draw_figures(comparison: MethodComparison) -> list[tuple[str, str, "Figure"]]:
-    """Return the figures of a report: a name, what it shows, and the matplotlib figure.
+    """Return the figures of a report as (name, description, matplotlib figure).
 
     Needs matplotlib (`pip install 'ridgeway[report]'`).
     """
@@ -69,12 +56,12 @@ def draw_figures(comparison: MethodComparison) -> list[tuple[str, str, "Figure"]
 
 
 def check_folder(out: Path | str) -> Path:
-    """Return the folder if a report may go there: there is none, it is empty, or it holds a report and nothing else."""
+    """Return the folder if a report can be written there: it is new, empty, or contains only an earlier report."""
     folder = Path(out)
     if not folder.is_symlink() and not folder.exists():
         return folder
     if folder.is_symlink() or not folder.is_dir():
-        raise InvalidParameterError(f"'{out}' exists and is not a folder. Choose another.")
+        raise InvalidParameterError(f"'{out}' exists and is not a folder. Choose another name.")
     present = {
         path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir() or path.is_symlink()
     }
@@ -82,13 +69,13 @@ def check_folder(out: Path | str) -> Path:
         return folder
     strange = sorted(present - _listed(folder))
     if strange or not present:
-        what = f" (it holds {strange[0]!r})" if strange else ""
-        raise InvalidParameterError(f"the folder '{out}' exists and is not a report of ours{what}. Choose another.")
+        what = f" (it contains {strange[0]!r})" if strange else ""
+        raise InvalidParameterError(f"the folder '{out}' exists and is not a report{what}. Choose another folder.")
     return folder
 
 
 def _listed(folder: Path) -> set[str]:
-    """Return the files that an earlier report wrote there."""
+    """Return the files that an earlier report wrote to the folder."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         return set(manifest["files"]) if manifest["made_by"] == MAKER else set()
@@ -135,7 +122,7 @@ def _write_table(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def _losses(comparison: MethodComparison) -> list[dict[str, Any]]:
-    """Return R, one row per method, moment and task."""
+    """Return R with one row per method, task learned and task predicted."""
     names = [task.name for task in comparison.tasks]
     return [
         {
@@ -153,7 +140,7 @@ def _losses(comparison: MethodComparison) -> list[dict[str, Any]]:
 
 
 def _orders(comparison: MethodComparison) -> list[dict[str, Any]]:
-    """Return the average loss at the end of each order; order 0 is the one asked for."""
+    """Return the average loss after the last task in each order; order 0 is the requested one."""
     return [
         {"method": result.method.key, "order": number, "average_loss": float(loss)}
         for result in comparison.results

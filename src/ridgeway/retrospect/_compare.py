@@ -31,7 +31,7 @@ class Comparison:
         σ̂² from the residuals of both.
     noncentrality : float
         Estimate of δᵀ(J⁻¹ + J_t⁻¹)⁻¹δ/σ² for parameters that differ by δ. Absorbing helps in every direction where
-        it is at most 1 (`theory.absorption`).
+        it is at most 1 (`theory.pooling_gain`).
     gain_for_past, gain_for_task : float
         Unbiased estimates of how much absorbing lowers the error ‖ŵ − w‖²: for the past's parameter, against leaving
         the task out; and for the task's, against learning the task alone. Infinite where the past, or the task, alone

@@ -9,7 +9,8 @@ from scipy.special import fdtrc, stdtrit
 
 from ridgeway.data import check_rows, dense
 from ridgeway.errors import InferenceError, InvalidParameterError
-from ridgeway.linalg import RowSpace, triangular_root
+from ridgeway.kernels import triangular_factor
+from ridgeway.linalg import RowSpace
 from ridgeway.retrospect._model import checked_level, inference_of, per_target, state_of
 
 Array = NDArray[np.float64]
@@ -137,7 +138,7 @@ def contrast(model: Any, C: Any, d: Any = 0.0) -> Contrast:
             f"the rows learned do not determine the hypotheses {np.flatnonzero(~answered).tolist()} (rows of C, "
             "from 0): they involve collinear or constant columns. Leave them out, or give a prior."
         )
-    root = RowSpace.of(triangular_root(np.vstack([whitened, np.zeros((len(rows), len(rows)))])), size=len(rows))
+    root = RowSpace.of(triangular_factor(np.vstack([whitened, np.zeros((len(rows), len(rows)))])), size=len(rows))
     if root.rank < len(rows):
         raise InferenceError(
             f"the {len(rows)} hypotheses are {root.rank} in truth: some follow from others. Drop those rows of C."

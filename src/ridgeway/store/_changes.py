@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from ridgeway._files import sync_folder
 from ridgeway.data import Schema
 from ridgeway.errors import DamagedStoreError, StoreError, UncertainStoreError
 from ridgeway.store._connection import APPLICATION, TABLES, connect_new, transaction, typed_errors
@@ -250,12 +251,3 @@ def uncertain(path: Path, error: Exception) -> UncertainStoreError:
     return UncertainStoreError(
         f"it is not known whether {path} took the change ({error}). See `ridgeway history`; repeating the call is safe."
     )
-
-
-def sync_folder(path: Path) -> None:
-    """Make the names in a file's folder durable."""
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

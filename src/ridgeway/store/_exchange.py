@@ -1,16 +1,15 @@
 """Exports and imports: plain arrays and a manifest as a safetensors file; coefficients and predictions as tables."""
 
 import csv
-import os
-import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ridgeway._files import atomic_path
 from ridgeway._optional import require
 from ridgeway.data import Progress, Schema, check_columns, explained, numbers, open_table, read_rows, writer
 from ridgeway.errors import DamagedStoreError, InvalidDataError, InvalidParameterError, StoreError
@@ -144,34 +143,11 @@ def rows_of(path: str | PathLike[str], schema: Schema) -> tuple[Any, Array, Arra
 
 @contextmanager
 def written(path: Path) -> Iterator[Path]:
-    """Yield a temporary name; the file becomes `path`, which must not exist, once it is complete and on disk."""
-    if os.path.lexists(path):
-        raise _taken(path)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.new")
+    """Yield a temporary path to write to; it becomes `path`, which must not exist, once it is complete and on disk."""
     try:
-        temporary.touch(exist_ok=False)
-        mode = temporary.stat().st_mode  # the user's default, whatever library writes the file
-        yield temporary
-        temporary.chmod(mode)
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
-        _place(temporary, path)
+        with atomic_path(path, replace=False) as temporary:
+            yield temporary
+    except FileExistsError:
+        raise StoreError(f"{path} exists already. Choose another name, or remove the file first.") from None
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror or error}. Nothing was written.") from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
-
-
-def _place(temporary: Path, path: Path) -> None:
-    """Give a file its name, if nothing else has it by now."""
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        raise _taken(path) from None
-    except OSError:  # a file system without links
-        temporary.replace(path)
-
-
-def _taken(path: Path) -> StoreError:
-    return StoreError(f"{path} exists already. Name another file, or remove it first.")

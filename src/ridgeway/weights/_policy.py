@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from ridgeway._checks import nonnegative
+from ridgeway._checks import finite, nonnegative, nonnegative_array
 from ridgeway.data import Task
 from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.linalg import Rows, Solution, checked_semidefinite, penalized_change, penalty_gain
@@ -127,7 +127,7 @@ class PenaltyPolicy(DesignPolicy):
             return checked_semidefinite(weight, p, "the weight matrix")
         if axes == 0:
             return nonnegative(weight, "the penalty")
-        diagonal = np.array([nonnegative(entry, "each entry of the weight") for entry in weight])
+        diagonal = finite(nonnegative_array(weight, "the weight"), "the weight")
         if diagonal.shape != (p,):
             raise InvalidParameterError(
                 f"the weight has shape {diagonal.shape}; pass a number, a diagonal ({p},) or a matrix ({p}, {p})."

@@ -3,17 +3,18 @@
 import numpy as np
 import pytest
 
-from ridgeway import metrics
+from ridgeway import catalogue, metrics
 from ridgeway.research import simulation, theory
 from ridgeway.research.simulation import Setting, _rehearsal
 from ridgeway.research.simulation._core import exact_repetition
 from ridgeway.research.simulation._draws import REHEARSAL, REPETITION, Draws
-from ridgeway.research.simulation._methods import NAMED, find_methods
+from ridgeway.research.simulation._rules import forms_of
 from ridgeway.research.theory import FixedDesignProblem, weight_matrix_from_early_stopping
 from ridgeway.weights import Accumulated, Isotropic, Zero
 
 PENALTIES = [0.3, 0.1, 2.0, 0.7]
-NAMES = (*(name for name in NAMED if name != "gr:evidence"), "crr:0.5", "es:5")  # that one is not linear
+NAMES = [name for name in catalogue.known() if name not in ("sgd", "river", "gr:evidence")]  # the last is not linear
+NAMES += ["crr:0.5", "es:5", "gr:0.7"]
 SETTINGS = {
     "few rows": Setting(4, 6, 10, (0.5, 2.0)),
     "many rows": Setting(4, 25, 10, (0.5, 2.0), shift="paper"),
@@ -31,41 +32,41 @@ def weights_of(name, designs, level):
     for X in designs:
         past.append(total)
         total = total + X.T @ X
-    p = len(total)
-    match name:
-        case "mn":
-            return Zero()
-        case "gr" | "es:gr" | "oracle":
-            return Accumulated()
-        case "gr:optimal":
-            return Accumulated(prior=level)
-        case "gr:diagonal":
-            return [np.diag(J) / len(X) for J, X in zip(past, designs, strict=True)]
-        case "es" | "es:5":
-            steps = 5 if name == "es:5" else 100
-            rates = [len(X) / np.linalg.norm(X, 2) ** 2 * (1.0 - 1e-13) for X in designs]
-            return [
-                weight_matrix_from_early_stopping(X.T @ X / len(X), rate * np.eye(p), steps)
-                for X, rate in zip(designs, rates, strict=True)
-            ]
-        case "crr:best":
-            return Isotropic(PENALTIES)
-        case "crr:trace":
-            return Isotropic([np.trace(J) / p / len(X) for J, X in zip(past, designs, strict=True)])
-        case "crr:max":
-            return Isotropic([max(np.linalg.eigvalsh(J)[-1], 0) / len(X) for J, X in zip(past, designs, strict=True)])
-        case "crr:task-max":
-            return Isotropic([np.linalg.norm(X, 2) ** 2 / len(X) for X in designs])
-        case "crr:t-1":
-            return Isotropic(np.arange(len(designs)))
-    return Isotropic(float(name.removeprefix("crr:")))
+    kind, _, rule = name.partition(":")
+    if kind == "crr":
+        return Isotropic(penalties_of(rule, past, designs))
+    if rule == "diagonal":
+        return [np.diag(J) / len(X) for J, X in zip(past, designs, strict=True)]
+    if kind == "es" and rule != "gr":
+        rates = [len(X) / np.linalg.norm(X, 2) ** 2 * (1.0 - 1e-13) for X in designs]
+        return [
+            weight_matrix_from_early_stopping(X.T @ X / len(X), rate * np.eye(len(total)), int(rule or 100))
+            for X, rate in zip(designs, rates, strict=True)
+        ]
+    priors = {"mn": None, "gr": 0.0, "es:gr": 0.0, "oracle": 0.0, "gr:0.7": 0.7, "gr:optimal": level}
+    return Zero() if priors[name] is None else Accumulated(prior=priors[name])
+
+
+def penalties_of(rule, past, designs):
+    match rule:
+        case "best":
+            return PENALTIES
+        case "trace":
+            return [np.trace(J) / len(J) / len(X) for J, X in zip(past, designs, strict=True)]
+        case "max":
+            return [max(np.linalg.eigvalsh(J)[-1], 0) / len(X) for J, X in zip(past, designs, strict=True)]
+        case "task-max":
+            return [np.linalg.norm(X, 2) ** 2 / len(X) for X in designs]
+        case "t-1":
+            return np.arange(len(designs))
+    return float(rule or 1)
 
 
 @pytest.mark.parametrize("words", SETTINGS)
 def test_every_method_has_its_exact_risk(words):
     setting = SETTINGS[words]
     best = dict.fromkeys(setting.noise_variance, PENALTIES)
-    found = exact_repetition(setting, find_methods(NAMES, setting), 5, 3, best)
+    found = exact_repetition(setting, forms_of(NAMES, setting), 5, 3, best)
     designs = designs_of(setting)
     for k, level in enumerate(setting.noise_variance):
         problem = FixedDesignProblem(designs, noise_variance=level, signal=1.0)
@@ -79,7 +80,7 @@ def test_every_method_has_its_exact_risk(words):
 
 def test_the_comparison_can_fail():
     setting = SETTINGS["few rows"]
-    found = exact_repetition(setting, find_methods("mn,gr", setting), 5, 3, {}).errors
+    found = exact_repetition(setting, forms_of("mn,gr", setting), 5, 3, {}).errors
     for wrong in (
         FixedDesignProblem(designs_of(setting), noise_variance=0.51, signal=1.0),
         FixedDesignProblem(designs_of(setting), noise_variance=0.5, signal=1.01),
@@ -92,7 +93,7 @@ def test_the_comparison_can_fail():
 def test_drift_and_row_variances_by_brute_force():
     """Every gain applied to each unit vector of signal, drift and noise."""
     setting = Setting(3, [4, 9, 5], 6, 0.7, distance=0.8, noise="heteroscedastic")
-    methods = find_methods("mn,crr:0.5,gr,es:9,oracle", setting)
+    methods = forms_of("mn,crr:0.5,gr,es:9,oracle", setting)
     found = exact_repetition(setting, methods, 5, 3, {}).errors[0]
     designs = list(Draws(setting, 5, 3).designs())
     for i, weights in enumerate((Zero(), Isotropic(0.5), Accumulated(), None, Accumulated())):
@@ -102,7 +103,7 @@ def test_drift_and_row_variances_by_brute_force():
                 weight_matrix_from_early_stopping(d.rows.T @ d.rows / len(d.rows), rate * np.eye(6), 9)
                 for d, rate in zip(designs, rates, strict=True)
             ]
-        gains = theory._weights.gains_from_weights(weights, [d.rows for d in designs])
+        gains = theory._policy_gains.gains_from_weights(weights, [d.rows for d in designs])
         root = np.hstack([np.eye(6), np.zeros((6, 0))])
         for t, (design, gain) in enumerate(zip(designs, gains, strict=True)):
             X = design.rows

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ridgeway.errors import InvalidParameterError
+from ridgeway.errors import InvalidDataTypeError, InvalidParameterError
 from ridgeway.research.simulation import Setting
 from ridgeway.research.simulation._draws import Draws
 
@@ -151,24 +151,24 @@ def test_statistics_are_few_rows():
 
 
 BAD = {
-    "n_tasks must be a whole number": {"n_tasks": 0},
+    "n_tasks must be an integer ≥ 1": {"n_tasks": 0},
     "n_tasks must be": {"n_tasks": True},
     "n_features must be": {"n_features": 2.5},
     "each of n_samples must be": {"n_samples": [5, 0, 5]},
     "n_samples has 2 entries": {"n_samples": [5, 5]},
     "numbers in memory": {"n_samples": 10**9},
-    "noise_variance must be a finite number of 0 or more; got -1": {"noise_variance": -1},
+    "noise_variance must be a finite number ≥ 0; got -1": {"noise_variance": -1},
     "noise_variance must be a finite": {"noise_variance": float("nan")},
-    "noise_variance must be a number": {"noise_variance": "loud"},
-    "noise_variance needs at least one": {"noise_variance": []},
-    "each once": {"noise_variance": [1.0, 1.0]},
+    "noise_variance must be a finite number ≥ 0; got 'loud'": {"noise_variance": "loud"},
+    "noise_variance must have at least one": {"noise_variance": []},
+    "each one once": {"noise_variance": [1.0, 1.0]},
     "shift must be one of none, paper": {"shift": "sideways"},
-    "exclude each other": {"shift": "paper", "covariance": np.ones(4)},
+    "not both": {"shift": "paper", "covariance": np.ones(4)},
     "covariance is ragged": {"covariance": [[1.0], [1.0, 2.0]]},
-    "covariance must hold": {"covariance": np.full(4, np.inf)},
-    "covariance must hold finite": {"covariance": ["a"] * 4},
+    "covariance contains NaN or infinity": {"covariance": np.full(4, np.inf)},
+    "covariance must hold real numbers": {"covariance": ["a"] * 4},
     "covariance has shape": {"covariance": np.ones(5)},
-    "a variance of -1": {"covariance": [1.0, -1.0, 1.0, 1.0]},
+    "a negative variance, -1": {"covariance": [1.0, -1.0, 1.0, 1.0]},
     "not symmetric": {"covariance": np.triu(np.ones((4, 4)))},
     "not positive semidefinite": {"covariance": np.ones((4, 4)) - np.eye(4)},
     "covariance 2 is not positive": {"covariance": [np.eye(4), -np.eye(4), np.eye(4)]},
@@ -182,13 +182,13 @@ BAD = {
     "order must be given": {"order": 3},
     "rotate must be True or False": {"rotate": 1},
     "statistics must be True": {"statistics": "yes"},
-    "gaussian noise only": {"statistics": True, "noise": "laplace"},
+    "requires gaussian noise": {"statistics": True, "noise": "laplace"},
 }
 
 
 @pytest.mark.parametrize("message", BAD)
 def test_bad_settings_say_what_is_wrong(message):
-    with pytest.raises(InvalidParameterError, match=message):
+    with pytest.raises((InvalidParameterError, InvalidDataTypeError), match=message):
         Setting(**{"n_tasks": 3, "n_samples": 5, "n_features": 4, **BAD[message]})
 
 

@@ -75,7 +75,7 @@ def test_reproduce_writes_figures_results_and_verdicts(folder):
 
 def test_resume_and_refusals(folder, tmp_path):
     page = (folder / "reproduction.md").read_text()
-    with pytest.raises(RunFolderError, match="holds a reproduction already"):
+    with pytest.raises(RunFolderError, match="already contains a reproduction"):
         simulation.reproduce(folder, repetitions=4)
     with pytest.raises(RunFolderError, match="repetitions was 4 and is now 5"):
         simulation.reproduce(folder, repetitions=5, resume=True)
@@ -89,7 +89,7 @@ def test_resume_and_refusals(folder, tmp_path):
         simulation.reproduce(tmp_path / "other")
     with pytest.raises(RunFolderError, match="Not a directory"):
         simulation.reproduce(tmp_path / "other" / "diary")
-    with pytest.raises(InvalidParameterError, match="repetitions must be a whole number of at least 2"):
+    with pytest.raises(InvalidParameterError, match="repetitions must be an integer ≥ 2"):
         simulation.reproduce(tmp_path / "new", repetitions=1)
     assert not (tmp_path / "new").exists()
 

@@ -54,14 +54,14 @@ def test_parquet_holds_all_of_it(results, tmp_path):
 
 
 def test_what_is_no_run_is_refused(results, tmp_path):
-    with pytest.raises(InvalidDataError, match="holds no finished run"):
+    with pytest.raises(InvalidDataError, match="does not contain a finished run"):
         Results.load(tmp_path)
     results.save(tmp_path)
     table = parquet.read_table(tmp_path / "results.parquet")
     later = json.loads(table.schema.metadata[b"ridgeway"]) | {"format": 2}
     for metadata, message in (
-        ({}, "not those of one run"),
-        ({b"ridgeway": b"{}"}, "not those of one run"),
+        ({}, "do not belong to one run"),
+        ({b"ridgeway": b"{}"}, "do not belong to one run"),
         ({b"ridgeway": json.dumps(later)}, "has format 2"),
     ):
         for name in ("results", "directions") if message == "has format 2" else ("results",):

@@ -8,15 +8,17 @@ import sys
 import numpy as np
 import pytest
 from joblib import parallel_config
+from sklearn.linear_model import LinearRegression
 
+from ridgeway import MinimumNorm, catalogue
+from ridgeway.catalogue import _registry
 from ridgeway.errors import InvalidParameterError, RunFolderError
 from ridgeway.research import simulation
-from ridgeway.research.simulation import Results, Setting, _runner
-from ridgeway.research.simulation import _methods as methods_module
-from ridgeway.research.simulation._methods import PooledMethod
+from ridgeway.research.simulation import PooledMethod, Results, Setting, Update, _runner
 
 SMALL = Setting(3, 5, 8, (1.0, 2.0))
 NAMES = "mn,crr:best,gr,oracle"
+SIMULATED = [name for name in catalogue.known() if name not in ("sgd", "river")]
 
 
 def same(one, two):
@@ -35,8 +37,9 @@ def reference():
 @pytest.mark.parametrize("averaging", ["exact", "drawn"])
 def test_one_job_and_two_are_bitwise_the_same(averaging):
     setting = Setting(4, [30, 60, 90, 120], 60, (1.0, 5.0), shift="paper", rotate=True)
-    names = [name for name in methods_module.NAMED if averaging == "drawn" or name != "gr:evidence"]
-    names += ["crr:1", "es:5"]
+    names = [*SIMULATED, "crr:1/2/3/4", "es:5", "gr:2"]
+    if averaging == "exact":
+        names.remove("gr:evidence")
     one, two = (simulation.run(setting, names, 5, seed=2, n_jobs=jobs, averaging=averaging) for jobs in (1, 2))
     assert same(one, two)
     other = simulation.run(setting, names, 5, seed=3, averaging=averaging)
@@ -116,7 +119,7 @@ OTHERS = {
     "averaging was 'exact' and is now 'drawn'": {"averaging": "drawn"},
     "methods was": {"methods": "mn"},
     "shift was 'none' and is now 'paper'": {"setting": Setting(3, 5, 8, (1.0, 2.0), shift="paper")},
-    r"covariance\. Set it back": {"setting": Setting(3, 5, 8, (1.0, 2.0), covariance=np.ones(8))},
+    r"covariance\. Use the old": {"setting": Setting(3, 5, 8, (1.0, 2.0), covariance=np.ones(8))},
 }
 
 
@@ -137,7 +140,7 @@ def test_folders_that_will_not_do(tmp_path, monkeypatch):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.tex").touch()
     for options in ({}, {"resume": True}):
-        with pytest.raises(RunFolderError, match=r"holds something else \(thesis.tex\)"):
+        with pytest.raises(RunFolderError, match=r"contains something else \(thesis.tex\)"):
             run(tmp_path / "other", **options)
     (tmp_path / "file").touch()
     with pytest.raises(RunFolderError, match="cannot be used as a folder: Not a directory"):
@@ -145,7 +148,7 @@ def test_folders_that_will_not_do(tmp_path, monkeypatch):
     with pytest.raises(RunFolderError, match="Not a directory"):
         run(tmp_path / "file" / "below")
     run(tmp_path / "run")
-    with pytest.raises(RunFolderError, match=r"holds a run already\. Continue it with --resume"):
+    with pytest.raises(RunFolderError, match=r"already contains a run\. Continue it with --resume"):
         run(tmp_path / "run")
     (tmp_path / "run" / "run.json").write_text("{")
     with pytest.raises(RunFolderError, match="cannot be read"):
@@ -182,7 +185,7 @@ def test_a_disk_that_fills_up_keeps_what_is_done(tmp_path, reference):
     found = limited(4000)
     assert found.returncode == 2, found.stderr
     assert found.stderr.count("\n") == 1
-    assert "File too large. What is done is kept: continue with --resume." in found.stderr
+    assert "File too large. Finished batches are kept: continue with --resume." in found.stderr
     names = sorted(path.name for path in (tmp_path / "run").iterdir())
     assert names == ["parts", "run.json"]
     assert same(simulation.run(SMALL, NAMES, 9, seed=4, out=tmp_path / "run", resume=True), reference)
@@ -199,21 +202,48 @@ def test_killed_at_random_moments(tmp_path, reference, rng):
     assert same(Results.load(tmp_path / "run"), reference)
 
 
-def test_nonlinear_methods_are_drawn_only(monkeypatch):
-    """What a method of its own needs, as `_methods` says: here ridge with a prior from the targets' size."""
+def ridge(name, prior):
+    """Generalized ridge with a prior, as a form."""
+
+    def applied(task, noise_variance):
+        return lambda gradient: task.pooled_solve(prior, gradient)
+
+    return Update(name, applied)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("averaging", ["exact", "drawn"])
+def test_forms_are_passed_or_registered_and_go_to_the_workers(monkeypatch, averaging, n_jobs):
+    monkeypatch.setattr(_registry, "ENTRIES", dict(_registry.ENTRIES))
+    catalogue.register("named", ridge("any", 2.0))
+    methods = ["gr:2", ridge("passed", 2.0), "named", "gr"]
+    found = simulation.run(SMALL, methods, 3, n_jobs=n_jobs, averaging=averaging)
+    assert found.description.methods == ("gr:2", "passed", "named", "gr")
+    for name in ("passed", "named"):
+        np.testing.assert_array_equal(found.of(name), found.of("gr:2"))
+    assert not np.allclose(found.of("named"), found.of("gr"))
+
+
+def test_what_cannot_be_simulated_is_explained():
+    for method in ("sgd", LinearRegression().fit, 3.0, MinimumNorm):
+        with pytest.raises(InvalidParameterError, match=r"cannot be simulated|cannot use .* as a method"):
+            simulation.run(SMALL, [method], 2)
+
+
+def test_nonlinear_methods_are_drawn_only():
+    """Ridge with a prior from the size of the targets."""
 
     def estimate(task, mix):
         prior = float(mix[:, 0] @ task.pooled.squares @ mix[:, 0]) / task.pooled.n_samples
         return task.pooled_solve(prior, task.pooled.moment @ mix)
 
-    monkeypatch.setitem(methods_module.NAMED, "mine", PooledMethod("mine", estimate, uses_noise=True))
-    found = simulation.run(SMALL, "gr,mine", 3, averaging="drawn")
+    mine = PooledMethod("mine", estimate, uses_noise=True)
+    found = simulation.run(SMALL, ["gr", mine], 3, averaging="drawn")
     assert not np.allclose(found.of("mine"), found.of("gr"))
     with pytest.raises(InvalidParameterError, match="mine: not linear in the targets"):
-        simulation.run(SMALL, "gr,mine", 3)
-    assert simulation.expectation(found).description.methods == ("gr",)
-    only = simulation.run(SMALL, "mine", 3, averaging="drawn")
-    assert simulation.expectation(only) is None
+        simulation.run(SMALL, ["gr", mine], 3)
+    assert simulation.expectation(found, methods=["gr", mine]).description.methods == ("gr",)
+    assert simulation.expectation(found, methods=[mine]) is None
 
 
 def test_expected_errors_are_never_negative():
@@ -224,13 +254,14 @@ def test_expected_errors_are_never_negative():
 
 
 BAD = {
-    "there is no method 'crr:bset'. Did you mean crr:best": {"methods": "crr:bset"},
-    "there is no method ''": {"methods": ""},
-    "at least one name, each once; got 'gr, gr'": {"methods": ["gr", "gr"]},
-    "at least one name": {"methods": []},
-    "has 2 penalties; give one, or one per task, 3": {"methods": "crr:1/2"},
-    "no method 'crr:-1'": {"methods": "crr:-1"},
-    "no method 'es:0'": {"methods": "es:0"},
+    "unknown method 'grr:best'. Did you mean crr:best": {"methods": "grr:best"},
+    "unknown method ''": {"methods": ""},
+    "each one once; got gr, gr": {"methods": ["gr", "gr"]},
+    "at least one method": {"methods": []},
+    "has 2 penalties; pass one, or one per task, 3": {"methods": "crr:1/2"},
+    "method 'crr:-1' needs numbers": {"methods": "crr:-1"},
+    "method 'crr:bset' needs numbers": {"methods": "crr:bset"},
+    "method 'es:0' needs a number": {"methods": "es:0"},
     "gr:evidence needs two rows in the first task": {
         "setting": Setting(n_tasks=2, n_samples=[1, 5], n_features=3),
         "methods": "gr,gr:evidence",

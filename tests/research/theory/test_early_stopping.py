@@ -68,7 +68,7 @@ def test_one_step_count_per_task():
     both = penalties_from_early_stopping(gamma, 0.9, [2, 7])
     for t, steps in enumerate((2, 7)):
         np.testing.assert_array_equal(both[t], penalties_from_early_stopping(gamma[t], 0.9, steps))
-    with pytest.raises(InvalidParameterError, match="do not fit"):
+    with pytest.raises(InvalidParameterError, match="do not match"):
         penalties_from_early_stopping(gamma, 0.9, [2, 7, 1])
 
 
@@ -111,14 +111,14 @@ def test_the_inverse_covariance_as_learning_rate_needs_no_weight():
 @pytest.mark.parametrize(
     ("covariance", "rates", "steps", "match"),
     [
-        ([[1.0, 2.0], [2.0, 1.0]], np.eye(2), 1, "covariance must be positive semidefinite"),
+        ([[1.0, 2.0], [2.0, 1.0]], np.eye(2), 1, "covariance is not positive semidefinite"),
         (np.eye(2), np.diag([1.0, 0.0]), 1, "must be positive definite"),
         (np.eye(2), [[1.0, 0.5], [0.0, 1.0]], 1, "not symmetric"),
         (np.eye(2), np.eye(3), 1, "shape"),
         (np.eye(2), 3 * np.eye(2), 1, "no penalty"),
         (np.eye(2) / 2, 4 * np.eye(2), 2, "never moves"),
-        (np.eye(2), np.eye(2), 0, "at least 1"),
-        (np.eye(2), np.eye(2), [1, 2], "one whole number"),
+        (np.eye(2), np.eye(2), 0, "integers ≥ 1"),
+        (np.eye(2), np.eye(2), [1, 2], "one integer"),
         (1.0, 1.0, 1, "shape"),
         ([[np.nan]], [[1.0]], 1, "NaN"),
     ],

@@ -72,9 +72,9 @@ def test_full_tries_more():
 
 
 def test_arguments():
-    with pytest.raises(InvalidParameterError, match=r"no statement named 'oracel'\. Did you mean oracle"):
+    with pytest.raises(InvalidParameterError, match=r"unknown statement 'oracel'. Did you mean oracle"):
         verify.verify(["oracel"])
-    with pytest.raises(InvalidParameterError, match="There are: min-norm, "):
+    with pytest.raises(InvalidParameterError, match="Known statements: min-norm, "):
         verify.select(["zzz"])
     with pytest.raises(InvalidParameterError, match="budget must be one of quick, full; got 'long'"):
         verify.verify(budget="long")

@@ -1,15 +1,28 @@
-"""The simulation lab: settings, methods, a runner whose numbers depend on the seed alone, and tidy results.
+"""The simulation lab: settings, methods, a runner whose numbers depend only on the seed, and tidy results.
 
-`Setting` says what is simulated, `METHODS` what can be compared, `run` does it, and `Results` holds what it found.
-`reproduce` runs the paper's experiments; `figures` draws.
+`Setting` describes the tasks. `run` runs methods of the `catalogue`, your own policies, or forms (`Filter`, `Update`,
+`PooledMethod`) on them and returns `Results`. `reproduce` runs the paper's experiments. `figures` draws.
 """
 
 from ridgeway.research.simulation import figures
-from ridgeway.research.simulation._methods import DESCRIPTIONS as METHODS
+from ridgeway.research.simulation._forms import Filter, PooledMethod, Update
 from ridgeway.research.simulation._population import expected_oracle_error
 from ridgeway.research.simulation._reproduction import reproduce
 from ridgeway.research.simulation._results import Results
 from ridgeway.research.simulation._runner import expectation, run
 from ridgeway.research.simulation._setting import Setting
+from ridgeway.research.simulation._shared_task import SharedTask
 
-__all__ = ["METHODS", "Results", "Setting", "expectation", "expected_oracle_error", "figures", "reproduce", "run"]
+__all__ = [
+    "Filter",
+    "PooledMethod",
+    "Results",
+    "Setting",
+    "SharedTask",
+    "Update",
+    "expectation",
+    "expected_oracle_error",
+    "figures",
+    "reproduce",
+    "run",
+]

@@ -1,4 +1,4 @@
-"""What the paper's experiments section says, and what the simulation says about it."""
+"""The claims of the paper's experiments section, and the verdict of the simulation on each."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,22 +9,22 @@ from numpy.typing import NDArray
 
 from ridgeway.research.simulation._results import Results
 
-__all__ = ["CLAIMS", "RULES", "Claim", "Evidence", "Finding", "Outcome", "rule_rows", "said"]
+__all__ = ["CLAIMS", "RULES", "Evidence", "ExperimentClaim", "Finding", "Outcome", "rule_rows", "said"]
 
 Array = NDArray[np.float64]
 
 RULES = ("crr:0.01", "crr:0.1", "crr:1", "crr:10", "crr:t-1", "crr:best", "crr:trace", "crr:max", "crr:task-max")
-"""The choices of λ_t that are tried, for the paper does not give its own."""
+"""The choices of λ_t that are tried, since the paper does not give its own."""
 
 CONSTANT, WORSE = 1.5, 1.5
-"""How far apart the largest and smallest of "nearly constant" errors may be; what "worse" is at least."""
+"""The largest ratio between "nearly constant" errors; the smallest ratio that counts as "worse"."""
 CLEAR = 4.0
-"""Standard errors from which on a difference is one."""
+"""A difference counts if it exceeds this many standard errors."""
 LOW, HIGH = 1.0, 5.0
 
 
 class Outcome(StrEnum):
-    """What became of a claim."""
+    """The verdict on a claim."""
 
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not reproduced"
@@ -39,7 +39,7 @@ class Evidence:
     shifted: Results
 
     def all(self, method: str) -> list[tuple[str, Array]]:
-        """Return the errors of a method in each of the four settings, of shape (R, T), with words for the setting."""
+        """Return the errors of a method in each of the four settings, of shape (R, T), with a label for the setting."""
         return [
             (f"{words}, σ² = {level:g}", results.of(method, level))
             for words, results in (("no shift", self.plain), ("shift", self.shifted))
@@ -49,14 +49,14 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Finding:
-    """The verdict on a claim, and the numbers that it rests on."""
+    """The verdict on a claim, and the numbers behind it."""
 
     outcome: Outcome
     measured: str
 
 
 @dataclass(frozen=True)
-class Claim:
+class ExperimentClaim:
     """A sentence of the paper, and the function that judges it."""
 
     text: str
@@ -70,13 +70,13 @@ def mean_and_error(values: Array) -> tuple[float, float]:
 
 
 def said(values: Array) -> str:
-    """Return a mean with its standard error in brackets."""
+    """Return a mean with its standard error in parentheses."""
     mean, error = mean_and_error(values)
     return f"{mean:.3g} ({error:.1g})"
 
 
 def _clearly_above(one: Array, two: Array) -> bool:
-    """Say whether the first is larger in the mean, in the same repetitions, by more than chance."""
+    """Return whether the first mean is larger, in the same repetitions, by more than chance."""
     mean, error = mean_and_error(one - two)
     return mean > CLEAR * error
 
@@ -88,7 +88,7 @@ def _spread(errors: Array) -> float:
 
 
 def _falls(errors: Array) -> bool:
-    """Say whether the error at the end is less than half of that at the start, and clearly rises nowhere."""
+    """Return whether the error ends below half of its start and never clearly rises."""
     steps = range(errors.shape[1] - 1)
     rises = any(_clearly_above(errors[:, t + 1], errors[:, t]) for t in steps)
     return bool(errors[:, -1].mean() < 0.5 * errors[:, 0].mean()) and not rises
@@ -112,7 +112,7 @@ def _minimum_norm_constant(evidence: Evidence) -> Finding:
     holds = all(_spread(found) <= CONSTANT for found in errors.values())
     parts = [
         f"σ² = {level:g}: {said(found[:, 0])} at t = 1, {said(found[:, 4])} at t = 5, {said(found[:, -1])} at the end; "
-        f"largest over smallest {_spread(found):.1f}, from t = 5 on {_spread(found[:, 4:]):.2f}"
+        f"largest over smallest {_spread(found):.1f}, after t = 5 {_spread(found[:, 4:]):.2f}"
         for level, found in errors.items()
     ]
     return _decided(holds, ". ".join(parts))
@@ -128,7 +128,7 @@ def _minimum_norm_noise(evidence: Evidence) -> Finding:
     return _decided(
         holds,
         f"σ² = 5, at the end: mn {said(mn)}, {mn.mean() / low:.1f} times that at σ² = 1; gr {said(ends['gr'])}; "
-        f"next to it {largest}, {said(ends[largest])}",
+        f"second largest {largest}, {said(ends[largest])}",
     )
 
 
@@ -141,7 +141,7 @@ def _ratio(evidence: Evidence, rule: str) -> float:
 
 
 def _is_worse(evidence: Evidence, rule: str) -> bool:
-    """Say whether the shift makes the error at the end larger; the runs have their own designs."""
+    """Return whether the shift makes the error at the end larger; the two runs have different designs."""
     (one, a), (two, b) = (mean_and_error(_ends(run, rule)) for run in (evidence.shifted, evidence.plain))
     return one / two >= WORSE and one - two > CLEAR * np.hypot(a, b)
 
@@ -164,7 +164,7 @@ def _ridge_constant(evidence: Evidence) -> Finding:
 
 
 def rule_rows(evidence: Evidence) -> list[tuple[str, ...]]:
-    """Return, for each rule: its name, the errors without and with the shift, first and last, and with over without."""
+    """Return, for each rule, its name, its first and last errors without and with the shift, and their ratio."""
     rows = []
     for rule in RULES:
         runs = [run.of(rule, LOW) for run in (evidence.plain, evidence.shifted)]
@@ -191,7 +191,7 @@ def _generalized_oracle(evidence: Evidence) -> Finding:
     gap = largest_gap(evidence, "gr", "oracle")
     return _decided(
         gap <= 1e-9,
-        f"more than that: equal at every task of every repetition, errors to {gap:.0e} relative",
+        f"even more: equal at every task of every repetition, to a relative {gap:.0e}",
     )
 
 
@@ -202,14 +202,16 @@ def _no_harm(evidence: Evidence) -> Finding:
     return _decided(max(ratios.values()) <= 1.1, "error over that of the optimum, at the end: " + "; ".join(parts))
 
 
-CLAIMS: Sequence[Claim] = (
-    Claim("The error of MN remains nearly constant as t increases.", "1", _minimum_norm_constant),
-    Claim("A higher noise level makes MN perform worse than the other methods.", "1", _minimum_norm_noise),
-    Claim("A covariate shift makes CRR worse.", "2", _ridge_worse),
-    Claim("Without a shift CRR exhibits a decreasing loss.", "2", _ridge_falls),
-    Claim("Without a shift CRR is inferior to GR.", "2", _ridge_inferior),
-    Claim("With a shift CRR deteriorates significantly, and its error is about constant.", "2", _ridge_constant),
-    Claim("GR consistently has a decreasing error, in each case.", "1, 2", _generalized_falls),
-    Claim("The error of GR eventually converges to that of the oracle.", "1, 2", _generalized_oracle),
-    Claim("That empirical covariances do not commute does not harm GR.", "1, 2", _no_harm),
+CLAIMS: Sequence[ExperimentClaim] = (
+    ExperimentClaim("The error of MN remains nearly constant as t increases.", "1", _minimum_norm_constant),
+    ExperimentClaim("A higher noise level makes MN perform worse than the other methods.", "1", _minimum_norm_noise),
+    ExperimentClaim("A covariate shift makes CRR worse.", "2", _ridge_worse),
+    ExperimentClaim("Without a shift CRR exhibits a decreasing loss.", "2", _ridge_falls),
+    ExperimentClaim("Without a shift CRR is inferior to GR.", "2", _ridge_inferior),
+    ExperimentClaim(
+        "With a shift CRR deteriorates significantly, and its error is about constant.", "2", _ridge_constant
+    ),
+    ExperimentClaim("GR consistently has a decreasing error, in each case.", "1, 2", _generalized_falls),
+    ExperimentClaim("The error of GR eventually converges to that of the oracle.", "1, 2", _generalized_oracle),
+    ExperimentClaim("That empirical covariances do not commute does not harm GR.", "1, 2", _no_harm),
 )

@@ -1,6 +1,6 @@
-"""One repetition: its tasks in turn, all methods on each, one task's numbers in cache at a time."""
+"""One repetition: all methods learn its tasks in turn, one task's numbers in cache at a time."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -8,20 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway.research.simulation._draws import REPETITION, Draws
-from ridgeway.research.simulation._methods import Filter, Method, PooledMethod, Update
+from ridgeway.research.simulation._forms import Filter, Form, PolicyCourse, PolicyMethod, PooledMethod, Update
 from ridgeway.research.simulation._setting import Setting
-from ridgeway.research.simulation._task import Past, SharedTask
+from ridgeway.research.simulation._shared_task import Past, SharedTask
 
-__all__ = ["Outcome", "drawn_repetition", "exact_repetition", "updated_moment"]
+__all__ = ["RepetitionErrors", "drawn_repetition", "exact_repetition", "updated_moment"]
 
 Array = NDArray[np.float64]
-Methods = Sequence[Method]
-M = TypeVar("M", Filter, Update, PooledMethod)
+Forms = Sequence[Form]
+M = TypeVar("M", bound=Form)
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
-    """What a repetition leaves: L noise levels, M methods, T tasks, p directions.
+class RepetitionErrors:
+    """The errors of one repetition: L noise levels, M methods, T tasks, p directions.
 
     Attributes
     ----------
@@ -39,8 +39,8 @@ class Outcome:
 
 
 def drawn_repetition(
-    setting: Setting, methods: Methods, seed: int, repetition: int, best_penalties: Mapping[float, Sequence[float]]
-) -> Outcome:
+    setting: Setting, methods: Forms, seed: int, repetition: int, best_penalties: Mapping[float, Sequence[float]]
+) -> RepetitionErrors:
     """Draw the noise. Estimates are linear in w_* and ε: two columns serve every noise level."""
     draws = Draws(setting, seed, repetition)
     table = _Columns(methods, setting.noise_variance)
@@ -58,14 +58,14 @@ def drawn_repetition(
     information, vectors = draws.directions
     if vectors is not None:
         squares = np.square(vectors.T @ (coefs @ table.estimates - true_coef))
-    return Outcome(table.by_level(errors), table.by_level(squares.T), information)
+    return RepetitionErrors(table.by_level(errors), table.by_level(squares.T), information)
 
 
 class _Columns:
     """The estimates of all methods side by side, so that a product with the rows serves all of them.
 
-    A method has two columns, its estimates from X_tw_t and from ε_t/σ as targets, or one for each noise level where
-    it uses the noise. Filters come first, then the other updates, then those that need no update.
+    A method has two columns, its estimates from X_tw_t and from ε_t/σ as targets; or one for each noise level if it
+    depends on the noise. Filters come first, then the other updates, the policies, and the pooled methods.
 
     Attributes
     ----------
@@ -75,14 +75,14 @@ class _Columns:
         From the columns to the estimates, method by method and level by level.
     """
 
-    def __init__(self, methods: Methods, levels: Sequence[float]) -> None:
+    def __init__(self, methods: Forms, levels: Sequence[float]) -> None:
         self.shape = len(methods), len(levels)
         mixes = np.array([np.ones(len(levels)), np.sqrt(levels)])
         targets, estimates = [np.empty((2, 0))], np.zeros((2 * len(methods) * len(levels), len(methods) * len(levels)))
         self.width = 0
 
         def placed(kind: type[M]) -> Iterator[tuple[M, float, slice]]:
-            """Give the methods of a kind their columns: with each its noise level, where they use the noise."""
+            """Give the methods of a kind their columns, and those that depend on the noise one per noise level."""
             for i, method in enumerate(methods):
                 if isinstance(method, kind):
                     first = self.width
@@ -100,6 +100,7 @@ class _Columns:
         self.reduces_past = any(method.reduces_past for method, _, _ in self.filters)
         self.updates = list(placed(Update))
         self.n_updated = self.width
+        self.courses = [(PolicyCourse(method), columns) for method, _, columns in placed(PolicyMethod)]
         self.pooled = list(placed(PooledMethod))
         self.targets, self.estimates = np.hstack(targets), estimates[: self.width]
 
@@ -118,6 +119,9 @@ class _Columns:
                 own = slice(columns.start - filtered, columns.stop - filtered)
                 steps[:, own] = update.applied(task, level)(steps[:, own])
             coefs[:, filtered:updated] += steps
+        for course, columns in self.courses:
+            residuals = task.targets @ self.targets[:, columns] - task.rows @ coefs[:, columns]
+            coefs[:, columns] += course.gain(task) @ residuals
         for pooled, _, columns in self.pooled:
             coefs[:, columns] = pooled.estimate(task, self.targets[:, columns])
 
@@ -127,45 +131,71 @@ class _Columns:
 
 
 def exact_repetition(
-    setting: Setting, methods: Methods, seed: int, repetition: int, best_penalties: Mapping[float, Sequence[float]]
-) -> Outcome:
+    setting: Setting, methods: Forms, seed: int, repetition: int, best_penalties: Mapping[float, Sequence[float]]
+) -> RepetitionErrors:
     """Compute the expectation given the designs: over the noise, over w_* and over the parameters of tasks."""
     draws = Draws(setting, seed, repetition, REPETITION)
-    levels, p = setting.noise_variance, setting.n_features
-    drift = setting.distance**2 / p
-    moments = [[np.eye(p) for _ in levels] for _ in methods]
-    errors = np.empty((len(levels), len(methods), setting.n_tasks))
-    scatter = [np.zeros((p, p)) for _ in levels]
-    pools = any(isinstance(method, PooledMethod) for method in methods)
-    past = Past.empty(p)
+    expected = _Expected(setting, methods)
+    errors = np.empty((len(setting.noise_variance), len(methods), setting.n_tasks))
+    past = Past.empty(setting.n_features)
     for t, design in enumerate(draws.designs()):
         task = SharedTask(design, np.zeros((len(design.rows), 2)), past, _at(best_penalties, t))
-        noise = [task.noise_moment(level, drift) for level in levels]
-        if pools:
-            scatter = [sum_ + task.scatter(level, drift) for sum_, level in zip(scatter, levels, strict=True)]
-        for i, method in enumerate(methods):
-            if isinstance(method, PooledMethod):
-                moments[i] = [_pooled_moment(method, task, entry) for entry in scatter]
-            else:
-                gains = [_gain(method, task, level) for level in (levels if method.uses_noise else levels[:1])]
-                each = zip(moments[i], gains if method.uses_noise else gains * len(levels), noise, strict=True)
-                moments[i] = [updated_moment(moment, task.equations, gain, entry) for moment, gain, entry in each]
-            errors[:, i, t] = [max(np.trace(moment), 0.0) for moment in moments[i]]  # rounding, where the error is 0
+        expected.learn(task)
+        errors[..., t] = expected.by_level(np.trace)
         past = task.pooled
     information, vectors = draws.directions
-    seen = np.empty((len(levels), len(methods), p))
-    for i, k in np.ndindex(len(methods), len(levels)):
-        moment = moments[i][k]
-        seen[k, i] = np.diagonal(moment) if vectors is None else (vectors * (moment @ vectors)).sum(axis=0)
-    return Outcome(errors, np.maximum(seen, 0.0), information)
+    seen = expected.by_level(
+        lambda moment: np.diagonal(moment) if vectors is None else (vectors * (moment @ vectors)).sum(axis=0)
+    )
+    return RepetitionErrors(errors, seen, information)
 
 
-def _gain(method: Filter | Update, task: SharedTask, noise_variance: float) -> Array:
+class _Expected:
+    """E[(ŵ_t − w_*)(ŵ_t − w_*)ᵀ] of every method at every noise level, task by task."""
+
+    def __init__(self, setting: Setting, methods: Forms) -> None:
+        p = setting.n_features
+        self.methods, self.levels = methods, setting.noise_variance
+        self.drift = setting.distance**2 / p
+        self.moments = [[np.eye(p) for _ in self.levels] for _ in methods]
+        self.courses = {i: PolicyCourse(method) for i, method in enumerate(methods) if isinstance(method, PolicyMethod)}
+        self.pools = any(isinstance(method, PooledMethod) for method in methods)
+        self.scatter = [np.zeros((p, p)) for _ in self.levels]
+
+    def learn(self, task: SharedTask) -> None:
+        """Update the moments, in place."""
+        noise = [task.noise_moment(level, self.drift) for level in self.levels]
+        if self.pools:
+            pairs = zip(self.scatter, self.levels, strict=True)
+            self.scatter = [total + task.scatter(level, self.drift) for total, level in pairs]
+        for i, method in enumerate(self.methods):
+            if isinstance(method, PooledMethod):
+                self.moments[i] = [_pooled_moment(method, task, entry) for entry in self.scatter]
+            elif i in self.courses:
+                rows = [task.row_noise(level, self.drift) for level in self.levels]
+                self._update(i, task.rows, [self.courses[i].gain(task)], rows)
+            else:
+                levels = self.levels if method.uses_noise else self.levels[:1]
+                self._update(i, task.equations, [_gain(method, task, level) for level in levels], noise)
+
+    def _update(self, i: int, equations: Array, gains: list[Array], noise: list[Array]) -> None:
+        """Update the moments of one method, with one gain for all noise levels or one each."""
+        each = zip(self.moments[i], gains * (len(noise) // len(gains)), noise, strict=True)
+        self.moments[i] = [updated_moment(moment, equations, gain, entry) for moment, gain, entry in each]
+
+    def by_level(self, measure: Callable[[Array], Array]) -> Array:
+        """Return a measure ≥ 0 of the moments, of shape (L, M, …); rounding may make it negative if it is 0."""
+        values = np.array([[measure(moment) for moment in moments] for moments in self.moments])
+        return np.asarray(np.maximum(np.moveaxis(values, 1, 0), 0.0))
+
+
+def _gain(method: Form, task: SharedTask, noise_variance: float) -> Array:
     """Return K_t, of shape (p, m)."""
-    applied = method.applied(task, noise_variance)
     if isinstance(method, Filter):
-        return applied(task.turned_rows).T @ task.basis.T
-    return applied(task.lifted_unit)
+        return method.applied(task, noise_variance)(task.turned_rows).T @ task.basis.T
+    if isinstance(method, Update):
+        return method.applied(task, noise_variance)(task.lifted_unit)
+    raise TypeError(f"{method.name} has no gain")
 
 
 def _pooled_moment(method: PooledMethod, task: SharedTask, scatter: Array) -> Array:

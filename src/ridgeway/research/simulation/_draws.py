@@ -1,7 +1,7 @@
-"""What one repetition draws: covariances, rows, parameters and noise, each from a stream of its own.
+"""What one repetition draws: covariances, rows, parameters and noise, each from its own stream.
 
-The streams depend on the seed and the repetition's number alone, and each on its own part of the setting: another
-noise or parameter leaves the designs as they are.
+The streams depend only on the seed and the number of the repetition, and each one only on its part of the setting: if
+the noise or the parameter changes, the designs stay the same.
 """
 
 from collections.abc import Iterator
@@ -11,20 +11,21 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.linalg import random_rotation, semidefinite_root, symmetric_eigen
+from ridgeway.kernels import eigen, qr
+from ridgeway.linalg import semidefinite_root
 from ridgeway.research.simulation._setting import Setting
 
 Array = NDArray[np.float64]
 Generator = np.random.Generator
 
 REPETITION, REHEARSAL = 0, 1
-"""What streams are for: the repetitions themselves, and the designs that a penalty is chosen on."""
+"""The purposes of streams: the repetitions themselves, and the designs on which penalties are chosen."""
 
 SPIKE, SPIKE_PROBABILITY = 100.0, 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class TaskDesign:
     """One task's rows.
 
     Attributes
@@ -32,11 +33,11 @@ class Design:
     number : from 1
     n_samples : n_t
     rows : ndarray of shape (n_t, p), C order
-        X_t; or, where statistics are drawn, rows with the same law of XᵀX, Xᵀy and yᵀy, fewer of them.
+        X_t; or, if statistics are drawn, fewer rows with the same law of XᵀX, Xᵀy and yᵀy.
     noise_scales : ndarray of shape (n_t,), or None
-        The standard deviations of the noise over σ; None where all are 1.
+        The standard deviations of the noise over σ; None if all are 1.
     chi_degrees : int
-        Where statistics are drawn, the noise of the last row is the norm of this many normals; else 0.
+        If statistics are drawn, the noise of the last row is the norm of this many normals; otherwise 0.
     """
 
     number: int
@@ -47,7 +48,7 @@ class Design:
 
 
 class Draws:
-    """Everything that one repetition draws.
+    """All random draws of one repetition.
 
     Parameters
     ----------
@@ -66,20 +67,20 @@ class Draws:
         self.true_coef = _true_coef(setting, coef)
         self.visits, self.n_samples = _visits(setting, self._roots)
 
-    def designs(self) -> Iterator[Design]:
-        """Yield the designs, task by task; once."""
+    def designs(self) -> Iterator[TaskDesign]:
+        """Yield the designs, task by task. Can be called once."""
         for t, (visited, n_samples) in enumerate(zip(self.visits, self.n_samples, strict=True), start=1):
             yield _design(self.setting, t, n_samples, self._roots[visited], self._rows)
 
-    def targets(self, design: Design) -> Array:
-        """Return X_t·w_t and ε_t/σ as two columns, for the designs in turn."""
+    def targets(self, design: TaskDesign) -> Array:
+        """Return X_t·w_t and ε_t/σ as two columns. Call it once per design, in order."""
         coef = self.true_coef
         if self.setting.distance:
             direction = self._drift.standard_normal(len(coef))
             coef = coef + direction * (self.setting.distance / np.sqrt(direction @ direction))
         return np.column_stack([design.rows @ coef, self._unit_noise(design)])
 
-    def _unit_noise(self, design: Design) -> Array:
+    def _unit_noise(self, design: TaskDesign) -> Array:
         """Return noise of unit variance."""
         law, size = self.setting.noise, len(design.rows)
         if law == "laplace":
@@ -98,7 +99,7 @@ class Draws:
     def directions(self) -> tuple[Array, Array | None]:
         """The population's information in each direction, Σ_t n_tΣ_t diagonalised, and the directions as columns.
 
-        The directions are None where they are the coordinates.
+        The directions are None if they are the coordinates.
         """
         visited = [(self._roots[visit], n) for visit, n in zip(self.visits, self.n_samples, strict=True)]
         if all(root.ndim == 1 for root, _ in visited):
@@ -106,12 +107,12 @@ class Draws:
         total = np.zeros((self.setting.n_features,) * 2)
         for root, n in visited:
             total += n * (np.diag(root**2) if root.ndim == 1 else root.T @ root)
-        values, vectors = symmetric_eigen(total)
+        values, vectors = eigen(total)
         return values, vectors
 
 
 def _covariance_roots(setting: Setting, rng: Generator) -> list[Array]:
-    """Return F_k with F_kᵀF_k the covariance, for as many as there may be: a vector stands for a diagonal."""
+    """Return F_k with F_kᵀF_k the covariance, for T covariances; a vector stands for a diagonal."""
     p, roots = setting.n_features, []
     given = None if setting.covariance is None else [_root(entry) for entry in setting.covariance]
     for k in range(setting.n_tasks):
@@ -122,10 +123,16 @@ def _covariance_roots(setting: Setting, rng: Generator) -> list[Array]:
         else:
             root = np.ones(p)
         if setting.rotate:
-            turned = random_rotation(rng, p)
+            turned = _random_rotation(rng, p)
             root = root[:, np.newaxis] * turned if root.ndim == 1 else root @ turned
         roots.append(root)
     return roots
+
+
+def _random_rotation(rng: Generator, size: int) -> Array:
+    """Return an orthogonal matrix from Haar's measure: Q of a normal matrix, the diagonal of R made positive."""
+    Q, R = qr(rng.standard_normal((size, size)))
+    return np.asarray(Q * np.sign(np.diagonal(R)))
 
 
 def _root(covariance: Array) -> Array:
@@ -156,20 +163,20 @@ def _true_coef(setting: Setting, rng: Generator) -> Array:
     return coef
 
 
-def _design(setting: Setting, number: int, n_samples: int, root: Array, rng: Generator) -> Design:
+def _design(setting: Setting, number: int, n_samples: int, root: Array, rng: Generator) -> TaskDesign:
     p = setting.n_features
     reduced = setting.statistics and n_samples > p
     white = _bartlett(n_samples, len(root), rng) if reduced else rng.standard_normal((n_samples, len(root)))
     rows = white * root if root.ndim == 1 else white @ root
     scales = np.abs(white[:, 0]) if setting.noise == "heteroscedastic" else None
-    return Design(number, n_samples, rows, scales, n_samples - len(root) if reduced else 0)
+    return TaskDesign(number, n_samples, rows, scales, n_samples - len(root) if reduced else 0)
 
 
 def _bartlett(n_samples: int, width: int, rng: Generator) -> Array:
     """Return width + 1 rows B, the last zero, with BᵀB ~ Wishart(I, n_samples), by Bartlett's decomposition.
 
-    X = QB with Q orthonormal and independent of B; Qᵀε is again standard normal, and what of ε is outside of the span
-    is the norm of n − width normals: it goes into the zero row, so that yᵀy too has its law.
+    X = QB with Q orthonormal and independent of B. Qᵀε is again standard normal. The part of ε outside the span has the
+    norm of n − width normals; it goes into the zero row, so that yᵀy has the right law too.
     """
     upper = np.zeros((width + 1, width))
     above = _above(width)

@@ -1,9 +1,9 @@
-"""A run on disk: what was asked for, the batches that are done, and in the end the tables.
+"""A run on disk: its description, the finished batches, and finally the tables.
 
 ::
 
     run.json              setting, methods, repetitions, seed, averaging, version: written first
-    parts/000007.npz      batch 7, written when it is done, whole or not at all; gone when the tables are there
+    parts/000007.npz      batch 7, written atomically when it is finished; removed once the tables exist
     results.parquet, directions.parquet
 """
 
@@ -30,7 +30,7 @@ DESCRIPTION, PARTS = "run.json", "parts"
 
 
 class Part(NamedTuple):
-    """The arrays of one batch: those of `Outcome`, stacked."""
+    """The arrays of `RepetitionErrors`, stacked for one batch."""
 
     errors: Array
     direction_errors: Array
@@ -38,35 +38,39 @@ class Part(NamedTuple):
 
 
 class RunFolder:
-    """The folder of one run; `open` makes it or finds it again."""
+    """The folder of one run; `open` creates it or continues it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @classmethod
     def open(cls, path: str | Path, description: Description, *, resume: bool) -> "RunFolder":
-        """Return the folder for a run, new or to be continued, or raise and leave the disk as it was."""
+        """Return the folder for a new or continued run, or raise and leave the disk unchanged."""
         folder = Path(path)
         if not str(path):
-            raise RunFolderError("the name of the folder is empty. Name one.")
+            raise RunFolderError("the name of the folder is empty. Pass a name.")
         try:
             entries = [entry.name for entry in folder.iterdir() if not entry.name.startswith(TEMPORARY)]
         except FileNotFoundError:
             entries = []
         except OSError as error:
-            raise RunFolderError(f"{folder} cannot be used as a folder: {error.strerror}. Name another.") from None
+            raise RunFolderError(f"{folder} cannot be used as a folder: {error.strerror}. Choose another.") from None
         if not entries:
             return cls._made(folder, description)
         if DESCRIPTION not in entries:
-            raise RunFolderError(f"{folder} holds something else ({sorted(entries)[0]}). Name a new or empty folder.")
+            raise RunFolderError(
+                f"{folder} contains something else ({sorted(entries)[0]}). Choose a new or empty folder."
+            )
         if not resume:
-            raise RunFolderError(f"{folder} holds a run already. Continue it with --resume, or name another folder.")
+            raise RunFolderError(
+                f"{folder} already contains a run. Continue it with --resume, or choose another folder."
+            )
         _check_same(_described(folder), description, folder)
         return cls(folder)
 
     @classmethod
     def _made(cls, folder: Path, description: Description) -> "RunFolder":
-        made = folder / PARTS  # what is taken away again should the first write fail
+        made = folder / PARTS  # removed again if the first write fails
         while not made.parent.exists():
             made = made.parent
         try:
@@ -75,16 +79,16 @@ class RunFolder:
                 file.write(json.dumps(description.as_dict(), indent=1, sort_keys=True).encode())
         except OSError as error:
             shutil.rmtree(made, ignore_errors=True)
-            raise RunFolderError(f"cannot write to {folder}: {error.strerror}. Name another folder.") from None
+            raise RunFolderError(f"cannot write to {folder}: {error.strerror}. Choose another folder.") from None
         return cls(folder)
 
     @property
     def is_finished(self) -> bool:
-        """Whether the tables are there."""
+        """Whether the tables exist."""
         return (self.path / TABLE).exists()
 
     def part(self, index: int) -> Part | None:
-        """Return a batch that is done, or None; one that cannot be read counts as not done."""
+        """Return a finished batch, or None; a batch that cannot be read counts as missing."""
         try:
             with np.load(self._part_path(index), allow_pickle=False) as arrays:
                 return Part(**{name: arrays[name] for name in Part._fields})
@@ -92,7 +96,7 @@ class RunFolder:
             return None
 
     def write_part(self, index: int, part: Part) -> None:
-        """Write a batch, whole or not at all."""
+        """Write a batch atomically."""
         with self._explained(), atomic_file(self._part_path(index)) as file:
             np.savez(file, **part._asdict())
 
@@ -108,11 +112,12 @@ class RunFolder:
             yield
         except OSError as error:
             raise RunFolderError(
-                f"cannot write to {self.path}: {error.strerror or error}. What is done is kept: continue with --resume."
+                f"cannot write to {self.path}: {error.strerror or error}. Finished batches are kept: continue with "
+                "--resume."
             ) from None
 
     def tidy(self) -> None:
-        """Remove batches and whatever an interruption left, of a run that is finished."""
+        """Remove the batches of a finished run, and what an interruption left."""
         shutil.rmtree(self.path / PARTS, ignore_errors=True)
         for left in self.path.glob(f"{TEMPORARY}*"):
             left.unlink(missing_ok=True)
@@ -125,11 +130,11 @@ def _described(folder: Path) -> Description:
     try:
         return Description.from_dict(json.loads((folder / DESCRIPTION).read_bytes()))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RunFolderError(f"{folder / DESCRIPTION} cannot be read ({error}). Name another folder.") from None
+        raise RunFolderError(f"{folder / DESCRIPTION} cannot be read ({error}). Choose another folder.") from None
 
 
 def _check_same(old: Description, new: Description, folder: Path) -> None:
-    """Raise if a run cannot be continued as another."""
+    """Raise if two descriptions differ."""
     one, two = old.as_dict(), new.as_dict()
     one, two = one | one.pop("setting"), two | two.pop("setting")
     differing = sorted(name for name in one if one[name] != two[name])
@@ -137,4 +142,6 @@ def _check_same(old: Description, new: Description, folder: Path) -> None:
         said = ", ".join(
             name if name == "covariance" else f"{name} was {one[name]!r} and is now {two[name]!r}" for name in differing
         )
-        raise RunFolderError(f"the run in {folder} is another one: {said}. Set it back, or name another folder.")
+        raise RunFolderError(
+            f"{folder} contains a different run: {said}. Use the old settings, or choose another folder."
+        )

@@ -1,4 +1,4 @@
-"""What can be said of a setting before any row is drawn."""
+"""What is known about a setting before any row is drawn."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,11 @@ __all__ = ["expected_oracle_error"]
 
 
 def expected_oracle_error(setting: Setting, noise_variance: float) -> NDArray[np.float64]:
-    """Give E‖ŵ_t − w_*‖² of pooled least squares over designs and noise, where a closed form is known.
+    """Return E‖ŵ_t − w_*‖² of pooled least squares over designs and noise, if there is a closed form.
 
-    With one covariance Σ for all rows, N_t of them so far, the information is Wishart and the error
-    σ²·tr(Σ⁻¹)/(N_t − p − 1). NaN where that does not apply: covariances that differ, N_t ≤ p + 1, noise that goes with
-    the row, a parameter per task, or a singular Σ.
+    With one covariance Σ for all N_t rows so far, the information is Wishart and the error is
+    σ²·tr(Σ⁻¹)/(N_t − p − 1). NaN if that does not apply: covariances that differ, N_t ≤ p + 1, heteroscedastic noise, a
+    parameter per task, or a singular Σ.
 
     Parameters
     ----------

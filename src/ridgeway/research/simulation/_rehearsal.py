@@ -1,13 +1,13 @@
-"""The penalties of `crr:best`: λ_t of least expected error after task t, averaged over a few designs of their own."""
+"""The penalties of `crr:best`: λ_t of least expected error after task t, averaged over a few separate designs."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.linalg import one_thread
+from ridgeway.kernels import single_threaded
 from ridgeway.research.simulation._core import updated_moment
 from ridgeway.research.simulation._draws import REHEARSAL, Draws
 from ridgeway.research.simulation._setting import Setting
-from ridgeway.research.simulation._task import Past, SharedTask
+from ridgeway.research.simulation._shared_task import Past, SharedTask
 
 __all__ = ["best_penalties"]
 
@@ -19,8 +19,8 @@ ROUNDS = 6
 
 
 def best_penalties(setting: Setting, seed: int, noise_variance: float) -> list[float]:
-    """Return λ_1, …, λ_T, each of least expected error given those before it. O(T·p³) a design."""
-    with one_thread():
+    """Return λ_1, …, λ_T, each of least expected error given those before it. O(T·p³) per design."""
+    with single_threaded():
         p, drift = setting.n_features, setting.distance**2 / setting.n_features
         courses = [Draws(setting, seed, number, REHEARSAL).designs() for number in range(N_DESIGNS)]
         moments = [np.eye(p) for _ in courses]
@@ -55,7 +55,7 @@ def _terms(task: SharedTask, moment: Array, noise: Array) -> tuple[Array, Array,
 
 
 def least_error_weight(values: Array, errors: Array, spread: Array) -> float:
-    """Return the weight ≥ 0 that minimises Σ_j (weight²·e_j + s_j)/(weight + g_j)², by a grid that closes in on it."""
+    """Return the weight ≥ 0 that minimises Σ_j (weight²·e_j + s_j)/(weight + g_j)², by a grid that is refined."""
     if not len(values) or not spread.any():
         return 0.0
 

@@ -1,20 +1,20 @@
-"""The paper's two figures, run again, with a verdict on each of its claims."""
+"""The paper's two figures, reproduced, with a verdict on each of its claims."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from ridgeway._checks import whole
 from ridgeway._files import TEMPORARY, atomic_file
 from ridgeway._optional import require
 from ridgeway.errors import RunFolderError
-from ridgeway.research.simulation import _checks as checks
 from ridgeway.research.simulation._claims import (
     CLAIMS,
     CLEAR,
     CONSTANT,
     RULES,
     WORSE,
-    Claim,
     Evidence,
+    ExperimentClaim,
     Finding,
     rule_rows,
     said,
@@ -27,7 +27,7 @@ __all__ = ["reproduce"]
 
 METHODS = ("mn", *RULES, "gr", "gr:optimal", "gr:diagonal", "es", "oracle")
 SHOWN = ("mn", "crr:1", "crr:best", "crr:max", "gr", "oracle")
-"""What the figures show."""
+"""The methods in the figures."""
 RUNS = {"no-shift": "none", "paper-shift": "paper"}
 PAGE = "reproduction.md"
 FIGURES = ("figure-1", "figure-2")
@@ -43,13 +43,13 @@ def reproduce(
     *,
     resume: bool = False,
     progress: Callable[[int, int], object] | None = None,
-) -> list[tuple[Claim, Finding]]:
+) -> list[tuple[ExperimentClaim, Finding]]:
     """Run the paper's four settings with drawn noise, draw its two figures, and judge its claims.
 
     Parameters
     ----------
     out : path
-        A new or empty folder. It gets the runs, figure-1 and figure-2 as PNG and SVG, and reproduction.md.
+        A new or empty folder for the runs, figure-1 and figure-2 as PNG and SVG, and reproduction.md.
     repetitions, seed : int
         At least 2 repetitions; the paper has 100.
     n_jobs, resume, progress
@@ -57,13 +57,13 @@ def reproduce(
 
     Returns
     -------
-    list of (Claim, Finding)
+    list of (ExperimentClaim, Finding)
     """
     require("pyarrow", "matplotlib", extra="simulation")
     from ridgeway.research.simulation import figures
 
-    checks.whole(repetitions, "repetitions", least=2)
-    checks.whole(seed, "seed", least=0)
+    whole(repetitions, "repetitions", least=2)
+    whole(seed, "seed", least=0)
     folder = Path(out)
     _check_folder(folder, resume=resume)
     found, expected = {}, {}
@@ -96,7 +96,7 @@ def reproduce(
 
 
 def _share(progress: Callable[[int, int], object] | None, number: int) -> Callable[[int, int], object] | None:
-    """Return the progress of one of the runs as that of all."""
+    """Return the progress of one run as progress of all runs."""
     if progress is None:
         return None
     return lambda done, total: progress(number * total + done, len(RUNS) * total)
@@ -108,24 +108,24 @@ def _check_folder(folder: Path, *, resume: bool) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise RunFolderError(f"{folder} cannot be used as a folder: {error.strerror}. Name another.") from None
+        raise RunFolderError(f"{folder} cannot be used as a folder: {error.strerror}. Choose another.") from None
     foreign = [name for name in entries if name not in OWN]
     if foreign:
-        raise RunFolderError(f"{folder} holds something else ({foreign[0]}). Name a new or empty folder.")
+        raise RunFolderError(f"{folder} contains something else ({foreign[0]}). Choose a new or empty folder.")
     if entries and not resume:
-        raise RunFolderError(f"{folder} holds a reproduction already. Continue it with --resume, or name another.")
+        raise RunFolderError(f"{folder} already contains a reproduction. Continue it with --resume, or choose another.")
 
 
-def _page(evidence: Evidence, judged: list[tuple[Claim, Finding]]) -> Iterator[str]:
+def _page(evidence: Evidence, judged: list[tuple[ExperimentClaim, Finding]]) -> Iterator[str]:
     """Yield the lines of reproduction.md."""
     description = evidence.plain.description
-    yield "# The paper's experiments, run again"
+    yield "# The paper's experiments, reproduced"
     yield ""
     yield (
         f"T = 20 tasks, n = 150 rows each, p = 200 features, {description.repetitions} repetitions, noise drawn, seed "
         f"{description.seed}, Ridgeway {description.version}. Made by `ridgeway reproduce`; errors are ‖ŵ_t − w_*‖², "
-        "in brackets the standard error of the mean. The shift is the paper's: each task's variances are 100 with "
-        "probability 0.01 and otherwise 1."
+        "with the standard error of the mean in parentheses. The shift is the paper's: each variance of a task is 100 "
+        "with probability 0.01 and otherwise 1."
     )
     yield ""
     yield "## Claims"
@@ -136,14 +136,15 @@ def _page(evidence: Evidence, judged: list[tuple[Claim, Finding]]) -> Iterator[s
         yield f"| {claim.figure} | {claim.text} | **{finding.outcome}** | {finding.measured} |"
     yield ""
     yield (
-        "The paper does not say which λ_t its continual ridge used, so its claims are tried with several: constant "
-        "(`crr:0.01` to `crr:10`), t − 1, of least expected error at each step (`crr:best`), tr(H̃_t)/p (`crr:trace`), "
-        "the largest eigenvalue of H̃_t (`crr:max`) and of Σ_t (`crr:task-max`). A rule shows that the shift makes CRR "
-        f"worse if the error at the end is at least {WORSE:g} times as large, beyond {CLEAR:g} standard errors; an "
-        f"error is about constant if its largest mean is at most {CONSTANT:g} times its smallest. At σ² = 1:"
+        "The paper does not say which λ_t its continual ridge used, so its claims are tried with several: constants "
+        "(`crr:0.01` to `crr:10`), t − 1, the λ_t of least expected error at each step (`crr:best`), tr(H̃_t)/p "
+        "(`crr:trace`), and the largest eigenvalues of H̃_t (`crr:max`) and of Σ_t (`crr:task-max`). A rule shows that "
+        f"the shift makes CRR worse if the error at the end is at least {WORSE:g} times as large and the difference "
+        f"exceeds {CLEAR:g} standard errors; an error is about constant if its largest mean is at most {CONSTANT:g} "
+        "times its smallest. At σ² = 1:"
     )
     yield ""
-    yield "| rule | no shift, t = 1 | t = 20 | shift, t = 1 | t = 20 | with over without |"
+    yield "| rule | no shift, t = 1 | t = 20 | shift, t = 1 | t = 20 | ratio at t = 20 |"
     yield "|---|---|---|---|---|---|"
     for row in rule_rows(evidence):
         yield f"| {' | '.join(row)} |"
@@ -155,8 +156,8 @@ def _page(evidence: Evidence, judged: list[tuple[Claim, Finding]]) -> Iterator[s
         yield f"![Error after each task: {caption}](figure-{number}.png)"
         yield ""
         yield (
-            f"Figure {number}: {caption}. Bands: two standard errors on either side. Dashed: the expected error, "
-            f"exact given the designs, mean over {EXPECTED_DESIGNS} of them."
+            f"Figure {number}: {caption}. Bands: two standard errors on either side. Dashed: the exact expected error "
+            f"given the designs, averaged over {EXPECTED_DESIGNS} of them."
         )
     for words, results in (("without a shift", evidence.plain), ("with the paper's shift", evidence.shifted)):
         yield ""

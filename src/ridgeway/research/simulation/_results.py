@@ -1,4 +1,4 @@
-"""What a simulation found, as arrays, as tidy tables, and as Parquet files."""
+"""The results of a simulation as arrays, tidy tables and Parquet files."""
 
 import json
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Description:
-    """What was asked for: all that the numbers depend on.
+    """The description of a run: all that its numbers depend on.
 
     Attributes
     ----------
@@ -44,15 +44,15 @@ class Description:
     version: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
+        """Return the description in a form that JSON can store."""
         return {"format": FORMAT, **vars(self), "methods": list(self.methods), "setting": self.setting.as_dict()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Description":
-        """Return what `as_dict` described, or raise."""
+        """Return the description from `as_dict`, or raise."""
         if values.get("format") != FORMAT:
             raise InvalidDataError(
-                f"this run has format {values.get('format')!r}; this version of Ridgeway reads {FORMAT}. Update it."
+                f"this run has format {values.get('format')!r}; this Ridgeway reads format {FORMAT}. Upgrade it."
             )
         given = {name: value for name, value in values.items() if name != "format"}
         given |= {"setting": Setting.from_dict(given["setting"]), "methods": tuple(given["methods"])}
@@ -120,14 +120,14 @@ class Results:
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> Any:
-        """Return `to_arrow` as a polars DataFrame; polars is a package of its own to install."""
+        """Return `to_arrow` as a polars DataFrame."""
         require("polars", extra="frame")
         import polars
 
         return polars.from_arrow(self.to_arrow())
 
     def save(self, folder: str | Path) -> None:
-        """Write results.parquet and directions.parquet into a folder that exists, each whole or not at all."""
+        """Write results.parquet and directions.parquet into an existing folder, each atomically."""
         require("pyarrow", extra="simulation")
         from pyarrow import parquet
 
@@ -146,13 +146,14 @@ class Results:
             tables = [parquet.read_table(Path(folder) / name) for name in (TABLE, DIRECTIONS)]
         except FileNotFoundError:
             raise InvalidDataError(
-                f"{folder} holds no finished run ({TABLE} and {DIRECTIONS}). Finish it with --resume, or name another."
+                f"{folder} does not contain a finished run ({TABLE} and {DIRECTIONS}). Finish it with --resume, or "
+                "choose another folder."
             ) from None
         except (OSError, pyarrow.ArrowException) as error:
             raise InvalidDataError(f"the run in {folder} cannot be read: {_first_line(error)}") from None
         texts = [(table.schema.metadata or {}).get(KEY) for table in tables]
         if texts[0] is None or texts[0] != texts[1]:
-            raise InvalidDataError(f"the tables in {folder} are not those of one run of Ridgeway.")
+            raise InvalidDataError(f"the tables in {folder} do not belong to one run of Ridgeway.")
         description = Description.from_dict(json.loads(texts[0]))
         setting = description.setting
         shape = (description.repetitions, len(setting.noise_variance), len(description.methods), -1)

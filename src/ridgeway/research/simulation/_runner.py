@@ -14,34 +14,35 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
+from ridgeway._checks import one_of, whole
 from ridgeway._optional import require
 from ridgeway.errors import InvalidParameterError
-from ridgeway.linalg import one_thread
-from ridgeway.research.simulation import _checks as checks
+from ridgeway.kernels import single_threaded
 from ridgeway.research.simulation._core import drawn_repetition, exact_repetition
 from ridgeway.research.simulation._folder import Part, RunFolder
-from ridgeway.research.simulation._methods import Method, PooledMethod, find_methods
+from ridgeway.research.simulation._forms import Form, PooledMethod
 from ridgeway.research.simulation._rehearsal import best_penalties
 from ridgeway.research.simulation._results import Description, Results
+from ridgeway.research.simulation._rules import BEST, forms_of
 from ridgeway.research.simulation._setting import Setting
 
 __all__ = ["EXPECTED_DESIGNS", "expectation", "run"]
 
 BATCH = 2
-"""Repetitions that one worker does in one go. Batch k has those from 2k on, whoever does it and whenever."""
+"""Repetitions per batch. Batch k has the repetitions 2k and 2k + 1, whichever worker runs it."""
 
 EXPECTED_DESIGNS = 4
-"""Designs over which expectations are averaged that are laid over drawn errors."""
+"""Designs over which the expected errors in a figure of drawn errors are averaged."""
 
 PATIENCE = 1.0
-"""Seconds between two looks of a worker at whether its parent is still there."""
+"""Seconds between two checks of a worker that its parent is alive."""
 
 AVERAGING = {"exact": exact_repetition, "drawn": drawn_repetition}
 
 
 def run(
     setting: Setting,
-    methods: str | Sequence[str],
+    methods: str | Sequence[Any],
     repetitions: int = 100,
     seed: int = 0,
     n_jobs: int | None = 1,
@@ -53,24 +54,24 @@ def run(
 ) -> Results:
     """Simulate, and return one error per repetition, noise level, method and task.
 
-    Every repetition has random streams of its own, from the seed and its number, and is computed with one BLAS thread:
-    the result is bitwise the same for any `n_jobs`, in any order, and after any interruption.
+    Every repetition has its own random streams, made from the seed and its number, and runs with one BLAS thread: the
+    result is bitwise the same for any `n_jobs`, in any order, and after any interruption.
 
     Parameters
     ----------
     setting : Setting
-    methods : sequence of str, or one str with commas
-        `simulation.METHODS` lists them.
+    methods : sequence of names, policies and forms, or one text with commas
+        Names of the `catalogue` (`catalogue.known()` lists them), each `weights.DesignPolicy`, or a form of this
+        package such as `Update`. Names are resolved here; worker processes receive objects.
     repetitions, seed : int
     n_jobs : int or None
-        joblib's: workers, -1 for all cores, None for what `joblib.parallel_config` says. The backend is joblib's
-        current one.
+        As in joblib: the number of workers, -1 for all cores, None for the setting of `joblib.parallel_config`.
     averaging : {"exact", "drawn"}
         "exact" computes the expected error given the designs, over noise and parameters; "drawn" draws them.
     out : path, optional
-        A new or empty folder. Batches of repetitions are written there as they finish, in the end the tables.
+        A new or empty folder. Batches of repetitions are written there as they finish, and finally the tables.
     resume : bool
-        Continue the run that `out` holds.
+        Continue the run in `out`. Policies and forms are compared by name.
     progress : callable of (done, total), optional
         Called with the number of repetitions done, at the start and after each batch.
 
@@ -81,9 +82,9 @@ def run(
     Raises
     ------
     InvalidParameterError
-        For a setting or method that cannot be; nothing has been written then.
+        If the setting or a method is invalid. Nothing is written then.
     RunFolderError
-        For a folder that cannot be written to, or that holds something else or another run.
+        If the folder cannot be written to, or contains something else or another run.
 
     Examples
     --------
@@ -95,20 +96,24 @@ def run(
     >>> bool(abs(found.of("gr") - found.of("oracle")).max() < 1e-12)
     True
     """
-    description = _described(setting, methods, repetitions, seed, averaging)
+    if not isinstance(setting, Setting):
+        raise InvalidParameterError(f"setting must be a simulation.Setting; got {setting!r}.")
+    forms = forms_of(methods, setting)
+    description = _described(setting, forms, repetitions, seed, averaging)
     if n_jobs is not None and n_jobs >= 0:
-        checks.whole(n_jobs, "n_jobs")
+        whole(n_jobs, "n_jobs")
+    batches = range(-(-repetitions // BATCH))
     if out is None:
-        return _gathered(description, dict(_parts(description, range(_n_batches(repetitions)), n_jobs, progress, 0)))
+        return _gathered(description, dict(_parts(description, forms, batches, n_jobs, progress, 0)))
     require("pyarrow", extra="simulation")
     folder = RunFolder.open(out, description, resume=resume)
     if folder.is_finished:
         folder.tidy()
         return Results.load(folder.path)
-    done = {index: part for index in range(_n_batches(repetitions)) if (part := folder.part(index)) is not None}
-    missing = [index for index in range(_n_batches(repetitions)) if index not in done]
+    done = {index: part for index in batches if (part := folder.part(index)) is not None}
+    missing = [index for index in batches if index not in done]
     finished = sum(len(part.errors) for part in done.values())
-    for index, part in _parts(description, missing, n_jobs, progress, finished):
+    for index, part in _parts(description, forms, missing, n_jobs, progress, finished):
         folder.write_part(index, part)
         done[index] = part
     results = _gathered(description, done)
@@ -116,16 +121,17 @@ def run(
     return results
 
 
-def expectation(results: Results, n_jobs: int | None = 1, *, methods: Sequence[str] | None = None) -> Results | None:
-    """Compute the expected errors of a few of the designs of a run with drawn noise; None for one that was exact.
+def expectation(results: Results, n_jobs: int | None = 1, *, methods: Sequence[Any] | None = None) -> Results | None:
+    """Compute the expected errors for a few designs of a run with drawn noise; None if the run was exact.
 
     Parameters
     ----------
     results : Results
     n_jobs : int or None
         As for `run`.
-    methods : sequence of str, optional
-        Those wanted; all that have an expectation if not given.
+    methods : sequence of names, policies and forms, optional
+        All that have an expectation if not given. Methods that were passed to `run` as objects, and are not
+        registered, must be passed again.
 
     Returns
     -------
@@ -134,45 +140,37 @@ def expectation(results: Results, n_jobs: int | None = 1, *, methods: Sequence[s
     description = results.description
     if description.averaging == "exact":
         return None
-    found = find_methods(description.methods if methods is None else methods, description.setting)
-    names = [method.name for method in found if not _is_nonlinear(method)]
+    found = forms_of(description.methods if methods is None else methods, description.setting)
+    linear = [form for form in found if not _is_nonlinear(form)]
     repetitions = min(EXPECTED_DESIGNS, description.repetitions)
-    return run(description.setting, names, repetitions, description.seed, n_jobs) if names else None
+    return run(description.setting, linear, repetitions, description.seed, n_jobs) if linear else None
 
 
-def _is_nonlinear(method: Method) -> bool:
-    return isinstance(method, PooledMethod) and method.second_moment is None
+def _is_nonlinear(form: Form) -> bool:
+    return isinstance(form, PooledMethod) and form.second_moment is None
 
 
-def _described(
-    setting: Setting, methods: str | Sequence[str], repetitions: int, seed: int, averaging: str
-) -> Description:
-    if not isinstance(setting, Setting):
-        raise InvalidParameterError(f"setting must be a simulation.Setting; got {setting!r}.")
-    found = find_methods(methods, setting)
-    checks.one_of(averaging, tuple(AVERAGING), "averaging")
-    nonlinear = [method.name for method in found if _is_nonlinear(method)]
+def _described(setting: Setting, forms: Sequence[Form], repetitions: int, seed: int, averaging: str) -> Description:
+    one_of(averaging, tuple(AVERAGING), "averaging")
+    nonlinear = [form.name for form in forms if _is_nonlinear(form)]
     if nonlinear and averaging == "exact":
         raise InvalidParameterError(
-            f"{', '.join(nonlinear)}: not linear in the targets, so that its expected error cannot be computed. "
-            "Draw the noise: averaging='drawn'."
+            f"{', '.join(nonlinear)}: not linear in the targets, so there is no formula for the expected error. Draw "
+            "the noise instead: averaging='drawn'."
         )
     return Description(
         setting=setting,
-        methods=tuple(method.name for method in found),
-        repetitions=checks.whole(repetitions, "repetitions"),
-        seed=checks.whole(seed, "seed", least=0),
+        methods=tuple(form.name for form in forms),
+        repetitions=whole(repetitions, "repetitions"),
+        seed=whole(seed, "seed", least=0),
         averaging=averaging,
         version=version("ridgeway"),
     )
 
 
-def _n_batches(repetitions: int) -> int:
-    return -(-repetitions // BATCH)
-
-
 def _parts(
     description: Description,
+    forms: Sequence[Form],
     indices: Sequence[int],
     n_jobs: int | None,
     progress: Callable[[int, int], object] | None,
@@ -183,14 +181,14 @@ def _parts(
     report(done, description.repetitions)
     if not indices:
         return
-    wanted = "crr:best" in description.methods
+    wanted = BEST in description.methods
     schedules = _schedules(description.setting, description.seed, n_jobs) if wanted else {}
     try:
         parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
-    except ValueError as error:  # results could not be written as they finish
-        raise InvalidParameterError(f"joblib: {error}. Take another backend, as loky.") from None
+    except ValueError as error:  # the backend returns all results at the end; they are written as they finish
+        raise InvalidParameterError(f"joblib: {error}. Use another backend, such as loky.") from None
     for index, part in parallel(
-        delayed(_worked)(os.getpid(), _batch, description, schedules, index) for index in indices
+        delayed(_worked)(os.getpid(), _batch, description, forms, schedules, index) for index in indices
     ):
         yield index, part
         done += len(part.errors)
@@ -208,7 +206,7 @@ def _schedules(setting: Setting, seed: int, n_jobs: int | None) -> dict[float, l
 
 
 def _worked(parent: int, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function; in a worker process, see to it first that the worker ends with its parent and not before."""
+    """Call a function; in a worker process, first make sure that the worker ends with its parent and not before."""
     if os.getpid() != parent:
         _attach(parent)
     return function(*arguments)
@@ -216,10 +214,10 @@ def _worked(parent: int, function: Callable[..., Any], *arguments: Any) -> Any:
 
 @cache
 def _attach(parent: int) -> None:
-    """Leave Ctrl-C to the parent, which ends its workers itself; end when the parent is gone, killed or not."""
-    with suppress(ValueError):  # not the main thread, as on a cluster: Ctrl-C does not come there
+    """Leave Ctrl-C to the parent, which ends its workers itself; end if the parent is gone."""
+    with suppress(ValueError):  # not the main thread, as on a cluster: Ctrl-C does not arrive there
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if os.getppid() == parent:  # else another machine, or a worker of a worker
+    if os.getppid() == parent:  # otherwise another machine, or a worker of a worker
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
@@ -229,13 +227,14 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _batch(description: Description, schedules: Mapping[float, Sequence[float]], index: int) -> tuple[int, Part]:
-    """Do one batch; this is what a worker runs."""
-    methods = find_methods(description.methods, description.setting)
+def _batch(
+    description: Description, forms: Sequence[Form], schedules: Mapping[float, Sequence[float]], index: int
+) -> tuple[int, Part]:
+    """Run one batch; this is what a worker calls."""
     simulate = AVERAGING[description.averaging]
     numbers = range(index * BATCH, min((index + 1) * BATCH, description.repetitions))
-    with one_thread():
-        outcomes = [simulate(description.setting, methods, description.seed, number, schedules) for number in numbers]
+    with single_threaded():
+        outcomes = [simulate(description.setting, forms, description.seed, number, schedules) for number in numbers]
     return index, Part(
         np.stack([outcome.errors for outcome in outcomes]),
         np.stack([outcome.direction_errors for outcome in outcomes]),

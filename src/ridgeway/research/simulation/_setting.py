@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ridgeway._checks import flag, nonnegative, one_of, whole
 from ridgeway.errors import InvalidParameterError
-from ridgeway.research.simulation import _checks as checks
+from ridgeway.research.simulation import _setting_checks as checks
 
 __all__ = ["Setting"]
 
@@ -32,26 +33,26 @@ class Setting:
     noise_variance : float or sequence of floats
         σ² ≥ 0. Several levels share their designs, and their noise up to its scale.
     shift : {"none", "paper"}
-        "none": Σ_t = I. "paper": diagonal, each entry 100 with probability 0.01 and otherwise 1, drawn anew for each
+        "none": Σ_t = I. "paper": diagonal, each entry 100 with probability 0.01 and otherwise 1, drawn for each
         task and repetition.
     covariance : array of shape (p,), (p, p), (T, p) or (T, p, p), optional
-        Σ_t instead: a diagonal or a positive semidefinite matrix, one for all tasks or one each.
+        Σ_t instead: a diagonal or a positive semidefinite matrix, for all tasks or one per task.
     rotate : bool
-        Turn each Σ_t by a random rotation of its own, so that covariances no longer commute.
+        Rotate each Σ_t by its own random rotation, so that the covariances no longer commute.
     signal : "dense" or "sparse:k"
         w_* ~ N(0, I), or k random entries from N(0, p/k) and zeros; E[w_*w_*ᵀ] = I in both.
     noise : "gaussian", "laplace", "t:df" or "heteroscedastic"
-        The law of ε, scaled to the variance σ². The last is normal with variance σ²·z², z the row's first standard
-        normal, so that the variance goes with the row.
+        The law of ε, scaled to the variance σ². The last is normal with variance σ²·z², where z is the first standard
+        normal of the row, so the variance depends on the row.
     distance : float
-        w_t = w_* + distance·u_t with u_t uniform on the unit sphere: a parameter per task. Errors are measured
-        against w_*.
+        w_t = w_* + distance·u_t with u_t uniform on the unit sphere: a parameter per task. Errors are relative to
+        w_*.
     order : "given", "repeated:K", "adversarial" or sequence of T ints
-        Which covariance is met when: a new one each time; K of them in turn, with new rows; the most informative
-        first (largest n_t·tr Σ_t), so that a method that forgets has the most to lose; or numbers from 1.
+        Which covariance each task has: a new one each; K of them in turn, with new rows; the most informative first
+        (largest n_t·tr Σ_t), which is hardest for a method that forgets; or the numbers of the covariances, from 1.
     statistics : bool
-        Where n_t > p, draw X_tᵀX_t (Wishart, by Bartlett's decomposition) and X_tᵀε_t given it instead of rows: the
-        same law in less time. For Gaussian noise.
+        If n_t > p, draw X_tᵀX_t (Wishart, by Bartlett's decomposition) and X_tᵀε_t given it instead of rows: the same
+        law in less time. For Gaussian noise.
 
     Examples
     --------
@@ -89,32 +90,32 @@ class Setting:
         order: str | Sequence[int] = "given",
         statistics: bool = False,
     ) -> None:
-        tasks, features = checks.whole(n_tasks, "n_tasks"), checks.whole(n_features, "n_features")
+        tasks, features = whole(n_tasks, "n_tasks"), whole(n_features, "n_features")
         checked = {
             "n_tasks": tasks,
             "n_samples": checks.sample_counts(n_samples, tasks, features),
             "n_features": features,
             "noise_variance": checks.noise_levels(noise_variance),
-            "shift": checks.one_of(shift, SHIFTS, "shift"),
+            "shift": one_of(shift, SHIFTS, "shift"),
             "covariance": checks.covariances(covariance, tasks, features),
-            "rotate": checks.flag(rotate, "rotate"),
+            "rotate": flag(rotate, "rotate"),
             "signal": checks.signal_law(signal, features),
             "noise": checks.noise_law(noise),
-            "distance": checks.nonnegative(distance, "distance"),
+            "distance": nonnegative(distance, "distance"),
             "order": checks.task_order(order, tasks),
-            "statistics": checks.flag(statistics, "statistics"),
+            "statistics": flag(statistics, "statistics"),
         }
         if covariance is not None and shift != "none":
-            raise InvalidParameterError(f"shift={shift!r} and a covariance exclude each other. Leave out one.")
+            raise InvalidParameterError(f"pass either shift={shift!r} or a covariance, not both.")
         if statistics and noise != "gaussian":
             raise InvalidParameterError(
-                f"statistics can be drawn for gaussian noise only; got noise={noise!r}. Draw rows instead."
+                f"statistics=True requires gaussian noise; got noise={noise!r}. Draw rows instead."
             )
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the setting as what JSON can hold; `from_dict` is its inverse, bit for bit."""
+        """Return the setting in a form that JSON can store; `from_dict` restores it exactly."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         listed = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
         if self.covariance is not None:

@@ -1,6 +1,6 @@
-"""Pictures of results: error, forgetting and error by direction; bands over repetitions; theory dashed.
+"""Figures of results: error, forgetting and error by direction; bands over repetitions; theory dashed.
 
-Colours are those of Okabe and Ito, which the colour-blind can tell apart; markers and dashes tell them apart in print.
+The colours are those of Okabe and Ito, which colour-blind readers can tell apart; markers and dashes help in print.
 """
 
 from collections.abc import Sequence
@@ -32,9 +32,9 @@ COLOURS = {"mn": RED, "gr": GREEN, "es": PURPLE}
 RIDGES = (BLUE, SKY, ORANGE, YELLOW)
 MARKERS = "osv^DPX*<>hd"
 BAND = 2.0
-"""Standard errors on either side of a mean."""
+"""Half the width of a band, in standard errors."""
 MOST_GROUPS = 20
-"""Groups of directions of similar information."""
+"""The largest number of groups of directions with similar information."""
 WIDTH, HEIGHT = 4.6, 4.0
 LABELS = {
     "mn": "MN", "crr:best": "CRR, best λ at each step", "crr:trace": "CRR, λ = tr(H̃)/p",
@@ -54,7 +54,7 @@ class Panel:
     results : Results
     noise_variance : float
     expected : Results or None
-        Expectations to lay over it, dashed.
+        Expectations to draw on top, dashed.
     """
 
     title: str
@@ -64,7 +64,7 @@ class Panel:
 
 
 def draw_panels(panels: Sequence[Panel], methods: Sequence[str]) -> "Figure":
-    """Draw the mean error of methods against the task, a panel beside the other, on one logarithmic scale."""
+    """Draw the mean error of methods against the task, in panels side by side, on one logarithmic scale."""
     figure, axes = _figure(len(panels))
     styles = _styles(methods)
     for axis, panel in zip(axes, panels, strict=True):
@@ -87,7 +87,7 @@ def draw_panels(panels: Sequence[Panel], methods: Sequence[str]) -> "Figure":
 
 
 def draw_errors(results: Results, expected: Results | None = None) -> "Figure":
-    """Draw the error against the task, a panel for each noise level."""
+    """Draw the error against the task, one panel per noise level."""
     levels = results.description.setting.noise_variance
     panels = [Panel(f"σ² = {level:g}", results, level, expected) for level in levels]
     return draw_panels(panels, results.description.methods)
@@ -97,7 +97,7 @@ def draw_forgetting(results: Results) -> "Figure":
     """Draw F_t against the task: above zero, something was forgotten."""
     setting, methods = results.description.setting, results.description.methods
     if setting.n_tasks < 2:
-        raise InvalidDataError("forgetting needs at least two tasks; this run has one.")
+        raise InvalidDataError("forgetting requires at least two tasks; this run has one.")
     figure, axes = _figure(len(setting.noise_variance))
     styles, forgetting = _styles(methods), results.forgetting()
     tasks = np.arange(2, setting.n_tasks + 1)
@@ -114,7 +114,7 @@ def draw_forgetting(results: Results) -> "Figure":
 
 
 def draw_directions(results: Results) -> "Figure":
-    """Draw the error after the last task in each direction, against what the population says about that direction."""
+    """Draw the error in each direction after the last task, against the information of the population about it."""
     setting, methods = results.description.setting, results.description.methods
     figure, axes = _figure(len(setting.noise_variance))
     styles = _styles(methods)
@@ -128,20 +128,20 @@ def draw_directions(results: Results) -> "Figure":
         if level > 0.0:
             axis.plot(grid, level / (level + grid), color=BLACK, linestyle=(0, (4, 2)), linewidth=0.9)
         axis.set(title=f"σ² = {level:g}", xlabel="information Σ n γ of the direction", xscale="log", yscale="log")
-        axis.xaxis.set_minor_formatter("")  # over less than a decade their labels overlap
+        axis.xaxis.set_minor_formatter("")  # within a decade their labels would overlap
     axes[0].set_ylabel("squared error in one direction, at the end")
     _add_legend(figure, axes[0], "optimum σ²/(σ² + Σ n γ)")
     return figure
 
 
 def save(figure: "Figure", folder: Path, name: str) -> list[Path]:
-    """Write a figure as PNG and SVG, each whole or not at all."""
+    """Write a figure as PNG and SVG, each atomically."""
     paths = [folder / f"{name}.png", folder / f"{name}.svg"]
     for path in paths:
         metadata = {"Software": None} if path.suffix == ".png" else {"Date": None}
         with atomic_file(path) as file:
             figure.savefig(file, format=path.suffix[1:], dpi=130, metadata=metadata)
-        figure.set_layout_engine("none")  # what was laid out stays so
+        figure.set_layout_engine("none")  # keep the layout
     return paths
 
 
@@ -150,7 +150,7 @@ def _figure(n_panels: int) -> tuple["Figure", list["Axes"]]:
     import matplotlib
     from matplotlib.figure import Figure
 
-    matplotlib.rcParams["svg.hashsalt"] = "ridgeway"  # the same figure, the same bytes
+    matplotlib.rcParams["svg.hashsalt"] = "ridgeway"  # the same figure gives the same bytes
     figure = Figure(figsize=(WIDTH * n_panels, HEIGHT), layout="constrained")
     axes = figure.subplots(1, n_panels, sharey=True, squeeze=False)
     for axis in axes[0]:
@@ -165,7 +165,7 @@ def _styles(methods: Sequence[str]) -> dict[str, dict[str, Any]]:
     for i, method in enumerate(methods):
         kind = method.partition(":")[0]
         if method == "oracle":
-            # GR with H̃ is the oracle: rings around its marks show both.
+            # GR with H̃ equals the oracle: rings around its markers show both.
             styles[method] = {
                 "color": BLACK,
                 "marker": "o",
@@ -190,12 +190,12 @@ def _draw_band(axis: "Axes", tasks: NDArray[np.int64], values: Array, method: st
 
 
 def _groups(information: Array) -> list[tuple[float, NDArray[np.bool_]]]:
-    """Return groups of directions of similar information, over all repetitions: its mean, and who is in it."""
+    """Return groups of directions with similar information over all repetitions: the mean, and the members."""
     seen = information[information > 0.0]
     values = np.unique(seen.round(9))
     if len(values) > MOST_GROUPS:
         values = np.quantile(seen, np.linspace(0.0, 1.0, MOST_GROUPS + 1)[:-1])
-    # The tolerance keeps what is equal up to rounding together.
+    # The tolerance keeps values together that differ only by rounding.
     places = np.searchsorted(values * (1.0 - 1e-9), information, side="right") - 1
     places[information <= 0.0] = -1
     return [(float(information[places == k].mean()), places == k) for k in np.unique(places[places >= 0])]

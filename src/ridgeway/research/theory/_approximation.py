@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-
-from ridgeway.research.theory._checks import Array
+from numpy.typing import NDArray
 
 __all__ = ["ApproximationConstant", "smallest_constants"]
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,8 +17,8 @@ class ApproximationConstant:
     Attributes
     ----------
     constant : ndarray of shape (T,)
-        The smallest C ≥ 1 for which the condition holds in every direction of the tasks up to t; ∞ where no C
-        does. It bounds the error: 𝓛(ŵ_t) ≤ C · (the optimal error at t).
+        The smallest C ≥ 1 for which the condition holds in every direction of the tasks up to t; ∞ if there is
+        none. It bounds the error: 𝓛(ŵ_t) ≤ C · (the optimal error at t).
     """
 
     constant: Array
@@ -36,7 +37,7 @@ def smallest_constants(eigenvalues: Array, penalties: Array, best: Array, ratios
     """
     with np.errstate(all="ignore"):
         gain, best_gain = eigenvalues / (penalties + eigenvalues), eigenvalues / (best + eigenvalues)
-        # g − g* without cancellation, and its limits where either penalty is infinite.
+        # g − g* without cancellation, and its limits if either penalty is infinite.
         difference = np.where(
             np.isinf(penalties),
             -best_gain,

@@ -3,50 +3,41 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from ridgeway._checks import finite, nonnegative_array, positive, shaped
 from ridgeway.errors import InvalidParameterError
 from ridgeway.research.theory._approximation import ApproximationConstant, smallest_constants
-from ridgeway.research.theory._checks import (
-    Array,
-    broadcast,
-    finite_nonnegative,
-    nonnegative,
-    per_task,
-    positive,
-    positive_number,
-    shaped,
-    step_counts,
-)
 from ridgeway.research.theory._directions import updated_errors
-from ridgeway.research.theory._early_stopping import equivalent_rates
+from ridgeway.research.theory._equivalence import equivalent_rates, step_counts
 
 __all__ = ["CommutingProblem"]
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class CommutingProblem:
     """Tasks with fixed designs, one true parameter and covariances that share their eigenvectors.
 
-    Everything splits into directions j: task t carries the information n_t·γ_j⁽ᵗ⁾ about direction j, and the
-    error of the estimate there starts at e_j⁽⁰⁾ = (u_jᵀw_*)². Below, D_j(t) = σ²/e_j⁽⁰⁾ + n_1γ_j⁽¹⁾ + … +
-    n_tγ_j⁽ᵗ⁾.
+    The problem splits into directions j: task t has the information n_t·γ_j⁽ᵗ⁾ about direction j, and the error of
+    the estimate there starts at e_j⁽⁰⁾ = (u_jᵀw_*)². Below, D_j(t) = σ²/e_j⁽⁰⁾ + n_1γ_j⁽¹⁾ + … + n_tγ_j⁽ᵗ⁾.
 
     Parameters
     ----------
     eigenvalues : array_like of shape (T, p)
-        γ ≥ 0, row t the eigenvalues of Σ_t in the common order of directions. They are taken at their word:
-        set what is zero up to rounding to 0.
+        γ ≥ 0; row t has the eigenvalues of Σ_t in the common order of directions. Any positive value counts as
+        information, so set values that are only rounding to 0.
     n_samples : array_like of shape (T,)
         n_t > 0.
     noise_variance : float
         σ² > 0.
     initial_errors : array_like of shape (p,)
-        e⁽⁰⁾ ≥ 0. Where it is 0 the start is already right: the optimal penalty is ∞ and the error stays 0.
+        e⁽⁰⁾ ≥ 0. If it is 0, the start is already right: the optimal penalty is ∞ and the error stays 0.
 
     Notes
     -----
-    Every method takes O(T·p) time, and memory for at most a few arrays of shape (T, p).
+    Every method takes O(T·p) time and memory.
 
     Examples
     --------
@@ -73,33 +64,32 @@ class CommutingProblem:
         noise_variance: float = 1.0,
         initial_errors: ArrayLike,
     ) -> None:
-        gamma = finite_nonnegative(eigenvalues, "eigenvalues")
+        gamma = finite(nonnegative_array(eigenvalues, "eigenvalues"), "eigenvalues")
         if gamma.ndim != 2 or 0 in gamma.shape:
             raise InvalidParameterError(
-                f"eigenvalues has shape {gamma.shape}; (T, p) with at least one task and direction is needed."
+                f"eigenvalues has shape {gamma.shape}; it must be (T, p), with at least one task and one direction."
             )
         n_tasks, n_directions = gamma.shape
-        counts = shaped(positive(n_samples, "n_samples"), (n_tasks,), "n_samples", "one per task")
-        errors = shaped(
-            finite_nonnegative(initial_errors, "initial_errors"),
-            (n_directions,),
-            "initial_errors",
-            "one per direction",
-        )
+        counts = finite(nonnegative_array(n_samples, "n_samples"), "n_samples")
+        shaped(counts, (n_tasks,), "n_samples", "one per task")
+        if not counts.all():
+            raise InvalidParameterError("n_samples contains 0. Leave out empty tasks.")
+        errors = finite(nonnegative_array(initial_errors, "initial_errors"), "initial_errors")
+        shaped(errors, (n_directions,), "initial_errors", "one per direction")
         object.__setattr__(self, "eigenvalues", gamma)
         object.__setattr__(self, "n_samples", counts)
-        object.__setattr__(self, "noise_variance", positive_number(noise_variance, "noise_variance"))
+        object.__setattr__(self, "noise_variance", positive(noise_variance, "noise_variance"))
         object.__setattr__(self, "initial_errors", errors)
 
     def oracle_error(self) -> Array:
-        """Give the error of pooled least squares after each task.
+        """Return the error of pooled least squares after each task.
 
         Σ_j σ²/(n_1γ_j⁽¹⁾ + … + n_tγ_j⁽ᵗ⁾), Lemma (oracle); corrections row 3 (the factor σ² in its proof).
 
         Returns
         -------
         ndarray of shape (T,)
-            NaN where the pooled information is still singular, for the lemma says nothing there.
+            NaN while the pooled information is singular, a case that the lemma does not cover.
 
         Examples
         --------
@@ -115,14 +105,14 @@ class CommutingProblem:
         return np.where(singular, np.nan, errors)
 
     def optimal_penalties(self) -> Array:
-        """Give the penalties that minimise the error of every direction at every task.
+        """Return the penalties that minimise the error of every direction at every task.
 
         λ_j⁽ᵗ⁾ = D_j(t−1)/n_t, Thm (adaptive ridge), eq. (lambda); corrections rows 2 and 4.
 
         Returns
         -------
         ndarray of shape (T, p)
-            ∞ where the initial error is 0.
+            ∞ if the initial error is 0.
 
         Examples
         --------
@@ -138,11 +128,11 @@ class CommutingProblem:
         return np.divide(denominators, self.n_samples[:, np.newaxis], out=denominators)
 
     def direction_errors(self, penalties: ArrayLike) -> Array:
-        """Give the expected squared error of every direction after each task, for any penalties.
+        """Return the expected squared error of every direction after each task, for any penalties.
 
         E[e_j⁽ᵗ⁾] = (λ²·E[e_j⁽ᵗ⁻¹⁾] + γσ²/n_t)/(λ + γ)², Thm (adaptive ridge), eq. (error_iter); corrections
-        row 1 (n is n_t). Where γ = 0, or λ = ∞, a direction stays as it was; λ = γ = 0 is the limit λ → 0⁺
-        and stays as well.
+        row 1 (n is n_t). If γ = 0 or λ = ∞, a direction stays as it was; λ = γ = 0 is the limit λ → 0⁺, which
+        stays as well.
 
         Parameters
         ----------
@@ -170,7 +160,7 @@ class CommutingProblem:
         return errors
 
     def optimal_error(self) -> Array:
-        """Give the error under the optimal penalties after each task.
+        """Return the error under the optimal penalties after each task.
 
         Σ_j σ²/D_j(t), Thm (adaptive ridge), eq. (main-result).
 
@@ -189,10 +179,10 @@ class CommutingProblem:
         return np.asarray(np.divide(self.noise_variance, denominators, out=denominators).sum(axis=1))
 
     def minimum_norm_bound(self) -> Array:
-        """Give the lower bound on the error of the minimum-norm estimator after each task.
+        """Return the lower bound on the error of the minimum-norm estimator after each task.
 
         σ²·rank_t/(n_t·γ_max⁽ᵗ⁾), which always holds; Thm (min-norm), corrections row 10b. The printed
-        σ²/γ_max is its case rank_t = n_t. A task without information gives the bound 0.
+        σ²/γ_max is the case rank_t = n_t. For a task without information the bound is 0.
 
         Returns
         -------
@@ -210,12 +200,12 @@ class CommutingProblem:
         return np.asarray(self.noise_variance * rank / (self.n_samples * np.where(rank > 0, largest, 1.0)))
 
     def approximation_constant(self, penalties: ArrayLike) -> ApproximationConstant:
-        """Give the factor over the optimal error that Thm (approx) allows these penalties.
+        """Return the factor over the optimal error that Thm (approx) guarantees for these penalties.
 
-        With g = γ/(λ + γ), g* the same at the one-step optimum λ* = σ²/(n_t·E[e_j⁽ᵗ⁻¹⁾]) for the error that
-        this run really has, and ρ = n_tγ/D_j(t−1), the condition is (g − g*)² ≤ C(C−1)ρ²/((1+ρ)(1+Cρ)²). Its
-        right side grows with C, so that the smallest C is the root of a quadratic, and one C must serve all
-        directions and tasks up to t. Thm (approx), eq. (sensitivity); corrections rows 5, 6 and 7.
+        With g = γ/(λ + γ), g* the same at the one-step optimum λ* = σ²/(n_t·E[e_j⁽ᵗ⁻¹⁾]) for the error of these
+        penalties, and ρ = n_tγ/D_j(t−1), the condition is (g − g*)² ≤ C(C−1)ρ²/((1+ρ)(1+Cρ)²). Its right side
+        grows with C, so the smallest C is the root of a quadratic. One C must hold for all directions and tasks up
+        to t. Thm (approx), eq. (sensitivity); corrections rows 5, 6 and 7.
 
         Parameters
         ----------
@@ -249,10 +239,10 @@ class CommutingProblem:
         return ApproximationConstant(np.maximum.accumulate(worst))
 
     def optimal_learning_rates(self, n_steps: ArrayLike) -> Array:
-        """Give the learning rates under which early stopping reaches the optimal error.
+        """Return the learning rates for which early stopping reaches the optimal error.
 
-        (1 − s_jγ_j)^m = D_j(t−1)/D_j(t), Cor. (ES), eq. (eses). Where γ = 0 any rate will do, and 1/(m·λ) is
-        given.
+        (1 − s_jγ_j)^m = D_j(t−1)/D_j(t), Cor. (ES), eq. (eses). If γ = 0, any rate is optimal; 1/(m·λ) is
+        returned.
 
         Parameters
         ----------
@@ -271,14 +261,26 @@ class CommutingProblem:
         array([[0.75      , 3.        ],
                [0.55555556, 0.45454545]])
         """
-        steps = per_task(step_counts(n_steps), len(self.n_samples), "n_steps")
+        steps, n_tasks = step_counts(n_steps), len(self.n_samples)
+        if steps.shape not in ((), (n_tasks,)):
+            raise InvalidParameterError(
+                f"n_steps has shape {steps.shape}; pass one number, or one per task, shape ({n_tasks},)."
+            )
+        steps = np.broadcast_to(steps, n_tasks)
         rates = self.optimal_penalties()
         for t, gamma in enumerate(self.eigenvalues):
             rates[t] = equivalent_rates(gamma, rates[t], steps[t])  # Cor. (ES), eq. (eses)
         return rates
 
     def _penalties(self, penalties: ArrayLike) -> Array:
-        return broadcast(nonnegative(penalties, "penalties"), self.eigenvalues.shape, "penalties")
+        array, shape = nonnegative_array(penalties, "penalties"), self.eigenvalues.shape
+        try:
+            return np.broadcast_to(array, shape)
+        except ValueError:
+            raise InvalidParameterError(
+                f"penalties has shape {array.shape}, which does not match {shape} (tasks, directions). "
+                "For one value per task, pass a column of shape (T, 1)."
+            ) from None
 
     def _prior(self) -> Array:
         with np.errstate(divide="ignore", over="ignore"):

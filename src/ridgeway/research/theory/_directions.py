@@ -1,16 +1,17 @@
-"""One task seen direction by direction: how the error moves, and the one penalty that serves all best."""
+"""One task, direction by direction: how the error changes, and the best single penalty for all directions."""
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from ridgeway.research.theory._checks import Array
+Array = NDArray[np.float64]
 
 GRID_STEP = 0.1
 """Spacing of the search grid in log(penalty): the slope is a sum of bumps of width about 1 on that scale."""
 
 
 def updated_errors(eigenvalues: Array, penalties: Array | float, errors: Array, noise: float) -> Array:
-    """Return (λ²e + γ·noise)/(λ + γ)² for each direction, and e itself where γ = 0 or λ = ∞.
+    """Return (λ²e + γ·noise)/(λ + γ)² for each direction, or e itself if γ = 0 or λ = ∞.
 
     `noise` is σ²/n_t. With n_tγ, n_tλ and σ² in place of γ, λ and σ²/n_t the answer is the same.
     """
@@ -23,9 +24,9 @@ def updated_errors(eigenvalues: Array, penalties: Array | float, errors: Array, 
 def best_isotropic_penalty(eigenvalues: Array, errors: Array, noise: float) -> float:
     """Return the one λ in [0, ∞] that minimises the sum of `updated_errors`, over all of its local minima.
 
-    The derivative of a term is 2γ(λe − noise)/(λ + γ)³: it falls until λ = noise/e and rises from there, so
-    that the minimum lies between the least and the largest of these. ∞ where the task can remove no error.
-    O(p) a point of a grid of at most a few thousand.
+    The derivative of a term is 2γ(λe − noise)/(λ + γ)³: the term falls until λ = noise/e and then rises, so the
+    minimum lies between the smallest and the largest of these. ∞ if the task cannot remove any error. O(p) per
+    point of a grid of at most a few thousand points.
     """
     seen = eigenvalues > 0
     gamma, errors = eigenvalues[seen], errors[seen]
@@ -33,7 +34,7 @@ def best_isotropic_penalty(eigenvalues: Array, errors: Array, noise: float) -> f
         return float(np.inf)
     with np.errstate(divide="ignore", over="ignore"):
         turning = noise / errors
-    # From here on the slope is positive even where a direction with no error left still falls.
+    # Beyond this the slope is positive, even if a direction without error left still falls.
     rising = max(gamma.max(), 8 * noise * (gamma.sum() / (gamma @ errors)))
     low, high = np.log(turning.min()), np.log(min(turning.max(), max(rising, turning.min())))
 

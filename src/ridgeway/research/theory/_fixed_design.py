@@ -1,66 +1,42 @@
-"""Exact risks and optimal choices for any fixed designs, sharing eigenvectors or not."""
+"""Exact risks and optimal choices for any fixed designs, whether their covariances commute or not."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from ridgeway._checks import finite, nonnegative_array, positive, real_array, shaped
 from ridgeway.errors import InvalidParameterError
-from ridgeway.linalg import semidefinite_root, threads_for
-from ridgeway.research.theory._checks import (
-    Array,
-    design_matrices,
-    finite_nonnegative,
-    positive_number,
-    real_array,
-    semidefinite,
-    shaped,
-)
+from ridgeway.linalg import checked_semidefinite, semidefinite_root
+from ridgeway.research.theory._designs import design_matrices
 from ridgeway.research.theory._optimal import best_gains, best_isotropic_penalties, best_weight_matrices
-from ridgeway.research.theory._propagation import ExpectedError, Moments, propagate
-from ridgeway.research.theory._weights import WeightMatrices, gains_from_weights
+from ridgeway.research.theory._policy_gains import WeightMatrices, gains_from_weights
+from ridgeway.research.theory._propagation import ErrorMoments, ExpectedError, propagate
 
 __all__ = ["FixedDesignProblem"]
 
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def _in_few_threads(
-    method: Callable[Concatenate["FixedDesignProblem", P], T],
-) -> Callable[Concatenate["FixedDesignProblem", P], T]:
-    """Give a method the BLAS threads that its problem can use."""
-
-    @wraps(method)
-    def limited(self: "FixedDesignProblem", /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with threads_for(self.designs[0].shape[1]):
-            return method(self, *args, **kwargs)
-
-    return limited
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class FixedDesignProblem:
-    """Tasks y_t = X_tw_* + ε_t with given rows X_t: the error of every linear update, exactly.
+    """Tasks y_t = X_tw_* + ε_t with given rows X_t: the exact error of every linear update.
 
-    No assumption on how the covariances of the tasks relate is made; the models have no intercept and unit
-    sample weights.
+    The covariances of the tasks need not commute. The models have no intercept and unit sample weights.
 
     Parameters
     ----------
     designs : sequence of array_like of shape (n_t, p)
         X_1, …, X_T.
     noise_variance : float
-        σ² > 0, the variance of each entry of ε_t, uncorrelated. The noiseless error is `bias`.
+        σ² > 0, the variance of the uncorrelated entries of ε_t. The error without noise is `bias`.
     signal : float or array_like of shape (p,) or (p, p)
-        w_* itself, or its second moment E[w_*w_*ᵀ] where it is random: a matrix, or a number c for c·I.
+        w_* itself; or, if it is random, its second moment E[w_*w_*ᵀ]: a matrix, or a number c for c·I.
     task_coefs : array_like of shape (T, p), optional
-        A true parameter w_t for each task: y_t = X_tw_t + ε_t. Errors are still measured against `signal`,
-        which must then be a vector; pass signal=task_coefs[-1] to measure against the latest.
+        A true parameter w_t for each task: y_t = X_tw_t + ε_t. Errors are still relative to `signal`, which must then
+        be a vector; pass signal=task_coefs[-1] for errors relative to the latest parameter.
 
     Examples
     --------
@@ -89,22 +65,22 @@ class FixedDesignProblem:
         matrices = design_matrices(designs)
         n_features = matrices[0].shape[1]
         object.__setattr__(self, "designs", matrices)
-        object.__setattr__(self, "noise_variance", positive_number(noise_variance, "noise_variance"))
+        object.__setattr__(self, "noise_variance", positive(noise_variance, "noise_variance"))
         object.__setattr__(self, "signal", _checked_signal(signal, n_features))
         object.__setattr__(self, "task_coefs", self._checked_task_coefs(task_coefs))
 
-    @_in_few_threads
-    def expected_error(self, weight_matrices: WeightMatrices) -> ExpectedError:
-        """Give E‖ŵ_t − w_*‖² after each task under generalized ridge with any weight matrices.
+    def expected_error(self, weights: WeightMatrices) -> ExpectedError:
+        """Return E‖ŵ_t − w_*‖² after each task, for any policy or any weight matrices.
 
-        With K_t = (X_tᵀX_t + n_tH_t)⁻¹X_tᵀ and P_t = I − K_tX_t the error is P_t(ŵ_{t−1} − w_*) + K_tε_t, Thm
-        (adaptive ridge), proof; corrections row 1. Where the inverse does not exist K_t is its limit for H_t
-        + δI, δ → 0⁺: the least change from ŵ_{t−1}.
+        With K_t = (X_tᵀX_t + n_tH_t)⁻¹X_tᵀ and P_t = I − K_tX_t the error is P_t(ŵ_{t−1} − w_*) + K_tε_t, Thm (adaptive
+        ridge), proof; corrections row 1. If the inverse does not exist, K_t is the limit for H_t + δI, δ → 0⁺: the
+        least change from ŵ_{t−1}.
 
         Parameters
         ----------
-        weight_matrices : sequence of T entries, or a policy of `ridgeway.weights`
-            H_t: a number λ in [0, ∞] for λI, a vector (p,) of such numbers for a diagonal, or a positive
+        weights : policy, or sequence of T entries
+            Every `weights.DesignPolicy`, your own included, and `weights.Accumulated` with a given prior and decay. Or
+            H_t for each task: a number λ in [0, ∞] for λI, a vector (p,) of such numbers for a diagonal, or a positive
             semidefinite matrix (p, p).
 
         Returns
@@ -123,16 +99,15 @@ class FixedDesignProblem:
         >>> problem.expected_error([1.0, 5.0]).total
         array([1.2       , 1.11111111])
         """
-        return self.expected_error_of_gains(gains_from_weights(weight_matrices, self.designs))
+        return self.expected_error_of_gains(gains_from_weights(weights, self.designs))
 
-    @_in_few_threads
     def expected_error_of_gains(self, gains: Sequence[ArrayLike]) -> ExpectedError:
-        """Give E‖ŵ_t − w_*‖² after each task under any linear update ŵ_t = ŵ_{t−1} + K_t(y_t − X_tŵ_{t−1}).
+        """Return E‖ŵ_t − w_*‖² after each task under any linear update ŵ_t = ŵ_{t−1} + K_t(y_t − X_tŵ_{t−1}).
 
         Parameters
         ----------
         gains : sequence of array_like of shape (p, n_t)
-            K_1, …, K_T; `optimal_gains` gives the best.
+            K_1, …, K_T; `optimal_gains` returns the best.
 
         Returns
         -------
@@ -150,7 +125,7 @@ class FixedDesignProblem:
         array([0.4])
         """
         steps = list(self._moments(gains))
-        # The drift is present only beside a known w_*, and then the bias is one column.
+        # There is a drift only if w_* is known, and then the bias has one column.
         drift = np.array([step.drift @ (step.drift + 2 * step.bias.sum(axis=1)) for step in steps])
         return ExpectedError(
             bias=np.array([_bias(step) for step in steps]),
@@ -159,16 +134,15 @@ class FixedDesignProblem:
             second_moment=np.array([step.second_moment() for step in steps]),
         )
 
-    @_in_few_threads
-    def expected_forgetting(self, weight_matrices: WeightMatrices) -> Array:
-        """Give the forgetting F_t = (1/(t−1)) Σ_{τ<t} (𝓛_τ(ŵ_t) − 𝓛_τ(ŵ_τ)) after each task.
+    def expected_forgetting(self, weights: WeightMatrices) -> Array:
+        """Return the forgetting F_t = (1/(t−1)) Σ_{τ<t} (𝓛_τ(ŵ_t) − 𝓛_τ(ŵ_τ)) after each task.
 
-        𝓛_τ is E‖ŵ − w_*‖² for every τ, or E‖ŵ − w_τ‖² where tasks have parameters of their own. Above 0
-        something was forgotten. F_1 is NaN: there is nothing to forget yet.
+        𝓛_τ is E‖ŵ − w_*‖² for every τ, or E‖ŵ − w_τ‖² if tasks have their own parameters. F_t > 0 means that something
+        was forgotten. F_1 is NaN: there is nothing to forget yet.
 
         Parameters
         ----------
-        weight_matrices : sequence of T entries, or a policy of `ridgeway.weights`
+        weights : policy, or sequence of T entries
             As for `expected_error`.
 
         Returns
@@ -186,7 +160,7 @@ class FixedDesignProblem:
         >>> problem.expected_forgetting([0.0, 4.0])
         array([   nan, -0.125])
         """
-        steps = list(self._moments(gains_from_weights(weight_matrices, self.designs)))
+        steps = list(self._moments(gains_from_weights(weights, self.designs)))
         shifts = self._shifts()
         errors = np.empty((len(steps), len(steps)))
         for t, step in enumerate(steps):
@@ -198,13 +172,12 @@ class FixedDesignProblem:
         before[0] = np.nan
         return np.asarray(change.sum(axis=1) / before)
 
-    @_in_few_threads
     def optimal_weight_matrices(self) -> Array:
-        """Give the weight matrices of least error after every task, without Assumption (commutable).
+        """Return the weight matrices with the least error after every task, without Assumption (commutable).
 
         H_t = (σ²/n_t)·M_{t−1}⁻¹ with M the second moment of the error, which is (σ²·E[w_*w_*ᵀ]⁻¹ + Σ_{τ<t}
-        X_τᵀX_τ)/n_t. No other choice of weight matrices, now or earlier, gives a smaller M_t, in the order of
-        positive semidefinite matrices. Thm (extension) made exact; corrections row 2.
+        X_τᵀX_τ)/n_t. No other choice of weight matrices, now or earlier, leads to a smaller M_t in the order of
+        positive semidefinite matrices. Thm (extension), made exact; corrections row 2.
 
         Returns
         -------
@@ -213,8 +186,7 @@ class FixedDesignProblem:
         Raises
         ------
         InvalidParameterError
-            If E[w_*w_*ᵀ] is singular, as it is for a single known w_*: then the optimum has no finite H_t,
-            and `optimal_gains` gives it.
+            If E[w_*w_*ᵀ] is singular, as it is for a known w_*: then no finite H_t is optimal; use `optimal_gains`.
 
         Notes
         -----
@@ -231,12 +203,11 @@ class FixedDesignProblem:
         self._need_common_parameter("optimal_weight_matrices")
         return best_weight_matrices(self._signal_moment(), self.designs, self.noise_variance)
 
-    @_in_few_threads
     def optimal_gains(self) -> tuple[Array, ...]:
-        """Give the gains K_t of the linear update of least error after every task, singular cases included.
+        """Return the gains K_t of the linear update with the least error after every task, singular cases included.
 
-        K_t = M_{t−1}X_tᵀ(X_tM_{t−1}X_tᵀ + σ²I)⁻¹, M_t = (I − K_tX_t)M_{t−1}, from a root of M_0 = E[w_*w_*ᵀ]
-        that is never squared. Where M_0 is regular these are the gains of `optimal_weight_matrices`.
+        K_t = M_{t−1}X_tᵀ(X_tM_{t−1}X_tᵀ + σ²I)⁻¹, M_t = (I − K_tX_t)M_{t−1}, computed from a root of M_0 = E[w_*w_*ᵀ].
+        If M_0 is regular, these are the gains of `optimal_weight_matrices`.
 
         Returns
         -------
@@ -257,18 +228,16 @@ class FixedDesignProblem:
         self._need_common_parameter("optimal_gains")
         return best_gains(self._signal_root(), self.designs, self.noise_variance)
 
-    @_in_few_threads
     def optimal_isotropic_penalties(self) -> Array:
-        """Give the penalties of continual ridge that minimise the error after each task in turn.
+        """Return the penalties of continual ridge that minimise the error after each task in turn.
 
-        With Σ_t = V diag(γ) Vᵀ and m_j = v_jᵀM_{t−1}v_j, the error after task t is Σ_j (λ²m_j +
-        γ_jσ²/n_t)/(λ + γ_j)²; all of its local minima in λ are compared. Thm (ridge) measures against this
-        choice.
+        With Σ_t = V diag(γ) Vᵀ and m_j = v_jᵀM_{t−1}v_j, the error after task t is Σ_j (λ²m_j + γ_jσ²/n_t)/(λ + γ_j)²;
+        all of its local minima in λ are compared. Thm (ridge) compares with this choice.
 
         Returns
         -------
         ndarray of shape (T,)
-            λ_t, ∞ where a task can remove no error.
+            λ_t; ∞ if a task cannot remove any error.
 
         Notes
         -----
@@ -284,11 +253,11 @@ class FixedDesignProblem:
         self._need_common_parameter("optimal_isotropic_penalties")
         return best_isotropic_penalties(self._signal_moment(), self.designs, self.noise_variance)
 
-    def _moments(self, gains: Sequence[ArrayLike]) -> Iterator[Moments]:
+    def _moments(self, gains: Sequence[ArrayLike]) -> Iterator[ErrorMoments]:
         if not hasattr(gains, "__len__"):
             raise InvalidParameterError(f"gains must be a list of matrices, one per task; got {gains!r}.")
         if len(gains) != len(self.designs):
-            raise InvalidParameterError(f"gains needs one entry per task, {len(self.designs)}; got {len(gains)}.")
+            raise InvalidParameterError(f"gains has {len(gains)} entries; pass {len(self.designs)}, one per task.")
         checked = [
             shaped(real_array(gain, f"gains[{t}]"), design.shape[::-1], f"gains[{t}]", "(features, rows)")
             for t, (gain, design) in enumerate(zip(gains, self.designs, strict=True))
@@ -300,12 +269,10 @@ class FixedDesignProblem:
             return None
         shape = (len(self.designs), self.designs[0].shape[1])
         coefs = shaped(real_array(task_coefs, "task_coefs"), shape, "task_coefs", "one row per task")
-        if not np.isfinite(coefs).all():
-            raise InvalidParameterError("task_coefs holds NaN or infinite values; finite ones are needed.")
+        finite(coefs, "task_coefs")
         if self.signal.ndim != 1:
             raise InvalidParameterError(
-                "task_coefs needs a signal that is a vector, what errors are measured against; "
-                f"got one of shape {self.signal.shape}."
+                f"with task_coefs, signal must be a vector of shape ({shape[1]},); got shape {self.signal.shape}."
             )
         return coefs
 
@@ -327,21 +294,18 @@ class FixedDesignProblem:
     def _need_common_parameter(self, method: str) -> None:
         if self.task_coefs is not None:
             raise InvalidParameterError(
-                f"{method}() is for one common parameter; this problem has task_coefs. Leave them out."
+                f"{method}() requires one common parameter; this problem has task_coefs. Leave them out."
             )
 
 
-def _bias(moments: Moments) -> float:
+def _bias(moments: ErrorMoments) -> float:
     return float(np.square(moments.bias).sum())
 
 
 def _checked_signal(signal: ArrayLike, n_features: int) -> Array:
     array = real_array(signal, "signal")
     if array.ndim == 0:
-        return finite_nonnegative(array, "signal")
+        return finite(nonnegative_array(array, "signal"), "signal")
     if array.ndim == 2:
-        return semidefinite(array, (n_features, n_features), "signal")
-    shaped(array, (n_features,), "signal", "one entry per feature")
-    if not np.isfinite(array).all():
-        raise InvalidParameterError("signal holds NaN or infinite values; finite ones are needed.")
-    return array
+        return checked_semidefinite(array, n_features, "signal")
+    return finite(shaped(array, (n_features,), "signal", "one entry per feature"), "signal")

@@ -3,17 +3,14 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ridgeway.errors import InvalidParameterError
-from ridgeway.linalg import (
-    definite_inverse,
-    minimum_norm_gain,
-    solve_upper,
-    squared_singular_values,
-    triangular_root,
-)
-from ridgeway.research.theory._checks import Array
+from ridgeway.kernels import solve_triangular, svd, triangular_factor
+from ridgeway.linalg import definite_inverse, minimum_norm_gain, tolerance
 from ridgeway.research.theory._directions import best_isotropic_penalty, updated_errors
+
+Array = NDArray[np.float64]
 
 
 def best_weight_matrices(moment: Array, designs: Sequence[Array], noise_variance: float) -> Array:
@@ -21,7 +18,7 @@ def best_weight_matrices(moment: Array, designs: Sequence[Array], noise_variance
     inverse = definite_inverse(moment)
     if inverse is None:
         raise InvalidParameterError(
-            "E[w_* w_*ᵀ] is singular, so that no finite weight matrix is optimal. Use optimal_gains()."
+            "E[w_* w_*ᵀ] is singular, so no finite weight matrix is optimal. Use optimal_gains()."
         )
     information = noise_variance * inverse
     weights = np.empty((len(designs), *moment.shape))
@@ -45,8 +42,8 @@ def best_gains(root: Array, designs: Sequence[Array], noise_variance: float) -> 
     for design in designs:
         rows = design @ root
         gains.append(root @ minimum_norm_gain(rows, penalty))
-        upper = triangular_root(np.vstack([rows, penalty]))
-        root = sigma * solve_upper(upper, root.T, transposed=True).T
+        upper = triangular_factor(np.vstack([rows, penalty]))
+        root = sigma * solve_triangular(upper, root.T, transposed=True).T
     return tuple(gains)
 
 
@@ -54,7 +51,7 @@ def best_isotropic_penalties(moment: Array, designs: Sequence[Array], noise_vari
     """Return the λ_t of continual ridge that minimises the error after task t, given those before it."""
     penalties = np.empty(len(designs))
     for t, design in enumerate(designs):
-        information, vectors = squared_singular_values(design)
+        information, vectors = _squared_singular_values(design)
         rotated = vectors.T @ moment @ vectors
         errors = np.maximum(np.diagonal(rotated), 0.0)
         penalty = best_isotropic_penalty(information, errors, noise_variance)
@@ -63,3 +60,12 @@ def best_isotropic_penalties(moment: Array, designs: Sequence[Array], noise_vari
         moment = vectors @ (rotated * kept * kept[:, np.newaxis] + np.diag(noise)) @ vectors.T
         penalties[t] = penalty / design.shape[0]
     return penalties
+
+
+def _squared_singular_values(rows: Array) -> tuple[Array, Array]:
+    """Return the p squared singular values, zeros included, and the right singular vectors as columns."""
+    n_features = rows.shape[1]
+    _, values, right = svd(rows, full=True)
+    squared = np.zeros(n_features)
+    squared[: values.size] = np.where(values > tolerance(n_features) * values[0], values, 0.0) ** 2
+    return squared, right.T

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ridgeway.research.theory._checks import Array
+__all__ = ["ErrorMoments", "ExpectedError", "propagate"]
 
-__all__ = ["ExpectedError", "Moments", "propagate"]
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,12 +20,12 @@ class ExpectedError:
     bias : ndarray of shape (T,)
         What is left of w_* − ŵ_0, squared: the error without noise.
     variance : ndarray of shape (T,)
-        What the noise of all tasks so far has left in ŵ_t.
+        What the noise of all tasks so far adds to ŵ_t.
     drift : ndarray of shape (T,)
-        What tasks with parameters of their own add, with its cross term with the bias, so that it may be
-        negative; 0 with one common parameter.
+        What tasks with their own parameters add, including the cross term with the bias, so it may be negative; 0
+        with one common parameter.
     second_moment : ndarray of shape (T, p, p)
-        E[(ŵ_t − w_*)(ŵ_t − w_*)ᵀ], of which `total` is the trace.
+        E[(ŵ_t − w_*)(ŵ_t − w_*)ᵀ], whose trace is `total`.
     """
 
     bias: Array
@@ -39,7 +40,7 @@ class ExpectedError:
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class ErrorMoments:
     """The error ŵ_t − w_* after one task, in its independent parts.
 
     Attributes
@@ -47,7 +48,7 @@ class Moments:
     bias : ndarray of shape (p, k)
         B with E[bias bias ᵀ] = BBᵀ; for a known w_*, one column, the bias itself.
     drift : ndarray of shape (p,)
-        The shift of the mean by parameters of single tasks.
+        The shift of the mean that tasks with their own parameters cause.
     covariance : ndarray of shape (p, p)
         Of ŵ_t, over the noise.
     """
@@ -56,28 +57,28 @@ class Moments:
     drift: Array
     covariance: Array
 
-    def after(self, design: Array, gain: Array, shift: Array, noise_variance: float) -> "Moments":
+    def after(self, design: Array, gain: Array, shift: Array, noise_variance: float) -> "ErrorMoments":
         """Return the moments after a task with these rows and gain and the parameter w_* + shift."""
         kept = np.eye(design.shape[1]) - gain @ design
         covariance = kept @ self.covariance @ kept.T + noise_variance * (gain @ gain.T)
-        return Moments(
+        return ErrorMoments(
             bias=kept @ self.bias,
             drift=kept @ self.drift + gain @ (design @ shift),
             covariance=(covariance + covariance.T) / 2,
         )
 
     def second_moment(self) -> Array:
-        """Return E[(ŵ_t − w_*)(ŵ_t − w_*)ᵀ]; a drift needs a bias of one column."""
+        """Return E[(ŵ_t − w_*)(ŵ_t − w_*)ᵀ]; if there is a drift, the bias must have one column."""
         mean = self.bias + self.drift[:, np.newaxis] if self.drift.any() else self.bias
         return np.asarray(mean @ mean.T + self.covariance)
 
 
 def propagate(
     start: Array, designs: Sequence[Array], gains: Sequence[Array], shifts: Array, noise_variance: float
-) -> Iterator[Moments]:
+) -> Iterator[ErrorMoments]:
     """Yield the moments after each task. `start` is a root of E[w_*w_*ᵀ], and `shifts` are w_t − w_*."""
     n_features = start.shape[0]
-    moments = Moments(-start, np.zeros(n_features), np.zeros((n_features, n_features)))
+    moments = ErrorMoments(-start, np.zeros(n_features), np.zeros((n_features, n_features)))
     for design, gain, shift in zip(designs, gains, shifts, strict=True):
         moments = moments.after(design, gain, shift, noise_variance)
         yield moments

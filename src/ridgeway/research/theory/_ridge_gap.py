@@ -1,17 +1,19 @@
 """How far continual ridge can fall behind the optimum in two tasks."""
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 
+from ridgeway._checks import finite, nonnegative_array, positive, shaped
 from ridgeway.errors import InvalidParameterError
-from ridgeway.research.theory._checks import Array, finite_nonnegative, positive_number, shaped
 from ridgeway.research.theory._directions import GRID_STEP, best_isotropic_penalty, updated_errors
 
 __all__ = ["ridge_gap"]
 
+Array = NDArray[np.float64]
+
 TAIL = 20.0
-"""How far, in log(penalty), the search goes beyond all scales of a problem where ∞ may be the best."""
+"""How far, in log(penalty), the search goes beyond all scales of a problem if ∞ may be best."""
 
 
 def ridge_gap(
@@ -21,7 +23,7 @@ def ridge_gap(
     *,
     noise_variance: float = 1.0,
 ) -> float:
-    """Give the error of continual ridge after two tasks, both penalties at their best, over the optimum.
+    """Return the error of continual ridge after two tasks, with the best penalties, relative to the optimum.
 
     inf over λ_1, λ_2 of 𝓛(CRR)/𝓛(GR), the quantity of Thm (ridge), for covariances that share eigenvectors.
     As printed, with n_1Σ_1 = n_1·diag(1, ε), n_2Σ_2 = n_2·diag(ε, 1) and equal initial errors, it stays
@@ -44,8 +46,8 @@ def ridge_gap(
     Notes
     -----
     For a given λ_1 the best λ_2 is found among all local minima of a sum of p rational functions; λ_1 is
-    searched in the same way, unless equal initial errors settle it at σ²/(n_1·e⁽⁰⁾). O(p) a pair of
-    penalties tried: a few hundred pairs with equal initial errors, some 10⁵ otherwise.
+    searched in the same way, unless equal initial errors fix it at σ²/(n_1·e⁽⁰⁾). O(p) per pair of penalties: a
+    few hundred pairs with equal initial errors, about 10⁵ otherwise.
 
     Examples
     --------
@@ -55,17 +57,17 @@ def ridge_gap(
     >>> round(theory.ridge_gap([1e8, 1e4], [1e4, 1e8], [1.0, 1.0]), 4)  # n = 10⁸, ε = 10⁻⁴
     1.9607
     """
-    first = finite_nonnegative(information_1, "information_1")
+    first = finite(nonnegative_array(information_1, "information_1"), "information_1")
     if first.ndim != 1 or first.size == 0:
-        raise InvalidParameterError(f"information_1 has shape {first.shape}; (p,) is needed: one value per direction.")
-    second = finite_nonnegative(information_2, "information_2")
-    second = shaped(second, first.shape, "information_2", "one per direction")
-    initial = finite_nonnegative(initial_errors, "initial_errors")
-    initial = shaped(initial, first.shape, "initial_errors", "one per direction")
-    noise = positive_number(noise_variance, "noise_variance")
+        raise InvalidParameterError(f"information_1 has shape {first.shape}; it must be (p,), one value per direction.")
+    second, initial = (
+        shaped(finite(nonnegative_array(value, name), name), first.shape, name, "one per direction")
+        for value, name in ((information_2, "information_2"), (initial_errors, "initial_errors"))
+    )
+    noise = positive(noise_variance, "noise_variance")
     if not initial.any():
         raise InvalidParameterError(
-            "initial_errors are all 0: nothing is left to learn, and the ratio is 0/0. Make one positive."
+            "initial_errors are all 0: there is nothing to learn, and the ratio is 0/0. Make one of them positive."
         )
     with np.errstate(divide="ignore", over="ignore"):
         prior = noise / initial
@@ -91,11 +93,10 @@ def ridge_gap(
 
 
 def _first_penalties(information: Array, initial: Array, prior: Array) -> Array:
-    """Return a grid of log(n_1λ_1) that holds every candidate for the best one, up to its spacing.
+    """Return a grid of log(n_1λ_1) that contains every candidate for the best one, up to its spacing.
 
     Whatever the second task does, the error falls until the smallest σ²/e_j⁽⁰⁾ and rises after the largest
-    (corrections row 8); where one of them is infinite, the error levels off beyond every scale of the
-    problem.
+    (corrections row 8). If one of them is infinite, the error levels off beyond every scale of the problem.
     """
     low = np.log(prior.min())
     if initial.all():

@@ -1,23 +1,28 @@
 """Each statement of the paper as a check with a verdict: holds, holds as corrected, or fails as stated.
 
-`verify` runs them; `STATEMENTS` is the registry. Each computes its evidence, in rational arithmetic where it can,
-tries the printed form and the corrected one on the same instances, and has mutations that must change its verdict.
-docs/paper.md shows what they find; "corrections row N" in the code is a row of its table.
+`verify` runs them; `STATEMENTS` is the registry. Each statement computes its evidence, if possible in rational
+arithmetic, tries the printed and the corrected form on the same instances, and has mutations that must change its
+verdict. docs/paper.md shows the results; "corrections row N" in the code refers to a row of its table.
 """
 
-from ridgeway.research.verify._findings import Result, Trial, Verdict
-from ridgeway.research.verify._registry import STATEMENTS, select, verify
+from ridgeway.research.verify._approximation_statements import at_the_edge, room
+from ridgeway.research.verify._experiment_statements import experiment
+from ridgeway.research.verify._findings import StatementResult, Trial, Verdict
+from ridgeway.research.verify._run import STATEMENTS, select, verify
 from ridgeway.research.verify._statement import BUDGETS, Claim, Search, Statement
 
 __all__ = [
     "BUDGETS",
     "STATEMENTS",
     "Claim",
-    "Result",
     "Search",
     "Statement",
+    "StatementResult",
     "Trial",
     "Verdict",
+    "at_the_edge",
+    "experiment",
+    "room",
     "select",
     "verify",
 ]

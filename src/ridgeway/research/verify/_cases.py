@@ -1,4 +1,4 @@
-"""Instances to try: tasks with exact covariances that share eigenvectors, and designs that share nothing."""
+"""Instances: tasks with exact covariances that share eigenvectors, and designs that do not."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -80,7 +80,7 @@ class Case:
 
     @property
     def size(self) -> float:
-        """How much there is to write down."""
+        """How much space it takes to write the case down."""
         numbers = [*self.loadings.ravel(), self.noise_variance, *self.start]
         digits = sum(abs(x.numerator) + x.denominator for x in numbers)
         return float(20 * self.loadings.size + digits + sum(self.n_samples))
@@ -108,7 +108,7 @@ class Case:
 
 
 def cases(search: Search, quick: int, full: int) -> Iterator[Case]:
-    """Yield all of the smallest, then random ones; every direction is seen by some task (Assumption (fullrank))."""
+    """Yield all of the smallest cases, then random ones; each direction is seen by a task (Assumption (fullrank))."""
     for load, n, noise, start in product((1, 2), repeat=4):
         yield Case(exact([[load]]), (n,), Fraction(noise), exact([start]), identity(1))
     for counts in product((1, 2), repeat=2):
@@ -129,7 +129,7 @@ def cases(search: Search, quick: int, full: int) -> Iterator[Case]:
 
 
 def reflection(rng: np.random.Generator, p: int) -> Matrix:
-    """Return I − 2vvᵀ/(vᵀv) for a random whole v: an orthogonal matrix in rational numbers."""
+    """Return I − 2vvᵀ/(vᵀv) for a random integer vector v: a rational orthogonal matrix."""
     vector = exact(rng.integers(1, 4, size=p))
     return np.asarray(identity(p) - np.outer(vector, vector) * (Fraction(2) / (vector @ vector)))
 

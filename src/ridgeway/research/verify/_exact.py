@@ -14,7 +14,7 @@ Matrix = NDArray[np.object_]
 
 
 def exact(values: Any) -> Matrix:
-    """Return an array of fractions, from whole numbers or fractions."""
+    """Return an array of fractions, from integers or fractions."""
     array = np.array(values, dtype=object)
     flat = [Fraction(value) for value in array.ravel()]
     result = np.empty(len(flat), dtype=object)
@@ -74,5 +74,5 @@ def next_moment(moment: Matrix, design: Matrix, weight: Matrix, noise_variance: 
 
 
 def relative(one: Fraction, two: Fraction) -> float:
-    """Return |one − two| over the larger of both, 0 only where they are equal."""
+    """Return |one − two| relative to the larger of both; 0 only if they are equal."""
     return 0.0 if one == two else float(abs(one - two) / max(abs(one), abs(two)))

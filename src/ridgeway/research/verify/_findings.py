@@ -1,14 +1,14 @@
-"""What a check reports: trials of a claim, the verdict that they amount to, and the result of a run."""
+"""What a check reports: the trials of a claim, the verdict on it, and the result of a run."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["Record", "Result", "Trial", "Verdict", "judge"]
+__all__ = ["StatementResult", "Trial", "Verdict", "WorstCase", "judge"]
 
 
 class Verdict(StrEnum):
-    """What became of a statement."""
+    """The verdict on a statement."""
 
     HOLDS = "holds"
     CORRECTED = "holds as corrected"
@@ -19,7 +19,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Trial:
-    """One form of a statement put to the test.
+    """The test of one form of a statement.
 
     Attributes
     ----------
@@ -28,15 +28,15 @@ class Trial:
     value : float
         Its worst value over all instances.
     limit : float
-        What the value may be for the form to hold: at most this, or at least this where `at_least`.
+        The form holds if the value is at most this, or, with `at_least`, at least this.
     instances : int
-        Instances tried.
+        Number of instances.
     counterexample : str or None
-        The smallest instance found that breaks the form.
+        The smallest instance found for which the form fails.
     broken : int
-        Instances that break the form.
+        Number of instances for which the form fails.
     at_least : bool
-        Whether the form says that the value gets large.
+        Whether the form claims that the value is large.
     """
 
     measure: str
@@ -49,7 +49,7 @@ class Trial:
 
     @property
     def margin(self) -> float:
-        """How far the value is on the right side of its limit; negative where the form fails."""
+        """How far the value is on the right side of its limit; negative if the form fails."""
         return self.value - self.limit if self.at_least else self.limit - self.value
 
     @property
@@ -58,7 +58,7 @@ class Trial:
         return self.margin >= 0
 
 
-class Record:
+class WorstCase:
     """The worst value of a measure so far, and the smallest instance that broke its limit."""
 
     def __init__(self, measure: str, limit: float) -> None:
@@ -67,7 +67,7 @@ class Record:
         self._smallest: tuple[float, str] | None = None
 
     def add(self, value: float, size: float, instance: object) -> None:
-        """Take note of an instance: its value, how large it is, and the instance, which `str` can describe."""
+        """Record an instance: its value, its size, and the instance itself, which `str` describes."""
         self._instances += 1
         self._worst = max(self._worst, value)
         if value > self._limit:
@@ -87,11 +87,11 @@ def judge(printed: Trial, corrected: Trial | None, *, new_claim: bool, conclusiv
     Parameters
     ----------
     printed, corrected : Trial
-        None where nothing needs correcting.
+        None if no correction is needed.
     new_claim : bool
-        Whether the correction is another statement in the place of a false one, not a slip put right.
+        Whether the correction replaces a false statement by a different one, rather than fixing a slip.
     conclusive : bool
-        Whether the printed form says enough to be refuted.
+        Whether the printed form is precise enough to be refuted.
     """
     if corrected is not None and not corrected.holds:
         return Verdict.CORRECTION_FAILS
@@ -103,7 +103,7 @@ def judge(printed: Trial, corrected: Trial | None, *, new_claim: bool, conclusiv
 
 
 @dataclass(frozen=True)
-class Result:
+class StatementResult:
     """What a run found about one statement.
 
     Attributes
@@ -117,9 +117,9 @@ class Result:
     printed : Trial
         The statement as printed.
     corrected : Trial or None
-        The statement as corrected, or what holds in its place.
+        The statement as corrected, or what holds instead.
     seconds : float
-        How long it took.
+        The running time.
     """
 
     name: str
@@ -140,17 +140,17 @@ class Result:
 
     @property
     def margin(self) -> float:
-        """The margin of the form that is meant to hold: the corrected one, where there is one."""
+        """The margin of the form that should hold: the corrected one, if there is one."""
         return (self.corrected or self.printed).margin
 
     @property
     def instances(self) -> int:
-        """Instances tried, of both forms."""
+        """Number of instances, of both forms."""
         return self.printed.instances + (self.corrected.instances if self.corrected else 0)
 
     @property
     def counterexample(self) -> str | None:
-        """The smallest instance found that breaks the printed form."""
+        """The smallest instance found for which the printed form fails."""
         return self.printed.counterexample
 
     def as_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A statement of the paper: its forms, how each is tried, what is expected, and mutations that must be noticed."""
+"""A statement of the paper: its forms, the test of each, the expected verdict, and mutations that must change it."""
 
 import time
 import zlib
@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 
-from ridgeway.research.verify._findings import Result, Trial, Verdict, judge
+from ridgeway.research.verify._findings import StatementResult, Trial, Verdict, judge
 
 __all__ = ["BUDGETS", "Claim", "Search", "Statement"]
 
@@ -19,16 +19,16 @@ BUDGETS = ("quick", "full")
 
 @dataclass(frozen=True)
 class Search:
-    """How hard to look, and from which seed.
+    """How many instances to try, and from which seed.
 
     Attributes
     ----------
     name : str
-        The statement's, so that each has instances of its own.
+        The name of the statement, so that each one has its own instances.
     seed : int
         ≥ 0.
     full : bool
-        Whether to spend minutes rather than seconds.
+        Whether to run for minutes rather than seconds.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Search:
     full: bool = False
 
     def generator(self) -> np.random.Generator:
-        """Return a fresh generator: the printed and the corrected form see the same instances."""
+        """Return a new generator, so that the printed and the corrected form see the same instances."""
         return np.random.default_rng([self.seed, zlib.crc32(self.name.encode())])
 
     def count(self, quick: int, full: int) -> int:
@@ -46,7 +46,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Claim(Generic[F]):
-    """A form of a statement, a formula or what stands for one, and the trial that it must pass."""
+    """A form of a statement, as a formula or other object, and the trial that it must pass."""
 
     form: F
     trial: Callable[[Search, F], Trial]
@@ -59,22 +59,22 @@ class Statement:
     Attributes
     ----------
     name : str
-        What the command line calls it.
+        Its name on the command line.
     where : str
-        Where the paper says it.
+        Where in the paper it is.
     claim : str
         What it says, in short.
     recorded : Verdict
-        What is known of it. A run that finds something else fails.
+        The expected verdict. A run with another verdict fails.
     printed : Claim
         The form in the paper.
     mutations : mapping of str to mapping
-        Negative controls: for each, the forms ("printed", "corrected") that it puts in the place of the right ones.
-        Every one must change the verdict.
+        Negative controls: the forms ("printed", "corrected") that each mutation replaces. Every mutation must change
+        the verdict.
     corrected : Claim, optional
         The form that holds.
     row, correction : str
-        Its row in docs/paper.md, and what is right in short.
+        Its row in docs/paper.md, and the correction in short.
     new_claim, conclusive : bool
         As for `judge`.
     """
@@ -91,13 +91,18 @@ class Statement:
     new_claim: bool = False
     conclusive: bool = True
 
-    def run(self, *, seed: int = 0, full: bool = False) -> Result:
+    @property
+    def forms(self) -> tuple[Any, Any]:
+        """The printed form, and the corrected one or None."""
+        return self.printed.form, None if self.corrected is None else self.corrected.form
+
+    def run(self, *, seed: int = 0, full: bool = False) -> StatementResult:
         """Try both forms and judge."""
         start = time.perf_counter()
         search = Search(self.name, seed, full)
         printed = self.printed.trial(search, self.printed.form)
         corrected = None if self.corrected is None else self.corrected.trial(search, self.corrected.form)
-        return Result(
+        return StatementResult(
             name=self.name,
             where=self.where,
             row=self.row,

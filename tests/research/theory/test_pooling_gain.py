@@ -23,7 +23,9 @@ def exact(designs, coefs, target):
 @pytest.mark.parametrize("size", [0.0, 0.1, 0.4, 2.0])
 def test_gains_are_differences_of_exact_errors(rng, size):
     designs, coefs = problem(rng, size, rows=(12, 8, 9))
-    found = theory.absorption(theory.FixedDesignProblem(designs, noise_variance=0.7, signal=coefs[0], task_coefs=coefs))
+    found = theory.pooling_gain(
+        theory.FixedDesignProblem(designs, noise_variance=0.7, signal=coefs[0], task_coefs=coefs)
+    )
     error = exact(designs, coefs, coefs[0]).total
     np.testing.assert_allclose(found.gain_for_past[2], error[1] - error[2], rtol=1e-9)
     absorbed = exact(designs, coefs, coefs[2]).total[2]
@@ -33,7 +35,7 @@ def test_gains_are_differences_of_exact_errors(rng, size):
 
 def noncentrality(designs, coefs):
     made = theory.FixedDesignProblem(designs, noise_variance=0.7, signal=coefs[0], task_coefs=coefs)
-    return theory.absorption(made).noncentrality[1]
+    return theory.pooling_gain(made).noncentrality[1]
 
 
 @pytest.mark.parametrize(("scale", "helps"), [(0.999, True), (1.001, False)])
@@ -52,7 +54,7 @@ def test_noncentrality_of_one_is_the_border_in_the_order_of_matrices(rng, scale,
 
 def test_singular_pasts_and_tasks(rng):
     designs, coefs = problem(rng, 1.0, rows=(3, 9, 2))
-    found = theory.absorption(theory.FixedDesignProblem(designs, signal=coefs[0], task_coefs=coefs))
+    found = theory.pooling_gain(theory.FixedDesignProblem(designs, signal=coefs[0], task_coefs=coefs))
     assert np.isnan(found.noncentrality[:2]).all()
     assert np.isfinite(found.gain_for_past[2])
     assert found.gain_for_task[2] == np.inf
@@ -60,4 +62,4 @@ def test_singular_pasts_and_tasks(rng):
 
 def test_a_problem_without_parameters_of_tasks():
     with pytest.raises(InvalidParameterError, match="task_coefs"):
-        theory.absorption(theory.FixedDesignProblem([[[1.0]]], signal=1.0))
+        theory.pooling_gain(theory.FixedDesignProblem([[[1.0]]], signal=1.0))

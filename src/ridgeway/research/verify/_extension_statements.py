@@ -8,7 +8,7 @@ import numpy as np
 
 from ridgeway.research.verify._cases import reflection
 from ridgeway.research.verify._exact import Matrix, diagonal, exact, identity, next_moment
-from ridgeway.research.verify._findings import Record, Trial, Verdict
+from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
 from ridgeway.research.verify._statement import Claim, Search, Statement
 
 __all__ = ["STATEMENTS"]
@@ -67,7 +67,7 @@ def _step(
 
 
 def _try_no_rise(search: Search, form: Penalty) -> Trial:
-    record = Record("largest relative rise of the error in a task", 0.0)
+    record = WorstCase("largest relative rise of the error in a task", 0.0)
     for step in _steps(search, form, 150, 4000):
         change = (step.after - step.before) / step.before
         record.add(float(change), step.size, f"{step.words}: {step.before} → {step.after}")
@@ -75,7 +75,7 @@ def _try_no_rise(search: Search, form: Penalty) -> Trial:
 
 
 def _try_strict(search: Search, form: Strict) -> Trial:
-    record = Record("1 where a fall is claimed and there is none", 0.0)
+    record = WorstCase("1 if a claimed fall does not happen", 0.0)
     for step in _steps(search, _penalty, 150, 4000):
         if form(step.eigenvalues, step.errors):
             fell = step.after < step.before

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ridgeway.research.theory import CommutingProblem
 from ridgeway.research.verify._cases import Case, cases
 from ridgeway.research.verify._exact import Matrix, exact, relative
-from ridgeway.research.verify._findings import Record, Trial, Verdict
+from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
 from ridgeway.research.verify._statement import Claim, Search, Statement
 
 __all__ = ["STATEMENTS"]
@@ -27,7 +27,7 @@ Decay = Callable[[Array], Array]
 
 @dataclass(frozen=True)
 class Optimum:
-    """eq. (lambda) and the error that it leads to."""
+    """eq. (lambda) and the resulting error."""
 
     penalties: Penalties
     errors: Callable[[Case], Matrix]
@@ -50,7 +50,7 @@ def closed_form(case: Case) -> Matrix:
 
 
 def schedule(case: Case, form: Penalties) -> tuple[Matrix, Matrix]:
-    """Return the penalties that a form chooses task by task, and the errors that they lead to, both (T, p)."""
+    """Return the penalties that a form chooses task by task, and the resulting errors, both (T, p)."""
     penalties = exact(np.zeros((0, case.n_directions), dtype=int))
     errors = case.initial_errors[np.newaxis]
     for t in range(case.n_tasks):
@@ -66,7 +66,7 @@ def _error_iter(gamma: Fraction, penalty: Fraction, error: Fraction, noise: Frac
 
 def _try_recursion(search: Search, form: tuple[Recursion, Callable[[tuple[int, ...], int], int]]) -> Trial:
     step, sample_size = form
-    record = Record("largest relative difference from the exact error", 0.0)
+    record = WorstCase("largest relative difference from the exact error", 0.0)
     rng = search.generator()
     for case in cases(search, 60, 1500):
         numbers = rng.integers(1, 6, size=(case.n_tasks, case.n_directions, 2))
@@ -90,8 +90,8 @@ def _of_the_task(counts: tuple[int, ...], task: int) -> int:
 
 
 def _try_minimum(search: Search, form: Penalties) -> Trial:
-    """Compare with other penalties at each task in turn, and with other schedules as a whole."""
-    record = Record("largest relative gain of any other penalty", 0.0)
+    """Compare with other penalties at each task, and with other schedules as a whole."""
+    record = WorstCase("largest relative gain of any other penalty", 0.0)
     rng = search.generator()
     factors = exact([Fraction(1, 50), Fraction(1, 2), Fraction(99, 100), Fraction(101, 100), 2, 50])
     for case in cases(search, 30, 600):
@@ -112,7 +112,7 @@ def _gain(errors: Matrix, others: Matrix) -> float:
 
 
 def try_closed_form(search: Search, form: Optimum) -> Trial:
-    record = Record("largest relative difference from the exact error", 0.0)
+    record = WorstCase("largest relative difference from the exact error", 0.0)
     for case in cases(search, 100, 2500):
         _, errors = schedule(case, form.penalties)
         pairs = zip(errors.ravel(), form.errors(case).ravel(), strict=True)
@@ -121,7 +121,7 @@ def try_closed_form(search: Search, form: Optimum) -> Trial:
 
 
 def _try_order(search: Search, form: Penalties) -> Trial:
-    record = Record("largest relative difference between two orders", 0.0)
+    record = WorstCase("largest relative difference between two orders", 0.0)
     for case in cases(search, 50, 1200):
         orders = permutations(range(case.n_tasks))
         finals = [schedule(case.reordered(order), form)[1][-1].sum() for order in orders]
@@ -130,7 +130,7 @@ def _try_order(search: Search, form: Penalties) -> Trial:
 
 
 def _try_iteration(search: Search, form: Callable[[Fraction, Fraction, Fraction], Fraction]) -> Trial:
-    record = Record("largest relative difference from the exact error", 0.0)
+    record = WorstCase("largest relative difference from the exact error", 0.0)
     for case in cases(search, 60, 1500):
         errors = np.vstack([case.initial_errors, schedule(case, optimal_penalties)[1]])
         worst = 0.0
@@ -144,9 +144,9 @@ def _try_iteration(search: Search, form: Callable[[Fraction, Fraction, Fraction]
 
 
 def _try_asymptotics(search: Search, form: dict[str, Decay]) -> Trial:
-    """Let T grow and compare the optimum with the oracle."""
+    """Compare the optimum with the oracle as T grows."""
     n_tasks = search.count(10_000, 1_000_000)
-    record = Record(f"largest 1 − 𝓛(GR)/𝓛(ORA) at T = {n_tasks:,}", 0.02)
+    record = WorstCase(f"largest 1 − 𝓛(GR)/𝓛(ORA) at T = {n_tasks:,}", 0.02)
     tasks = np.arange(1.0, n_tasks + 1)
     for size, (name, decay) in enumerate(form.items()):
         problem = CommutingProblem(decay(tasks)[:, np.newaxis], np.ones(n_tasks), initial_errors=[1.0])
@@ -191,7 +191,7 @@ STATEMENTS = (
     Statement(
         name="recursion",
         where="Thm (adaptive ridge), eq. (error_iter)",
-        claim="how the error of a direction moves from task to task, for any penalties",
+        claim="how the error of a direction changes from task to task, for any penalties",
         recorded=Verdict.HOLDS,
         printed=Claim((_error_iter, _of_the_task), _try_recursion),
         mutations={
@@ -203,7 +203,7 @@ STATEMENTS = (
         name="sample-size",
         row="1",
         where="Sec. 2 and eq. (error_iter)",
-        claim="Σ_t and the updates with X and n that carry no index",
+        claim="Σ_t and the updates with X and n, without an index",
         correction="X is X_t and n is n_t",
         recorded=Verdict.CORRECTED,
         printed=Claim((_error_iter, _one_for_all), _try_recursion),
@@ -277,7 +277,7 @@ STATEMENTS = (
         row="19",
         where="Thm (adaptive ridge), remark",
         claim="the errors of the optimum and of the oracle are asymptotically equivalent as T grows",
-        correction="so they are if, and only if, the information on every direction grows without bound",
+        correction="if, and only if, the information on every direction grows without bound",
         recorded=Verdict.FAILS,
         new_claim=True,
         printed=Claim(ENDLESS | FADING, _try_asymptotics),

@@ -10,18 +10,18 @@ import numpy as np
 
 from ridgeway.research.theory import ridge_gap
 from ridgeway.research.verify._exact import exact
-from ridgeway.research.verify._findings import Record, Trial, Verdict
+from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
 from ridgeway.research.verify._statement import Claim, Search, Statement
 
-__all__ = ["STATEMENTS", "printed_family", "repaired_family"]
+__all__ = ["STATEMENTS"]
 
 Gap = Callable[[float, float, float], float]
 """(n_1, n_2, ε) → inf over the penalties of 𝓛(CRR)/𝓛(GR)."""
 Limit = Callable[[float, float, float], float]
-"""(n_1, n_2, ε) → what λ_2 may be at most, up to a constant, for direction 2 to do well."""
+"""(n_1, n_2, ε) → the largest λ_2, up to a constant, for which direction 2 does well."""
 
 CEILING = 2.0
-"""What the printed family never reaches."""
+"""The ratio of the printed family stays below this."""
 
 
 def printed_family(n_1: float, n_2: float, epsilon: float, initial_errors: tuple[float, float] = (1.0, 1.0)) -> float:
@@ -35,10 +35,10 @@ def repaired_family(m: float) -> float:
 
 
 def _try_supremum(search: Search, gap: Gap) -> Trial:
-    """Climb from the best of many random starts, over n_1, n_2 up to 10¹⁶ and ε down to 10⁻¹⁰."""
+    """Search for the largest ratio from many random starts, with n_1, n_2 up to 10¹⁶ and ε down to 10⁻¹⁰."""
     rng = search.generator()
     low, high = np.array([0.0, 0.0, -10.0]), np.array([16.0, 16.0, 0.0])
-    regime = np.array([[2 * k, 3 * k, -k / 2] for k in range(1, 5)])  # the proof's own, n = 10^k
+    regime = np.array([[2 * k, 3 * k, -k / 2] for k in range(1, 5)])  # that of the proof, n = 10^k
     starts = np.vstack([regime, rng.uniform(low, high, size=(search.count(300, 20_000), 3))])
     values = [gap(*10.0**start) for start in starts]
     tried = len(values)
@@ -58,7 +58,7 @@ def _try_supremum(search: Search, gap: Gap) -> Trial:
 
 
 def _try_growth(search: Search, gap: Callable[[float], float]) -> Trial:
-    """Measure the power of m with which the ratio grows, where it is smallest."""
+    """Measure the smallest power of m with which the ratio grows."""
     powers = np.arange(4.0, 4.0 + 2 * search.count(5, 9), 2)
     ratios = np.array([gap(10.0**power) for power in powers])
     slopes = np.diff(np.log10(ratios)) / np.diff(powers)
@@ -72,7 +72,7 @@ def _first_error(eigenvalue: Fraction, penalty: Fraction, noise: Fraction) -> Fr
 
 def _try_first_penalty(search: Search, form: Callable[[Fraction, Fraction, int], Fraction]) -> Trial:
     """Compare with other penalties of the first task, in direction 2, for w_*,2² = 1."""
-    record = Record("largest relative gain of any other penalty", 0.0)
+    record = WorstCase("largest relative gain of any other penalty", 0.0)
     rng = search.generator()
     factors = exact([Fraction(1, 50), Fraction(1, 2), Fraction(99, 100), Fraction(101, 100), 2, 50])
     for _ in range(search.count(300, 20_000)):
@@ -88,7 +88,7 @@ def _try_first_penalty(search: Search, form: Callable[[Fraction, Fraction, int],
 
 def _try_second_limit(search: Search, limit: Limit) -> Trial:
     """In the proof's regime, find the largest λ_2 that at most triples the error of direction 2."""
-    record = Record("largest λ_2 that works, over the limit", 5.0)
+    record = WorstCase("largest λ_2 that works, over the limit", 5.0)
     for n in 10.0 ** np.arange(2, search.count(9, 16)):
         n_1, n_2, epsilon = n**2, n**3, n**-0.5
         # docs/ridge-gap.md, eq. (1): r = 1 + (b/A)((μ − A)/(μ + b))² = 3, solved for μ = n_2λ_2.
@@ -101,8 +101,8 @@ def _try_second_limit(search: Search, limit: Limit) -> Trial:
 
 
 def _try_other_parameters(search: Search, allowed: Callable[[float, float], float]) -> Trial:
-    """Let the two coordinates of w_* differ, down to 0 in the second."""
-    record = Record("largest ratio over what is allowed", 1.0)
+    """Try coordinates of w_* that differ, down to 0 in the second."""
+    record = WorstCase("largest ratio over what is allowed", 1.0)
     rng = search.generator()
     for n in (1e3, 1e6, 1e9):
         gap = printed_family(n, 1.0, 0.5 * n ** (-1 / 3), (1.0, 0.0))
@@ -121,7 +121,7 @@ def _as_if_equal(first: float, second: float) -> float:
 
 
 def _by_their_ratio(first: float, second: float) -> float:
-    """Return R(1 + √κ), R = (κ + 1)²/(4κ), κ the ratio of the squares; ∞ where one is 0."""
+    """Return R(1 + √κ), R = (κ + 1)²/(4κ), κ the ratio of the squares; ∞ if one is 0."""
     if min(first, second) == 0:
         return float("inf")
     ratio = max(first, second) / min(first, second)
@@ -187,7 +187,7 @@ STATEMENTS = (
         row="18",
         where="Thm (ridge), proof",
         claim="w_*,1² = w_*,2² = 1 without loss of generality",
-        correction="the ratio is unbounded for w_* = (1, 0), and at most R(1 + √κ) where both coordinates are nonzero",
+        correction="the ratio is unbounded for w_* = (1, 0), and at most R(1 + √κ) if both coordinates are nonzero",
         recorded=Verdict.FAILS,
         new_claim=True,
         printed=Claim(_as_if_equal, _try_other_parameters),

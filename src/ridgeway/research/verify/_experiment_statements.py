@@ -6,26 +6,26 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.linalg import squared_singular_values
+from ridgeway.kernels import svd
 from ridgeway.research.theory import FixedDesignProblem
 from ridgeway.research.verify._findings import Trial, Verdict
 from ridgeway.research.verify._statement import Claim, Search, Statement
 from ridgeway.weights import Accumulated, Designed, Isotropic, Zero
 
-__all__ = ["RIDGES", "SCALED", "STATEMENTS", "experiment"]
+__all__ = ["STATEMENTS", "experiment"]
 
 Array = NDArray[np.float64]
 Schedule = Callable[[FixedDesignProblem], Array | Designed]
-"""The weights that a method uses in a problem."""
+"""The weights of a method in a problem."""
 
 N_TASKS = 20
 CONSTANT, WORSE = 1.5, 1.5
-"""How much may lie between the largest and the smallest of "nearly constant" errors; and what "worse" is at least."""
+"""The largest ratio between "nearly constant" errors; the smallest ratio that counts as "worse"."""
 
 
 @dataclass(frozen=True)
 class Course:
-    """A method, and the task from which its error is said to stay nearly constant."""
+    """A method, and the first task after which its error is claimed to be nearly constant."""
 
     method: Schedule
     first_task: int
@@ -70,7 +70,7 @@ def _try_constancy(search: Search, form: Course) -> Trial:
 
 
 def _try_shift(search: Search, schedules: dict[str, Schedule]) -> Trial:
-    """Look for a choice of λ_t under which the error is worse with a shift than without."""
+    """Look for a choice of λ_t for which the error is worse with a shift than without."""
     plain, shifted = _problems(search, shift=False), _problems(search, shift=True)
     best, words = -1.0, ""
     for name, method in schedules.items():
@@ -79,7 +79,7 @@ def _try_shift(search: Search, schedules: dict[str, Schedule]) -> Trial:
         if ratio > best:
             words = f"at most {ratio:.2f}, for λ_t {name}: {with_shift[-1]:.3g} with, {without[-1]:.3g} without"
             best = ratio
-    measure = f"largest error with over without the shift at t = {N_TASKS}, over all λ_t tried"
+    measure = f"largest error with the shift over that without, at t = {N_TASKS}, for all λ_t tried"
     return Trial(measure, best, WORSE, len(schedules) * len(plain + shifted), words, at_least=True)
 
 
@@ -94,7 +94,7 @@ RIDGES: dict[str, Schedule] = {
 
 
 def _largest_eigenvalues(problem: FixedDesignProblem) -> Array:
-    return np.array([squared_singular_values(X)[0].max() / len(X) for X in problem.designs])
+    return np.array([svd(X)[1].max() ** 2 / len(X) for X in problem.designs])
 
 
 SCALED: dict[str, Schedule] = {"= γ_max of Σ_t": _largest_eigenvalues}
@@ -125,7 +125,7 @@ STATEMENTS = (
         row="13",
         where="Sec. Experiments",
         claim="the error of the minimum-norm estimator remains nearly constant",
-        correction="from t ≈ 5 on; before that it falls by a factor of 6 and more",
+        correction="after about 5 tasks; before that it falls by a factor of 6 or more",
         recorded=Verdict.CORRECTED,
         printed=Claim(Course(_minimum_norm, first_task=1), _try_constancy),
         corrected=Claim(Course(_minimum_norm, first_task=5), _try_constancy),

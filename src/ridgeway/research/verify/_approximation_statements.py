@@ -7,10 +7,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.research.verify._findings import Record, Trial, Verdict
+from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
 from ridgeway.research.verify._statement import Claim, Search, Statement
 
-__all__ = ["CORRECTED", "PRINTED", "STATEMENTS", "at_the_edge", "room"]
+__all__ = ["STATEMENTS", "at_the_edge", "room"]
 
 Array = NDArray[np.float64]
 
@@ -19,7 +19,7 @@ ROUNDING = 1 + 1e-9
 
 @dataclass(frozen=True)
 class Approximation:
-    """The parts of the theorem that are read in two ways.
+    """The parts of the theorem that differ between the printed and the corrected form.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Approximation:
     reference : callable of (D of eq. (lambda), σ², error before) → n_tλ, what Δ is measured against
     bound : callable of (C, σ², D) → what the error may be
     least_constant : float
-        The least C.
+        The smallest C that is allowed.
     room : float
         A factor on the right side of eq. (sensitivity).
     """
@@ -82,7 +82,7 @@ class Edge:
 
 
 def at_the_edge(rng: np.random.Generator, n_problems: int, n_tasks: int, form: Approximation) -> Edge:
-    """Run problems of one direction with penalties as far off as the condition allows; the first one learns nothing."""
+    """Run problems of one direction with penalties at the edge of the condition; the first one has no information."""
     noise, initial = np.exp(rng.normal(0, 1, (2, n_problems)))
     constant = 1 + np.exp(rng.normal(-1, 1, n_problems))
     sizes = rng.integers(1, 50, size=(n_tasks, n_problems)).astype(np.float64)
@@ -99,7 +99,7 @@ def at_the_edge(rng: np.random.Generator, n_problems: int, n_tasks: int, form: A
         reference = form.reference(noise / initial + information, noise, error)
         best = new / (reference + new)
         step = signs[t] * np.sqrt(np.maximum(form.room * room(constant, rho), 0.0))
-        # A share outside of [0, 1] has no penalty; 0 or 1 is closer to the reference, so that the condition holds.
+        # A share outside [0, 1] has no penalty; 0 or 1 is closer to the reference, so the condition still holds.
         share = np.clip(best + step, 0.0, 1.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             moved = (1 - share) ** 2 * error + share**2 * noise / new
@@ -110,7 +110,7 @@ def at_the_edge(rng: np.random.Generator, n_problems: int, n_tasks: int, form: A
 
 
 def _try_bound(search: Search, form: Approximation) -> Trial:
-    record = Record("largest error over its bound", ROUNDING)
+    record = WorstCase("largest error over its bound", ROUNDING)
     rng = search.generator()
     for _ in range(search.count(1, 50)):
         edge = at_the_edge(rng, 20_000, 30, form)
@@ -122,8 +122,8 @@ def _try_bound(search: Search, form: Approximation) -> Trial:
 
 
 def _try_remark(search: Search, turning: Callable[[float], float]) -> Trial:
-    """Follow the right side of eq. (sensitivity) along ρ: up to the turning point it rises, beyond it falls."""
-    record = Record("largest relative step in the wrong direction", 1e-12)
+    """Check that the right side of eq. (sensitivity) rises in ρ up to the turning point and then falls."""
+    record = WorstCase("largest relative step in the wrong direction", 1e-12)
     for constant in np.linspace(1.01, 20, search.count(100, 5000)).tolist():
         turn = turning(constant)
         rising = np.geomspace(1e-3, min(turn, 1e3), 400)
@@ -131,7 +131,7 @@ def _try_remark(search: Search, turning: Callable[[float], float]) -> Trial:
         up, down = room(constant, rising), room(constant, falling)
         drops, rises = 1 - up[1:] / up[:-1], down[1:] / down[:-1] - 1
         first = rising[1 + int(np.argmax(drops > 1e-12))]
-        where = f"C={constant:.3g}: ρ={first:.3g} asks for more accuracy than a smaller ρ"
+        where = f"C={constant:.3g}: ρ={first:.3g} requires more accuracy than a smaller ρ"
         record.add(float(max(drops.max(), rises.max(initial=-1.0))), constant, where)
     return record.trial()
 
@@ -198,7 +198,7 @@ STATEMENTS = (
         where="Thm (approx)",
         row="7",
         claim="Δ is measured against the penalties of eq. (lambda)",
-        correction="against the one-step optimum σ²/(n_t·E[e_j⁽ᵗ⁻¹⁾]) for the error that the run really has",
+        correction="against the one-step optimum σ²/(n_t·E[e_j⁽ᵗ⁻¹⁾]) for the actual error of the run",
         recorded=Verdict.CORRECTED,
         printed=Claim(replace(CORRECTED, reference=PRINTED.reference), _try_bound),
         corrected=Claim(CORRECTED, _try_bound),

@@ -1,4 +1,4 @@
-"""Thm (early stopping) and Cor. (ES): gradient steps and penalties are one thing; corrections rows 10 and 10c."""
+"""Thm (early stopping) and Cor. (ES): gradient steps are equivalent to penalties; corrections rows 10 and 10c."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -17,7 +17,7 @@ from ridgeway.research.theory import (
 )
 from ridgeway.research.verify._cases import gaussian_designs, reflection
 from ridgeway.research.verify._exact import diagonal, exact, relative, solve
-from ridgeway.research.verify._findings import Record, Trial, Verdict
+from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
 from ridgeway.research.verify._statement import Claim, Search, Statement
 from ridgeway.weights import Explicit
 
@@ -39,8 +39,8 @@ def _equivalence(gamma: Fraction, rate: Fraction, n_steps: int) -> Fraction:
 
 
 def _try_estimates(search: Search, form: Equivalence) -> Trial:
-    """Take the gradient steps in rational numbers, in tasks that share no eigenvectors."""
-    record = Record("largest relative difference between the two estimates", 0.0)
+    """Take the gradient steps in rational numbers, on tasks that do not share eigenvectors."""
+    record = WorstCase("largest relative difference between the two estimates", 0.0)
     rng = search.generator()
     for _ in range(search.count(60, 1500)):
         n_tasks, p, n_steps = rng.integers(1, 4, size=3).tolist()
@@ -65,8 +65,8 @@ def _try_estimates(search: Search, form: Equivalence) -> Trial:
 
 
 def _try_range(search: Search, products: tuple[Fraction, ...]) -> Trial:
-    """Ask for a penalty in [0, ∞) that keeps the same share of the old error; γ = 0 keeps all of it."""
-    record = Record("1 where no penalty ≥ 0 keeps the same share", 0.0)
+    """Look for a penalty in [0, ∞) that keeps the same share of the old error; γ = 0 keeps all of it."""
+    record = WorstCase("1 if no penalty ≥ 0 keeps the same share", 0.0)
     for n_steps, step, gamma in product(range(1, search.count(7, 30)), products, (Fraction(1, 2), Fraction(1))):
         kept = (1 - step) ** n_steps
         penalty = _equivalence(gamma, step / gamma, n_steps) if kept != 1 else None
@@ -77,8 +77,8 @@ def _try_range(search: Search, products: tuple[Fraction, ...]) -> Trial:
 
 
 def _try_any_matrix(search: Search, form: WeightMatrix) -> Trial:
-    """Let the estimators learn tasks with learning-rate matrices that share no eigenvectors with the covariances."""
-    record = Record("largest relative difference between the two estimates", 1e-7)
+    """Run the estimators with learning-rate matrices that do not share eigenvectors with the covariances."""
+    record = WorstCase("largest relative difference between the two estimates", 1e-7)
     rng = search.generator()
     for _ in range(search.count(40, 800)):
         p, n_steps, n_tasks = int(rng.integers(2, 6)), int(rng.integers(1, 8)), 3
@@ -111,7 +111,7 @@ def _shared_eigenvectors(covariance: Array, rates: Array, n_steps: int) -> Array
 
 def _try_corollary(search: Search, form: Rates) -> Trial:
     """Read the gains off the estimator, one unit target per row, and propagate the error exactly."""
-    record = Record("largest relative difference from the optimal error", 1e-9)
+    record = WorstCase("largest relative difference from the optimal error", 1e-9)
     rng = search.generator()
     for _ in range(search.count(60, 1500)):
         p, n_tasks, n_steps = int(rng.integers(1, 6)), int(rng.integers(1, 5)), int(rng.integers(1, 6))
@@ -156,7 +156,7 @@ STATEMENTS = (
         row="10",
         where="Thm (early stopping)",
         claim="any s_j > 0 has its λ_j > 0",
-        correction="0 < s_jγ_j < 1 has; s_jγ_j = 1 gives λ_j = 0; γ_j = 0 stays where it was under both",
+        correction="0 < s_jγ_j < 1 has; s_jγ_j = 1 gives λ_j = 0; a direction with γ_j = 0 stays as it was under both",
         recorded=Verdict.CORRECTED,
         printed=Claim(ANY, _try_range),
         corrected=Claim(INSIDE, _try_range),
@@ -169,7 +169,7 @@ STATEMENTS = (
         name="early-stopping-any-matrix",
         row="10c",
         where="Thm (early stopping)",
-        claim="eq. (equivalence), used where A_t does not share the eigenvectors of Σ_t",
+        claim="eq. (equivalence), used although A_t does not share the eigenvectors of Σ_t",
         correction="H = A^−½·V diag(λ(d)) Vᵀ·A^−½ with A^½ΣA^½ = V diag(d) Vᵀ, for any positive definite A_t",
         recorded=Verdict.CORRECTED,
         printed=Claim(_shared_eigenvectors, _try_any_matrix),

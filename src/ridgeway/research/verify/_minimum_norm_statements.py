@@ -1,14 +1,15 @@
-"""Thm (min-norm): the minimum-norm estimator has an error that never falls below a bound; corrections row 10b."""
+"""Thm (min-norm): a lower bound on the error of the minimum-norm estimator; corrections row 10b."""
 
 from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.linalg import EPS, squared_singular_values
+from ridgeway.kernels import svd
+from ridgeway.linalg import EPS
 from ridgeway.research.theory import FixedDesignProblem
 from ridgeway.research.verify._cases import gaussian_designs
-from ridgeway.research.verify._findings import Record, Trial, Verdict
+from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
 from ridgeway.research.verify._statement import Claim, Search, Statement
 from ridgeway.weights import Zero
 
@@ -35,12 +36,12 @@ def _problems(search: Search, *, overparameterized: bool) -> Iterator[FixedDesig
 
 
 def _try(problems: Iterator[FixedDesignProblem], bound: Bound) -> Trial:
-    record = Record("largest bound over error", ROUNDING)
+    record = WorstCase("largest bound over error", ROUNDING)
     for problem in problems:
         errors = problem.expected_error(Zero()).total
         for t, (design, error) in enumerate(zip(problem.designs, errors, strict=True)):
             n, p = design.shape
-            values = squared_singular_values(design)[0] / n
+            values = np.square(svd(design)[1]) / n
             lowest = bound(problem.noise_variance, n, values[values > p * EPS * values.max()])
             case = f"n={n}, p={p}, γ_max={values.max():.3g}, σ²={problem.noise_variance:.3g}, t={t + 1}"
             record.add(lowest / error, n * p + t, f"{case}: error {error:.3g}, bound {lowest:.3g}")
@@ -80,7 +81,7 @@ STATEMENTS = (
         row="10b",
         where="Thm (min-norm)",
         claim="the bound σ²/γ_max, used for n_t ≥ p as well",
-        correction="σ²·rank_t/(n_t·γ_max) holds always, and is the printed one for rank_t = n_t",
+        correction="σ²·rank_t/(n_t·γ_max) always holds; it is the printed bound if rank_t = n_t",
         recorded=Verdict.CORRECTED,
         printed=Claim(_printed, _try_always),
         corrected=Claim(_with_rank, _try_always),

@@ -5,35 +5,45 @@ from difflib import get_close_matches
 
 from threadpoolctl import threadpool_limits
 
+from ridgeway._checks import one_of, whole
 from ridgeway.errors import InvalidParameterError
 from ridgeway.research.verify import (
-    _adaptive,
-    _approximation,
-    _early_stopping,
-    _experiments,
-    _extension,
-    _minimum_norm,
-    _pooled,
-    _ridge,
+    _adaptive_statements,
+    _approximation_statements,
+    _early_stopping_statements,
+    _experiment_statements,
+    _extension_statements,
+    _minimum_norm_statements,
+    _pooled_statements,
+    _ridge_statements,
 )
-from ridgeway.research.verify._findings import Result
+from ridgeway.research.verify._findings import StatementResult
 from ridgeway.research.verify._statement import BUDGETS, Statement
 
 __all__ = ["STATEMENTS", "select", "verify"]
 
-_GROUPS = (_minimum_norm, _ridge, _adaptive, _pooled, _approximation, _early_stopping, _extension, _experiments)
+_GROUPS = (
+    _minimum_norm_statements,
+    _ridge_statements,
+    _adaptive_statements,
+    _pooled_statements,
+    _approximation_statements,
+    _early_stopping_statements,
+    _extension_statements,
+    _experiment_statements,
+)
 
 STATEMENTS: dict[str, Statement] = {statement.name: statement for group in _GROUPS for statement in group.STATEMENTS}
 """The registry, by name."""
 
 
 def select(names: Iterable[str] = ()) -> list[Statement]:
-    """Return the statements of these names, or all of them where there are none.
+    """Return the statements with these names, or all of them if no name is given.
 
     Raises
     ------
     InvalidParameterError
-        If there is no statement of a name.
+        If a name is unknown.
 
     Examples
     --------
@@ -47,33 +57,33 @@ def select(names: Iterable[str] = ()) -> list[Statement]:
     for name in dict.fromkeys(names):
         if name not in STATEMENTS:
             near = get_close_matches(name, STATEMENTS, n=3)
-            remedy = f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(STATEMENTS)}."
-            raise InvalidParameterError(f"there is no statement named {name!r}. {remedy}")
+            remedy = f"Did you mean {' or '.join(near)}?" if near else f"Known statements: {', '.join(STATEMENTS)}."
+            raise InvalidParameterError(f"unknown statement {name!r}. {remedy}")
         chosen.append(STATEMENTS[name])
     return chosen or list(STATEMENTS.values())
 
 
-def verify(names: Iterable[str] = (), *, seed: int = 0, budget: str = "quick") -> Iterator[Result]:
-    """Put statements of the paper to the test, one after another.
+def verify(names: Iterable[str] = (), *, seed: int = 0, budget: str = "quick") -> Iterator[StatementResult]:
+    """Test statements of the paper, one after another.
 
     Parameters
     ----------
     names : iterable of str
         Which ones; all if empty.
     seed : int, default 0
-        Of the random instances, ≥ 0.
+        Seed of the random instances, ≥ 0.
     budget : {"quick", "full"}, default "quick"
         Seconds, or minutes with 10 to 50 times as many instances.
 
     Yields
     ------
-    Result
+    StatementResult
         The verdict, the recorded one, and the evidence.
 
     Raises
     ------
     InvalidParameterError
-        If there is no statement of a name, or the seed or the budget is not one of those above.
+        If a name, the seed or the budget is invalid.
 
     Examples
     --------
@@ -82,15 +92,13 @@ def verify(names: Iterable[str] = (), *, seed: int = 0, budget: str = "quick") -
     [('iteration', 'holds as corrected'), ('order', 'holds')]
     """
     statements = select(names)
-    if budget not in BUDGETS:
-        raise InvalidParameterError(f"budget must be one of {', '.join(BUDGETS)}; got {budget!r}.")
-    if not str(seed).isdigit():
-        raise InvalidParameterError(f"seed must be a whole number ≥ 0; got {seed!r}.")
+    one_of(budget, BUDGETS, "budget")
+    whole(seed, "seed", least=0)
     return _run(statements, seed, full=budget == "full")
 
 
-def _run(statements: list[Statement], seed: int, *, full: bool) -> Iterator[Result]:
+def _run(statements: list[Statement], seed: int, *, full: bool) -> Iterator[StatementResult]:
     for statement in statements:
-        with threadpool_limits(1):  # the matrices are small: more threads only wait for each other
+        with threadpool_limits(1):  # the matrices are too small for more threads
             result = statement.run(seed=seed, full=full)
         yield result

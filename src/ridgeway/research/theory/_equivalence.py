@@ -1,31 +1,31 @@
-"""Early stopping and generalized ridge are one estimator: the dictionary between them.
+"""Early stopping and generalized ridge are the same estimator: how to convert between them.
 
 Gradient descent on task t with learning-rate matrix A_t, stopped after m_t steps, leaves the fraction
-(1 − s_jγ_j)^m of the old error in direction j; generalized ridge leaves λ_j/(λ_j + γ_j). Equating the two
-gives the functions of this file. The conventions where that equation says nothing are limits of it:
+(1 − s_jγ_j)^m of the old error in direction j; generalized ridge leaves λ_j/(λ_j + γ_j). Equating the two gives the
+functions of this file. If the equation has no solution, its limits are used:
 
 =========================== =============================================================================
 γ = 0                       the direction never moves under either; λ = 1/(m·s) is the limit γ → 0⁺
 s = 0                       no step is taken: λ = ∞, and λ = ∞ gives s = 0
 sγ = 1                      one step lands on the new task's own answer: λ = 0
 1 < sγ ≤ 2, m even          the overshoot cancels: the same λ as for 2 − sγ
-any other sγ > 1            the old error changes sign or grows; no λ ≥ 0 does that, so it is an error
-λ = 0 and γ = 0             no task and no penalty moves the direction: s = 0
+any other sγ > 1            the old error changes sign or grows; no λ ≥ 0 does that: an error is raised
+λ = 0 and γ = 0             neither the task nor the penalty moves the direction: s = 0
 =========================== =============================================================================
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from ridgeway._checks import finite, nonnegative_array, real_array
 from ridgeway.errors import InvalidParameterError
-from ridgeway.linalg import cholesky_root, is_definite, semidefinite_eigen, solve_upper, tolerance
-from ridgeway.research.theory._checks import (
-    Array,
-    finite_nonnegative,
-    nonnegative,
-    real_array,
-    semidefinite,
-    step_counts,
+from ridgeway.kernels import solve_triangular
+from ridgeway.linalg import (
+    checked_definite,
+    checked_semidefinite,
+    cholesky_root,
+    semidefinite_eigen,
+    tolerance,
 )
 
 __all__ = [
@@ -34,12 +34,14 @@ __all__ = [
     "weight_matrix_from_early_stopping",
 ]
 
+Array = NDArray[np.float64]
+
 
 def penalties_from_early_stopping(eigenvalues: ArrayLike, learning_rates: ArrayLike, n_steps: ArrayLike) -> Array:
-    """Give the penalties λ under which generalized ridge equals early stopping.
+    """Return the penalties λ for which generalized ridge equals early stopping.
 
     λ_j = γ_j(1 − s_jγ_j)^m / (1 − (1 − s_jγ_j)^m), Thm (early stopping), eq. (equivalence); corrections row
-    10. For γ = 0, sγ = 1 and sγ > 1 see the head of this module.
+    10. For γ = 0, sγ = 1 and sγ > 1 the limits are used.
 
     Parameters
     ----------
@@ -58,7 +60,7 @@ def penalties_from_early_stopping(eigenvalues: ArrayLike, learning_rates: ArrayL
     Raises
     ------
     InvalidParameterError
-        If some sγ > 1 has no penalty.
+        If there is no penalty for some sγ > 1.
 
     Notes
     -----
@@ -70,13 +72,15 @@ def penalties_from_early_stopping(eigenvalues: ArrayLike, learning_rates: ArrayL
     >>> theory.penalties_from_early_stopping([2.0, 1.0, 0.0], 0.5, n_steps=2)
     array([0.        , 0.33333333, 1.        ])
     """
-    gamma, rates, steps = _aligned(eigenvalues, finite_nonnegative(learning_rates, "learning_rates"), n_steps)
+    gamma, rates, steps = _aligned(
+        eigenvalues, finite(nonnegative_array(learning_rates, "learning_rates"), "learning_rates"), n_steps
+    )
     product = rates * gamma
     valid = (product <= 1) | ((steps % 2 == 0) & (product <= 2))
     if not valid.all():
         raise InvalidParameterError(
-            f"learning rate × eigenvalue reaches {product[~valid].max():.6g}; above 1 no penalty ≥ 0 gives "
-            "the same estimate (unless n_steps is even and it is at most 2). Use rates up to 1/eigenvalue."
+            f"learning rate × eigenvalue reaches {product[~valid].max():.6g}; above 1, no penalty ≥ 0 gives the same "
+            "estimate (unless n_steps is even and the product is at most 2). Use rates up to 1/eigenvalue."
         )
     # Thm (early stopping), eq. (equivalence), with (1 − x)^m = exp(m·log1p(−x)); corrections row 10.
     distance = np.where(product > 1, 2 - product, product)
@@ -89,7 +93,7 @@ def penalties_from_early_stopping(eigenvalues: ArrayLike, learning_rates: ArrayL
 
 
 def learning_rates_from_penalties(eigenvalues: ArrayLike, penalties: ArrayLike, n_steps: ArrayLike) -> Array:
-    """Give the learning rates s under which early stopping equals generalized ridge.
+    """Return the learning rates s for which early stopping equals generalized ridge.
 
     s_j = (1 − (λ_j/(γ_j + λ_j))^{1/m})/γ_j, the inverse of `penalties_from_early_stopping` with sγ in [0,
     1]. Thm (early stopping), proof; corrections row 10.
@@ -106,7 +110,7 @@ def learning_rates_from_penalties(eigenvalues: ArrayLike, penalties: ArrayLike, 
     Returns
     -------
     ndarray of shape (p,) or (T, p)
-        The learning rates. Where γ = 0 they are 1/(m·λ), and 0 where λ = 0 as well.
+        The learning rates. If γ = 0, they are 1/(m·λ), or 0 if λ = 0 as well.
 
     Notes
     -----
@@ -118,11 +122,11 @@ def learning_rates_from_penalties(eigenvalues: ArrayLike, penalties: ArrayLike, 
     >>> theory.learning_rates_from_penalties([2.0, 1.0, 0.0], [0.0, 1 / 3, 1.0], n_steps=2)
     array([0.5, 0.5, 0.5])
     """
-    return equivalent_rates(*_aligned(eigenvalues, nonnegative(penalties, "penalties"), n_steps))
+    return equivalent_rates(*_aligned(eigenvalues, nonnegative_array(penalties, "penalties"), n_steps))
 
 
 def equivalent_rates(eigenvalues: Array, penalties: Array, n_steps: Array | float) -> Array:
-    """Return `learning_rates_from_penalties` for arrays that are known to be right."""
+    """Return `learning_rates_from_penalties` for arrays that have been checked."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = eigenvalues / penalties
         # Thm (early stopping), proof: 1 − sγ = (1 + γ/λ)^(−1/m).
@@ -132,7 +136,7 @@ def equivalent_rates(eigenvalues: Array, penalties: Array, n_steps: Array | floa
 
 
 def weight_matrix_from_early_stopping(covariance: ArrayLike, learning_rate_matrix: ArrayLike, n_steps: int) -> Array:
-    """Give the weight matrix under which generalized ridge equals early stopping, for any learning rates.
+    """Return the weight matrix for which generalized ridge equals early stopping, for any learning rates.
 
     With A = LLᵀ and LᵀΣL = V diag(d) Vᵀ, early stopping equals generalized ridge with H = L⁻ᵀ V diag(λ(d))
     Vᵀ L⁻¹ and λ(d) the penalty for eigenvalue d, learning rate 1 and m steps. Σ and A need not share
@@ -155,7 +159,7 @@ def weight_matrix_from_early_stopping(covariance: ArrayLike, learning_rate_matri
     Raises
     ------
     InvalidParameterError
-        If A is not positive definite, or if AΣ has an eigenvalue above 1 that no penalty matches.
+        If A is not positive definite, or if no penalty matches an eigenvalue of AΣ above 1.
 
     Notes
     -----
@@ -169,14 +173,11 @@ def weight_matrix_from_early_stopping(covariance: ArrayLike, learning_rate_matri
     array([[ 1.33333333, -1.        ],
            [-1.        ,  8.        ]])
     """
-    sigma = real_array(covariance, "covariance")
-    shape = (len(sigma), len(sigma)) if sigma.ndim else (1, 1)
-    sigma = semidefinite(sigma, shape, "covariance")
-    rates = semidefinite(real_array(learning_rate_matrix, "learning_rate_matrix"), shape, "learning_rate_matrix")
-    if not is_definite(rates):
-        raise InvalidParameterError("learning_rate_matrix must be positive definite. Add a multiple of the identity.")
+    size = len(np.atleast_1d(real_array(covariance, "covariance")))
+    sigma = checked_semidefinite(covariance, size, "covariance")
+    rates = checked_definite(learning_rate_matrix, size, "learning_rate_matrix")
     if step_counts(n_steps).ndim != 0:
-        raise InvalidParameterError(f"n_steps must be one whole number; got {n_steps!r}.")
+        raise InvalidParameterError(f"n_steps must be one integer; got {n_steps!r}.")
     lower = cholesky_root(rates)
     values, vectors = semidefinite_eigen(lower.T @ sigma @ lower)
     # An eigenvalue that is 1 up to rounding is 1: AΣ = I must give H = 0 for odd m as for even.
@@ -184,22 +185,30 @@ def weight_matrix_from_early_stopping(covariance: ArrayLike, learning_rate_matri
     penalties = penalties_from_early_stopping(values, 1.0, n_steps)
     if not np.isfinite(penalties).all():
         raise InvalidParameterError(
-            "learning rate × eigenvalue is 2 with an even n_steps: the estimate never moves, and no finite "
-            "weight matrix does that. Use smaller learning rates."
+            "learning rate × eigenvalue is 2 and n_steps is even: the estimate never moves, and no finite weight "
+            "matrix does that. Use smaller learning rates."
         )
-    root = solve_upper(lower.T, vectors * np.sqrt(penalties))
+    root = solve_triangular(lower.T, vectors * np.sqrt(penalties))
     return np.asarray(root @ root.T)
 
 
+def step_counts(value: ArrayLike) -> Array:
+    """Return numbers of steps, integers ≥ 1, or raise."""
+    array = real_array(value, "n_steps")
+    if not np.all((array >= 1) & (array == np.floor(array)) & np.isfinite(array)):
+        raise InvalidParameterError(f"n_steps must be integers ≥ 1; got {value!r}.")
+    return array
+
+
 def _aligned(eigenvalues: ArrayLike, other: Array, n_steps: ArrayLike) -> tuple[Array, Array, Array]:
-    gamma = finite_nonnegative(eigenvalues, "eigenvalues")
+    gamma = finite(nonnegative_array(eigenvalues, "eigenvalues"), "eigenvalues")
     steps = step_counts(n_steps)
     try:
         shape = np.broadcast_shapes(gamma.shape, other.shape, (*steps.shape, 1) if steps.ndim else ())
     except ValueError as error:
         raise InvalidParameterError(
             f"eigenvalues {gamma.shape}, rates or penalties {other.shape} and n_steps {steps.shape} do not "
-            "fit together. Pass (T, p) arrays and one step count per task."
+            "match. Pass (T, p) arrays and one number of steps per task."
         ) from error
     steps = steps[..., np.newaxis] if steps.ndim else steps
     return (np.broadcast_to(gamma, shape), np.broadcast_to(other, shape), np.broadcast_to(steps, shape))

@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 
 from ridgeway.estimators import GeneralizedRidge, Oracle
-from ridgeway.research.verify._adaptive import Optimum, closed_form, optimal_penalties, try_closed_form
+from ridgeway.research.verify._adaptive_statements import Optimum, closed_form, optimal_penalties, try_closed_form
 from ridgeway.research.verify._cases import Case, cases, gaussian_designs
 from ridgeway.research.verify._exact import Matrix, exact, identity, relative, solve
-from ridgeway.research.verify._findings import Record, Trial, Verdict
+from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
 from ridgeway.research.verify._statement import Claim, Search, Statement
 from ridgeway.weights import Accumulated, WeightPolicy
 
@@ -24,7 +24,7 @@ Rows = list[tuple[Matrix, Matrix]]
 
 @dataclass(frozen=True)
 class Consolidation:
-    """Online EWC: how much of the past is kept, and whether the tasks are of one size."""
+    """Online EWC: how much of the past is kept, and whether the tasks have equal sizes."""
 
     decay: Fraction
     equal_sizes: bool
@@ -36,7 +36,7 @@ def _oracle_error(case: Case) -> Fraction:
 
 
 def _try_oracle(search: Search, form: Callable[[Case], Fraction]) -> Trial:
-    record = Record("largest relative difference from the exact error", 0.0)
+    record = WorstCase("largest relative difference from the exact error", 0.0)
     for case in cases(search, 150, 4000):
         rows = np.vstack(case.designs)
         gain = solve(rows.T @ rows, rows.T)
@@ -45,7 +45,7 @@ def _try_oracle(search: Search, form: Callable[[Case], Fraction]) -> Trial:
 
 
 def _sequences(search: Search, quick: int, full: int, *, equal_sizes: bool) -> Iterator[Rows]:
-    """Yield tasks of whole numbers, the first of full rank, with covariances that do not commute."""
+    """Yield integer tasks, the first of full rank, whose covariances do not commute."""
     rng = search.generator()
     for _ in range(search.count(quick, full)):
         n_tasks, p = int(rng.integers(2, 5)), int(rng.integers(1, 4))
@@ -67,7 +67,7 @@ def _learn(rows: Rows, weights: Sequence[Matrix]) -> list[Matrix]:
 
 
 def _try_pooled(search: Search, form: Weights) -> Trial:
-    record = Record("largest relative difference from the pooled answer", 0.0)
+    record = WorstCase("largest relative difference from the pooled answer", 0.0)
     for rows in _sequences(search, 60, 1500, equal_sizes=False):
         designs = [design for design, _ in rows]
         coefs = _learn(rows, [form(designs, t) for t in range(len(rows))])
@@ -81,7 +81,7 @@ def _try_pooled(search: Search, form: Weights) -> Trial:
 
 def _try_consolidation(search: Search, form: Consolidation) -> Trial:
     """Compare with online EWC: the Fisher information of each task is a mean over its rows."""
-    record = Record("largest relative difference from online EWC", 0.0)
+    record = WorstCase("largest relative difference from online EWC", 0.0)
     for rows in _sequences(search, 60, 1500, equal_sizes=form.equal_sizes):
         designs = [design for design, _ in rows]
         coefs = _learn(rows, [_accumulated(designs, t) for t in range(len(rows))])
@@ -127,12 +127,12 @@ def _gaps(search: Search, policy: WeightPolicy) -> list[float]:
 
 def _try_convergence(search: Search, policy: WeightPolicy) -> Trial:
     gaps = _gaps(search, policy)
-    found = f"H̃_t, 8 tasks with n < p: never further than {max(gaps):.1e} from the oracle"
+    found = f"H̃_t, 8 tasks with n < p: never more than {max(gaps):.1e} from the oracle"
     return Trial("largest relative distance from the oracle at any t", max(gaps), 1e-6, len(gaps), found, at_least=True)
 
 
 def _try_equality(search: Search, policy: WeightPolicy) -> Trial:
-    record = Record("largest relative distance from the oracle at any t", 1e-9)
+    record = WorstCase("largest relative distance from the oracle at any t", 1e-9)
     for number, gap in enumerate(_gaps(search, policy)):
         record.add(gap, number, f"sequence {number}")
     return record.trial()
@@ -219,7 +219,7 @@ STATEMENTS = (
     Statement(
         name="online-ewc",
         where='Sec. "A Practical Algorithm"',
-        claim="with tasks of one size, H̃_t is online EWC with γ = 1",
+        claim="with tasks of equal size, H̃_t is online EWC with γ = 1",
         recorded=Verdict.HOLDS,
         printed=Claim(Consolidation(decay=Fraction(1), equal_sizes=True), _try_consolidation),
         mutations={

@@ -1,0 +1,186 @@
+"""A task's rows in blocks: cut at places that depend on the shape alone, filled by all threads, joined in a fixed tree.
+
+So the bits of the result do not depend on the number of threads.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway.data import dense, is_sparse
+from ridgeway.kernels._means import Mean, two_sum
+from ridgeway.kernels._threads import in_parallel
+
+Array = NDArray[np.float64]
+T = TypeVar("T")
+
+ENTRIES = 2**17
+"""Numbers in a block: 1 MiB, which fits into the cache of a core."""
+TALL = 4
+"""A block has at least this many rows for every column, so that joining blocks costs little beside making them."""
+SAMPLE = 64
+"""Rows whose mean stands in for the mean of a task at first."""
+EPS = float(np.finfo(np.float64).eps)
+
+
+class Rows(NamedTuple):
+    """The rows [X, y] of a task, and the roots of their weights; None if all weigh 1."""
+
+    X: Any
+    y: Array
+    weight: Array | None
+    root: Array | None
+
+    @classmethod
+    def of(cls, X: Any, y: Array, weight: Array | None) -> "Rows":
+        """Return the rows of a task."""
+        return cls(X, y, weight, None if weight is None else np.sqrt(weight))
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return int(self.X.shape[1] + self.y.shape[1])
+
+    def part(self, rows: slice) -> "Rows":
+        """Return some of the rows."""
+        weight, root = (None if one is None else one[rows] for one in (self.weight, self.root))
+        return Rows(self.X[rows], self.y[rows], weight, root)
+
+    def total_weight(self) -> float:
+        """Return the sum of the weights."""
+        return float(len(self.y)) if self.weight is None else float(self.weight.sum())
+
+    def mean(self) -> Array:
+        """Return the weighted mean of the rows."""
+        weight = np.ones(len(self.y)) if self.weight is None else self.weight
+        return np.concatenate([weight @ self._dense(), weight @ self.y]) / self.total_weight()
+
+    def write(self, block: Array, about: Array | None) -> None:
+        """Write the rows, less `about`, into an array of the same shape."""
+        p, X = self.X.shape[1], self._dense()
+        if about is None:
+            block[:, :p], block[:, p:] = X, self.y
+        elif block.strides[0] > block.strides[1]:
+            np.subtract(X, about[:p], out=block[:, :p])
+            np.subtract(self.y, about[p:], out=block[:, p:])
+        else:  # by columns, as the block is in memory
+            np.subtract(X.T, about[:p, None], out=block[:, :p].T)
+            np.subtract(self.y.T, about[p:, None], out=block[:, p:].T)
+
+    def _dense(self) -> NDArray[np.floating]:
+        """Return X, float32 as it is, as an array."""
+        return dense(self.X) if is_sparse(self.X) else self.X
+
+
+def weighted(rows: Rows, order: Literal["C", "F"], *, centered: bool) -> tuple[Array, Mean]:
+    """Return some rows times the roots of the weights, about their own mean if `centered`, below one of zeros."""
+    block = np.zeros((len(rows.y) + 1, rows.width), order=order)
+    body, total, low = block[1:], rows.total_weight(), np.zeros(rows.width)
+    high = rows.mean() if centered else low
+    rows.write(body, high)
+    if centered:
+        low = (np.ones(len(body)) if rows.weight is None else rows.weight) @ body / total
+        body -= low
+    if rows.root is not None:
+        body *= rows.root[:, None]
+    return block, Mean(total, high, low)
+
+
+def condensed(
+    rows: Rows, *, centered: bool, factored: bool, make: Callable[[Array], Array], join: Callable[[Array, Array], Array]
+) -> tuple[Array, Mean]:
+    """Return the factor or the products of all rows about their mean, and the mean; if not `centered`, as they are.
+
+    [1, rows − about] is condensed, `about` being the mean of a few rows. What this says about the column of ones gives
+    the mean and, as in any regression on a constant, the rest about it. If `about` turns out to be far from the mean,
+    all is done again about the mean: no digits are lost to the distance.
+
+    Parameters
+    ----------
+    factored : whether `make` returns a triangular factor of a block; if not, the products of its columns
+    """
+    if not centered:
+        return _tree(rows, None, make, join), Mean(rows.total_weight(), np.zeros(rows.width), np.zeros(rows.width))
+    about = rows.part(slice(None, None, max(len(rows.y) // SAMPLE, 1))).mean()
+    weight = rows.total_weight()
+    matrix, away = _split(_tree(rows, about, make, join), factored)
+    squares = np.einsum("ij,ij->j", matrix, matrix) if factored else matrix.diagonal()
+    if ((weight * np.square(away) > squares) & (np.abs(away) > 4.0 * EPS * np.abs(about))).any():
+        about = about + away
+        matrix, away = _split(_tree(rows, about, make, join), factored)
+    return matrix, Mean(weight, *two_sum(about, away))
+
+
+def _split(matrix: Array, factored: bool) -> tuple[Array, Array]:
+    """Return what stands about the mean, and the mean, from a matrix whose first column was ones."""
+    away = matrix[0, 1:] / matrix[0, 0]
+    if factored:
+        return matrix[1:, 1:], away
+    inner = matrix[1:, 1:] - away[:, None] * matrix[0, 1:]
+    np.fill_diagonal(inner, inner.diagonal().clip(0.0))
+    return inner, away
+
+
+def _tree(
+    rows: Rows, about: Array | None, make: Callable[[Array], Array], join: Callable[[Array, Array], Array]
+) -> Array:
+    """Return the join of what `make` returns for every block; with a column of ones if the rows are about a point."""
+    n, first = len(rows.y), int(about is not None)
+    width = rows.width + first
+    total = n_blocks(n, rows.width)
+    cuts = [n * i // total for i in range(total + 1)]
+
+    def worker() -> Callable[[int], Array]:
+        buffer = np.empty((-(-n // total), width), order="F")
+
+        def block_of(i: int) -> Array:
+            part = rows.part(slice(cuts[i], cuts[i + 1]))
+            block = buffer[: len(part.y)]
+            with np.errstate(over="ignore", invalid="ignore"):
+                part.write(block[:, first:], about)
+                if first:
+                    block[:, 0] = 1.0
+                if part.root is not None:
+                    block *= part.root[:, None]
+                return make(block)
+
+        return block_of
+
+    return joined_in_a_tree(worker, join, total)
+
+
+def n_blocks(n_rows: int, width: int) -> int:
+    """Return into how many blocks some rows are cut."""
+    return max(round(n_rows / max(ENTRIES // width, TALL * width)), 1)
+
+
+def joined_in_a_tree(worker: Callable[[], Callable[[int], T]], join: Callable[[T, T], T], n_leaves: int) -> T:
+    """Return the join of leaves 0, …, n_leaves − 1, each made by a worker, in a binary tree.
+
+    Whoever makes the second of two neighbours joins them, so that all threads join, and few results wait.
+    """
+    waiting: dict[tuple[int, int], tuple[int, T]] = {}
+    found: list[T] = []
+
+    def climbing() -> Callable[[int], None]:
+        make = worker()
+
+        def climb(i: int) -> None:
+            value, width = make(i), n_leaves
+            while width > 1:
+                if i ^ 1 < width:  # it has a neighbour
+                    own = (i, value)
+                    other = waiting.setdefault((width, i // 2), own)
+                    if other is own:
+                        return
+                    del waiting[width, i // 2]
+                    value = join(*((other[1], value) if other[0] < i else (value, other[1])))
+                i, width = i // 2, (width + 1) // 2
+            found.append(value)
+
+        return climb
+
+    in_parallel(climbing, n_leaves)
+    return found[0]

@@ -1,0 +1,200 @@
+"""What makes the kernels fast: rows in blocks, LAPACK in place, and threads where they pay."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpocon, dpotrf, dpotrs, dtrcon
+
+from ridgeway.kernels import _reference as plain
+from ridgeway.kernels._blocks import Rows, condensed, n_blocks, weighted
+from ridgeway.kernels._means import Mean
+from ridgeway.kernels._reference import Updated
+from ridgeway.kernels._routines import dsyrk, dtpmqrt, dtpqrt, dtrtrs
+from ridgeway.kernels._threads import WIDE, few_threads, in_parallel, threads_for
+
+Array = NDArray[np.float64]
+
+ROWS = 1024
+"""Rows that are added at a time to a wide matrix."""
+PANEL, STRIP = 192, 256
+"""Columns of a wide factor that are factored at a time, and that a thread then updates at a time."""
+
+pivoted_qr = few_threads(plain.pivoted_qr)
+qr = few_threads(plain.qr)
+svd = few_threads(plain.svd)
+triangular_factor = few_threads(plain.triangular_factor)
+eigen = few_threads(plain.eigen)
+smallest_eigenvalue = few_threads(plain.smallest_eigenvalue)
+
+
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite shows in the squares
+def factor_update(R: Array, past: Mean, X: Any, y: Array, weight: Array | None, *, centered: bool) -> Updated:
+    """As `_reference.factor_update`."""
+    rows = Rows.of(X, y, weight)
+    if not _is_tall(rows):
+        return _by_rows(R, past, rows, "F", centered, _absorb)
+    task, own = condensed(rows, centered=centered, factored=True, make=_factor_of, join=_joined_factors)
+    mean, gap = _together(past, own, centered)
+    below = np.empty((1 + len(task), rows.width), order="F")
+    below[0], below[1:] = gap, task
+    squares = _squares(below)
+    return Updated(_overwritten(R, below, len(task)), mean, squares)
+
+
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite shows in the squares
+def comoment_update(S: Array, past: Mean, X: Any, y: Array, weight: Array | None, *, centered: bool) -> Updated:
+    """As `_reference.comoment_update`."""
+    rows = Rows.of(X, y, weight)
+    if not _is_tall(rows):
+        return _by_rows(S, past, rows, "C", centered, _multiply)
+    task, own = condensed(rows, centered=centered, factored=False, make=_products_of, join=np.add)
+    mean, gap = _together(past, own, centered)
+    task += gap[:, None] * gap
+    return Updated(S + np.triu(task), mean, task.diagonal())
+
+
+def comoments_of(rows: Array, S: Array, factor: float = 1.0) -> Array:
+    """As `_reference.comoments_of`."""
+    total = S.copy(order="F")
+    with threads_for(rows.shape[1], rows.size * rows.shape[1]):
+        dsyrk(factor, np.ascontiguousarray(rows), total)
+    return total
+
+
+def qr_update(R: Array, rows: Array, *, triangular: bool = False) -> Array:
+    """As `_reference.qr_update`."""
+    return _overwritten(R, rows.copy(order="F"), len(rows) if triangular else 0)
+
+
+def solve_triangular(R: Array, right: Array, *, transposed: bool = False) -> Array:
+    """As `_reference.solve_triangular`."""
+    solved = right.copy(order="F")
+    if R.strides[0] != R.itemsize:
+        R = np.asfortranarray(R)
+    # BLAS threads that share one column spend most of their time waiting for each other.
+    with threads_for(min(len(R), right.shape[1]), R.size), np.errstate(over="ignore", invalid="ignore"):
+        dtrtrs(R, solved, transposed=transposed)
+    return solved
+
+
+def triangle_condition(R: Array) -> float:
+    """As `_reference.triangle_condition`, estimated: never below it, rarely more than three times as large. O(p²)."""
+    with threads_for(len(R), R.size):
+        return float(dtrcon(R, norm="1", uplo="U", diag="N")[0])
+
+
+def cholesky(S: Array, *, overwrite: bool = False) -> Array | None:
+    """As `_reference.cholesky`."""
+    with threads_for(len(S), S.size * len(S)):
+        U, failed = dpotrf(S, overwrite_a=overwrite)
+    return None if failed else U
+
+
+def definite_condition(U: Array, norm: float) -> float:
+    """As `_reference.definite_condition`, estimated as in `triangle_condition`. O(p²)."""
+    with threads_for(len(U), U.size):
+        return float(dpocon(U, norm)[0])
+
+
+def definite_solve(U: Array, right: Array) -> Array:
+    """As `_reference.definite_solve`."""
+    with threads_for(min(len(U), right.shape[1]), U.size):
+        return np.asarray(dpotrs(U, right)[0])
+
+
+def _is_tall(rows: Rows) -> bool:
+    return rows.width < WIDE and n_blocks(len(rows.y), rows.width) > 1
+
+
+def _by_rows(
+    matrix: Array,
+    mean: Mean,
+    rows: Rows,
+    order: Literal["C", "F"],
+    centered: bool,
+    add: Callable[[Array, Array], None],
+) -> Updated:
+    """Add the rows themselves, some at a time, each part about its own mean, to a copy of the matrix."""
+    matrix, squares = matrix.copy(order="F"), np.zeros(rows.width)
+    step = ROWS if rows.width >= WIDE else len(rows.y)
+    for start in range(0, len(rows.y), step):
+        part = rows.part(slice(start, start + step))
+        block, own = weighted(part, order, centered=centered)
+        mean, block[0] = _together(mean, own, centered)
+        squares += _squares(block)
+        add(matrix, block)
+    return Updated(matrix, mean, squares)
+
+
+def _together(past: Mean, own: Mean, centered: bool) -> tuple[Mean, Array]:
+    """Return the mean of all rows, and the row that stands for the distance between the two means."""
+    if centered:
+        return past.joined(own)
+    return past._replace(weight=past.weight + own.weight), np.zeros_like(past.high)
+
+
+def _multiply(S: Array, rows: Array) -> None:
+    with threads_for(len(S), rows.size * len(S)):
+        dsyrk(1.0, rows, S)
+
+
+def _products_of(block: Array) -> Array:
+    return np.asarray(block.T @ block)
+
+
+def _factor_of(block: Array) -> Array:
+    width = block.shape[1]
+    R = np.zeros((width, width), order="F")
+    dtpqrt(R, block, triangular_rows=0, panel=_reflectors(width))
+    return R
+
+
+def _joined_factors(one: Array, two: Array) -> Array:
+    dtpqrt(one, two, triangular_rows=len(two), panel=_reflectors(len(one)))
+    return one
+
+
+def _overwritten(R: Array, rows: Array, triangular_rows: int) -> Array:
+    matrix = R.copy(order="F")
+    _absorb(matrix, rows, triangular_rows)
+    return matrix
+
+
+def _absorb(R: Array, rows: Array, triangular_rows: int = 0) -> None:
+    """Overwrite R by the factor of its rows and of others, which are overwritten too.
+
+    A wide factor takes them panel by panel; the threads share out the columns right of a panel.
+    """
+    width, full = len(R), len(rows) - triangular_rows
+    if width < WIDE:
+        with threads_for(width, rows.size * width):
+            dtpqrt(R, rows, triangular_rows=triangular_rows, panel=_reflectors(width))
+        return
+    for start in range(0, width, PANEL):
+        stop = min(start + PANEL, width)
+        used = rows[: full + min(stop, triangular_rows)]  # below, these columns are zero
+        _absorb_panel(R[start:stop, start:], used[:, start:], max(min(stop, triangular_rows) - start, 0))
+
+
+def _absorb_panel(panel: Array, rows: Array, triangular_rows: int) -> None:
+    """Do the same for the first rows of a factor, R[i:j, i:], and the columns of the rows from there."""
+    size, width = panel.shape
+    own = rows[:, :size]
+    factors = dtpqrt(panel[:, :size], own, triangular_rows=triangular_rows, panel=_reflectors(size))
+
+    def turn(strip: int) -> None:
+        columns = slice(size + strip * STRIP, min(size + (strip + 1) * STRIP, width))
+        dtpmqrt(own, factors, panel[:, columns], rows[:, columns], triangular_rows=triangular_rows)
+
+    in_parallel(lambda: turn, -((size - width) // STRIP))
+
+
+def _reflectors(width: int) -> int:
+    """Return how many columns' reflectors LAPACK should put together: one in a narrow matrix keeps most digits."""
+    return min(1 + width // 20, 32)
+
+
+def _squares(rows: Array) -> Array:
+    return np.asarray(np.einsum("ij,ij->j", rows, rows))

@@ -1,0 +1,49 @@
+"""Weighted means of rows, each a sum of two numbers, so that a large offset costs no digits."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class Mean(NamedTuple):
+    """The total weight of some rows and their means: `high`, and in `low` what rounding left out of it."""
+
+    weight: float
+    high: Array
+    low: Array
+
+    @classmethod
+    def of_nothing(cls, n_columns: int) -> "Mean":
+        """Return the mean of no rows."""
+        return cls(0.0, np.zeros(n_columns), np.zeros(n_columns))
+
+    def joined(self, other: "Mean") -> tuple["Mean", Array]:
+        """Return the mean of both parts, and the row that stands for the distance between them.
+
+        The squares of all rows about their mean are those of both parts, each about its own, and of that row
+        (Chan, Golub and LeVeque, 1983).
+        """
+        total = self.weight + other.weight
+        apart = (other.high - self.high) + (other.low - self.low)
+        if other.weight > self.weight:  # the lighter part moves to the heavier: no digits are lost to the distance
+            moved = two_sum(other.high, other.low - apart * (self.weight / total))
+        else:
+            moved = two_sum(self.high, self.low + apart * (other.weight / total))
+        return Mean(total, *moved), apart * np.sqrt(self.weight * (other.weight / total))
+
+    def without(self, other: "Mean") -> tuple["Mean", Array]:
+        """Return the mean of the rest when a part is taken out, and the row that is taken out with it."""
+        left = self.weight - other.weight
+        apart = (other.high - self.high) + (other.low - self.low)
+        moved = two_sum(self.high, self.low - apart * (other.weight / left))
+        return Mean(left, *moved), apart * np.sqrt(other.weight * (self.weight / left))
+
+
+def two_sum(high: Array, low: Array) -> tuple[Array, Array]:
+    """Return high + low as a rounded sum, and what rounding left out (Knuth's two-sum)."""
+    total = high + low
+    back = total - high
+    return total, (high - (total - back)) + (low - back)

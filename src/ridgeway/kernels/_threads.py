@@ -1,0 +1,167 @@
+"""Threads: how many BLAS gets, and our own, which share out the blocks of a tall task."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import cache, wraps
+from itertools import count
+from queue import SimpleQueue
+from threading import Lock, Thread, local
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Array = NDArray[np.float64]
+
+WIDE = 512
+"""With fewer columns than this, one BLAS thread is as fast as several, and much faster on a busy machine."""
+
+FEW = 2**16
+"""BLAS uses one thread for fewer multiplications than this, so a limit would only cost time."""
+
+
+class _OneThread:
+    """Limits BLAS to one thread while anyone is inside. The limit is the process's, so the last to leave lifts it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._before: list[tuple[Any, int]] = []
+        self._spare = 1
+
+    def __enter__(self) -> int:
+        """Return how many threads BLAS had before, no more than there are cores."""
+        with self._lock:
+            if self._inside == 0:
+                had = [(library, library.get_num_threads() or 1) for library in _libraries()]
+                self._spare = min(max((threads for _, threads in had), default=1), _cores())
+                self._before = [(library, threads) for library, threads in had if threads > 1]
+                for library, _ in self._before:
+                    library.set_num_threads(1)
+            self._inside += 1
+            return self._spare
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                for library, threads in self._before:
+                    library.set_num_threads(threads)
+
+    def renew_lock(self) -> None:
+        """Replace the lock, which another thread of the parent process may have held."""
+        self._lock = Lock()
+
+
+_ONE_THREAD = _OneThread()
+_THREAD = local()
+
+
+@contextmanager
+def single_threaded() -> Iterator[None]:
+    """Return a context in which this thread computes with one thread: the same bits on any number of cores."""
+    before = getattr(_THREAD, "alone", False)
+    with _ONE_THREAD:
+        _THREAD.alone = True
+        try:
+            yield
+        finally:
+            _THREAD.alone = before
+
+
+def threads_for(n_columns: int, multiplications: float) -> AbstractContextManager[int | None]:
+    """Return a context in which BLAS has the threads that a computation of this size can use."""
+    return _ONE_THREAD if n_columns < WIDE and multiplications >= FEW else nullcontext()
+
+
+def few_threads(kernel: Callable[Concatenate[Array, P], T]) -> Callable[Concatenate[Array, P], T]:
+    """Return a function of a matrix that gives BLAS the threads that the size of the matrix can use."""
+
+    @wraps(kernel)
+    def limited(matrix: Array, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with threads_for(min(matrix.shape), matrix.size * min(matrix.shape)):
+            return kernel(matrix, *args, **kwargs)
+
+    return limited
+
+
+def in_parallel(worker: Callable[[], Callable[[int], None]], n_parts: int) -> None:
+    """Call what `worker` returns with 0, …, n_parts − 1: every thread makes one worker and takes the next free part.
+
+    BLAS has one thread meanwhile. The first error is raised once all threads have stopped.
+    """
+    with _ONE_THREAD as spare:
+        helpers = 0 if getattr(_THREAD, "alone", False) else _helpers.ready(min(spare, n_parts) - 1)
+        parts, done, failures = count(), SimpleQueue[None](), list[BaseException]()
+
+        def take() -> None:
+            try:
+                work = worker()
+                for part in parts:
+                    if part >= n_parts or failures:
+                        return
+                    work(part)
+            except BaseException as failure:
+                failures.append(failure)
+            finally:
+                done.put(None)
+
+        for _ in range(helpers):
+            _helpers.calls.put(take)
+        take()
+        for _ in range(helpers + 1):
+            done.get()
+        if failures:
+            raise failures[0]
+
+
+class _Helpers:
+    """Threads that wait for calls. They are kept, because starting one takes as long as a small task."""
+
+    def __init__(self) -> None:
+        self.calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._started = 0
+        self._lock = Lock()
+
+    def ready(self, wanted: int) -> int:
+        """Return how many of the wanted threads wait for calls; when the interpreter ends, no more can be started."""
+        if wanted > self._started:
+            with self._lock, suppress(RuntimeError):
+                while self._started < wanted:
+                    Thread(target=self._run, name=f"ridgeway-{self._started}", daemon=True).start()
+                    self._started += 1
+        return min(wanted, self._started)
+
+    def _run(self) -> None:
+        _THREAD.alone = True  # a helper that asked for helpers could wait for itself
+        while True:
+            self.calls.get()()
+
+
+_helpers = _Helpers()
+
+
+def _after_fork() -> None:
+    """Start again without threads: a forked process has none of its parent's."""
+    global _helpers
+    _helpers = _Helpers()
+    _ONE_THREAD.renew_lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _libraries() -> list[Any]:
+    from threadpoolctl import ThreadpoolController  # scikit-learn brings it; finding the libraries takes a while
+
+    controller: Any = ThreadpoolController()
+    return list(controller.select(user_api="blas").lib_controllers)

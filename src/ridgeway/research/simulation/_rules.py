@@ -1,0 +1,194 @@
+"""The methods that simulations know, on shared factors, and how a name or a policy becomes a form."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway.catalogue import Method, register, resolve
+from ridgeway.errors import InvalidParameterError
+from ridgeway.kernels import eigen
+from ridgeway.linalg import empty_triangle, tolerance
+from ridgeway.research.simulation._factor import Factor
+from ridgeway.research.simulation._forms import Applied, Filter, Form, PolicyMethod, PooledMethod, Update
+from ridgeway.research.simulation._setting import Setting
+from ridgeway.research.simulation._shared_task import SharedTask
+
+__all__ = ["BEST", "forms_of"]
+
+Array = NDArray[np.float64]
+Penalty = Callable[[SharedTask, float], float]
+
+MATCHED_STEPS = 10
+BEST = "crr:best"
+
+
+def _ridge(name: str, penalty: Penalty, *, uses_noise: bool = False, reduces_past: bool = False) -> Filter:
+    def applied(task: SharedTask, noise_variance: float) -> Applied:
+        shift = task.n_samples * penalty(task, noise_variance)
+        return partial(task.form.solve, shift, tolerance=tolerance(len(task.square)))
+
+    return Filter(name, applied, reduces_past, uses_noise=uses_noise)
+
+
+def _past_mean(task: SharedTask, _: float) -> float:
+    """λ_t = tr(H̃_t)/p."""
+    return float(np.diagonal(task.past.information).mean()) / task.n_samples
+
+
+def _past_top(task: SharedTask, _: float) -> float:
+    """λ_t = the largest eigenvalue of H̃_t."""
+    return 0.0 if task.number == 1 else task.past.form.top / task.n_samples
+
+
+def _scheduled(name: str, penalties: Sequence[float]) -> Filter:
+    """λ_t as given, the same for all tasks or one per task."""
+    return _ridge(name, lambda task, _: penalties[(task.number - 1) % len(penalties)])
+
+
+def _generalized(name: str, prior: float) -> Update:
+    """n_tH_t = Σ_{τ<t} X_τᵀX_τ + prior·I, so that X_tᵀX_t + n_tH_t is the pooled sum and the prior."""
+    return Update(name, lambda task, _: partial(task.pooled_solve, prior))
+
+
+def _optimal(task: SharedTask, noise_variance: float) -> Applied:
+    """H_t with the prior σ²·E[w_*w_*ᵀ]⁻¹ = σ²I; Sec. "A Practical Algorithm", corrections row 2."""
+    return partial(task.pooled_solve, noise_variance)
+
+
+def _diagonal(task: SharedTask, noise_variance: float) -> Applied:
+    """H_t = diag(H̃_t): elastic weight consolidation (EWC)."""
+    if task.number == 1:
+        return partial(task.pooled_solve, 0.0)
+    return Factor(task.products + np.diag(np.diagonal(task.past.information))).solve
+
+
+def _evidence(task: SharedTask, mix: Array) -> Array:
+    """H_t with the prior λI that makes all rows so far most probable: `weights.Accumulated("evidence")`."""
+    from ridgeway.information import Moments, evidence_estimate  # imports scipy.optimize, which no other method needs
+
+    p, pooled = task.n_features, task.pooled
+    matrix = empty_triangle(p + 1)
+    matrix[:p, :p], matrix[:p, p:], matrix[p:, p:] = (
+        np.triu(pooled.information),
+        pooled.moment @ mix,
+        mix.T @ pooled.squares @ mix,
+    )
+    n, nothing = pooled.n_samples, np.zeros(p + 1)
+    held = Moments(p, 1, False, n, float(n), 0.0, nothing, nothing, matrix, matrix.diagonal().copy(), 0.0)
+    return evidence_estimate(held, np.zeros((p, 1)))
+
+
+def _oracle(task: SharedTask, mix: Array) -> Array:
+    return task.pooled_solve(0.0, task.pooled.moment @ mix)
+
+
+def _oracle_moment(task: SharedTask, scatter: Array) -> Array:
+    """J⁺·cov(Xᵀy)·J⁺, plus I minus the projection on the row space."""
+    factor = task.pooled_factor
+    moment = factor.solve(factor.solve(scatter).T)
+    if factor.upper is None:
+        unseen = np.eye(len(scatter)) - factor.solve(task.pooled.information)
+        moment = moment + unseen @ unseen.T
+    return moment
+
+
+def _vanilla(name: str, n_steps: int) -> Filter:
+    """n_steps of gradient descent with the learning rate 1/γ_max: X_tᵀ·Σ_k (I − G/top)^k·r/top, G the square."""
+
+    def applied(task: SharedTask, _: float) -> Applied:
+        return partial(task.form.descend, 1.0 / task.top, n_steps) if task.top > 0.0 else np.zeros_like
+
+    return Filter(name, applied)
+
+
+def _matched(task: SharedTask, _: float) -> Applied:
+    """Gradient descent whose learning-rate matrix makes it equal generalized ridge with H̃_t.
+
+    With BᵀB = (Σ_{τ≤t} X_τᵀX_τ)⁺ and B·X_tᵀX_t·Bᵀ = V diag(c) Vᵀ, ridge takes the share c of the way in each direction;
+    m steps do the same with A_t = n_t·BᵀV diag(g) VᵀB, g = (1 − (1 − c)^{1/m})/c. Thm (early stopping), corrections row
+    10c.
+    The steps are taken one by one.
+    """
+    factor = task.pooled_factor
+    half = factor.half_solve(task.products)
+    values, vectors = eigen(factor.half_solve(half.T))
+    share = np.clip(values, 0.0, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        moved = -np.expm1(np.log1p(-share) / MATCHED_STEPS)
+        rate = np.where(share > 0.0, moved / share, 1.0 / MATCHED_STEPS)
+    rates = (vectors * rate) @ vectors.T
+    moves = (vectors * moved) @ vectors.T
+
+    def stepped(gradient: Array) -> Array:
+        slope = factor.half_solve(gradient)
+        total = np.zeros_like(slope)
+        for _ in range(MATCHED_STEPS):
+            total += slope
+            slope = slope - moves @ slope
+        return factor.half_solve_transposed(rates @ total)
+
+    return stepped
+
+
+def _best(task: SharedTask, noise_variance: float) -> float:
+    return task.best_penalties[noise_variance]
+
+
+FAST: dict[str, Callable[[Method], Form]] = {
+    "mn": lambda method: _ridge(method.key, lambda task, _: 0.0),
+    "crr": lambda method: _scheduled(method.key, method.argument),
+    "es": lambda method: _vanilla(method.key, method.argument),
+    "gr": lambda method: _generalized(method.key, method.argument),
+    "gr:evidence": lambda method: PooledMethod(method.key, _evidence, uses_noise=True),
+    "oracle": lambda method: PooledMethod(method.key, _oracle, _oracle_moment),
+}
+"""The forms of Ridgeway's own methods, by `Method.rule`."""
+
+for _form, _about in (
+    (_ridge(BEST, _best, uses_noise=True), "continual ridge with the λ_t of least expected error at each step"),
+    (_ridge("crr:trace", _past_mean), "continual ridge, λ_t = tr(H̃_t)/p"),
+    (_ridge("crr:max", _past_top, reduces_past=True), "continual ridge, λ_t = the largest eigenvalue of H̃_t"),
+    (
+        _ridge("crr:task-max", lambda task, _: task.top / task.n_samples),
+        "continual ridge, λ_t = the largest eigenvalue of Σ_t",
+    ),
+    (_ridge("crr:t-1", lambda task, _: task.number - 1.0), "continual ridge, λ_t = t − 1"),
+    (Update("gr:optimal", _optimal, uses_noise=True), "generalized ridge with the optimal H_t, whose prior is σ²·I"),
+    (Update("gr:diagonal", _diagonal), "generalized ridge with the diagonal of H̃_t: elastic weight consolidation"),
+    (Update("es:gr", _matched), f"early stopping matched to gr: {MATCHED_STEPS} steps with a learning-rate matrix"),
+):
+    register(_form.name, _form, about=_about)
+
+
+def forms_of(methods: str | Sequence[Any], setting: Setting) -> tuple[Form, ...]:
+    """Return the forms of names, policies and forms for a setting, or raise."""
+    found = resolve(methods)
+    for method in found:
+        if method.rule == "crr" and len(method.argument) not in (1, setting.n_tasks):
+            raise InvalidParameterError(
+                f"method {method.key!r} has {len(method.argument)} penalties; pass one, or one per task, "
+                f"{setting.n_tasks}."
+            )
+        first = min(setting.n_samples) if setting.order == "adversarial" else setting.n_samples[0]
+        if method.rule == "gr:evidence" and first < 2:
+            raise InvalidParameterError(
+                "gr:evidence needs two rows in the first task: one row cannot tell noise from signal."
+            )
+    return tuple(_form_of(method) for method in found)
+
+
+def _form_of(method: Method) -> Form:
+    if isinstance(method.simulated, Form):
+        return replace(method.simulated, name=method.key)
+    if method.rule in FAST:
+        return FAST[method.rule](method)
+    if method.policy is not None:
+        return PolicyMethod(method.key, method.policy())
+    raise InvalidParameterError(
+        f"method {method.key!r} cannot be simulated: it has no gain that depends on the designs alone. Pass a "
+        "weights.DesignPolicy, or a form of research.simulation."
+    )

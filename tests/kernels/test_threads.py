@@ -1,0 +1,176 @@
+"""Threads: the limit on BLAS always comes back, every part is taken once, and bits do not depend on their number."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from ridgeway import kernels
+from ridgeway.kernels import Mean, _lapack, _threads
+from ridgeway.kernels._blocks import joined_in_a_tree
+
+RNG = np.random.default_rng(2)
+X, Y = RNG.normal(size=(30_000, 20)) + 5.0, RNG.normal(size=(30_000, 2))
+UPDATES = [_lapack.factor_update, _lapack.comoment_update]
+
+
+def blas_threads():
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+def updated(update, threads=2, n=30_000):
+    with threadpool_limits(threads):
+        return update(np.zeros((22, 22), order="F"), Mean.of_nothing(22), X[:n], Y[:n], None, centered=True)
+
+
+@pytest.fixture(params=[1, 2, 3, 8])
+def cores(request, monkeypatch):
+    monkeypatch.setattr(_threads, "_cores", lambda: request.param)
+    with threadpool_limits(request.param):
+        yield request.param
+
+
+def test_small_systems_have_one_thread_and_large_ones_what_there_is():
+    with threadpool_limits(2):
+        with _threads.threads_for(100, 1e6):
+            assert blas_threads() == {1}
+            with _threads.threads_for(20, 1e6):
+                assert blas_threads() == {1}
+            assert blas_threads() == {1}
+        assert blas_threads() == {2}
+        for size in ((10_000, 1e9), (3, 27.0)):
+            with _threads.threads_for(*size):
+                assert blas_threads() == {2}
+
+
+def test_single_threaded_holds_for_the_thread_and_ends(monkeypatch):
+    monkeypatch.setattr(_threads, "_cores", lambda: 2)
+    names = set()
+
+    def worker():
+        names.add(threading.current_thread().name)
+        return lambda part: None
+
+    with threadpool_limits(2):
+        with kernels.single_threaded():
+            assert blas_threads() == {1}
+            with kernels.single_threaded():
+                _threads.in_parallel(worker, 50)
+            assert blas_threads() == {1}
+            _threads.in_parallel(worker, 50)
+        assert blas_threads() == {2}
+    assert len(names) == 1
+
+
+def test_parts_are_taken_once_each_and_an_error_comes_out(cores):
+    taken = []
+    _threads.in_parallel(lambda: taken.append, 100)
+    assert sorted(taken) == list(range(100))
+    with pytest.raises(ZeroDivisionError):
+        _threads.in_parallel(lambda: lambda part: 1 // (part - 1), 5)
+    with pytest.raises(KeyError):
+        _threads.in_parallel(lambda: {}["worker"], 5)
+    assert blas_threads() == {cores}
+
+
+def test_threads_work_at_the_same_time(monkeypatch):
+    monkeypatch.setattr(_threads, "_cores", lambda: 2)
+    barrier = threading.Barrier(2, timeout=30)
+    with threadpool_limits(2):
+        _threads.in_parallel(lambda: lambda part: barrier.wait() and None, 2)
+
+
+def test_a_helper_that_asks_for_helpers_does_not_wait_for_itself(cores):
+    taken = []
+    _threads.in_parallel(lambda: lambda part: _threads.in_parallel(lambda: taken.append, 3), 9)
+    assert sorted(taken) == sorted([0, 1, 2] * 9)
+
+
+@pytest.mark.parametrize("n_leaves", [1, 2, 3, 7, 8, 33])
+def test_the_tree_does_not_depend_on_threads(cores, n_leaves):
+    def pair(one, two):
+        return f"({one} {two})"
+
+    def expected(leaves):
+        while len(leaves) > 1:
+            leaves = [pair(*leaves[i : i + 2]) if i + 1 < len(leaves) else leaves[i] for i in range(0, len(leaves), 2)]
+        return leaves[0]
+
+    assert joined_in_a_tree(lambda: str, pair, n_leaves) == expected([str(i) for i in range(n_leaves)])
+
+
+@pytest.mark.parametrize("update", UPDATES)
+def test_bitwise_the_same_with_any_number_of_threads(update, monkeypatch):
+    used = []
+    in_parallel = _threads.in_parallel
+    monkeypatch.setattr("ridgeway.kernels._blocks.in_parallel", lambda *args: used.append(1) or in_parallel(*args))
+    results = []
+    for threads in (1, 2, 3):
+        monkeypatch.setattr(_threads, "_cores", lambda threads=threads: threads)
+        results.append(updated(update, threads))
+    assert len(used) == 3
+    for other in results[1:]:
+        assert_array_equal(other.matrix, results[0].matrix)
+        assert_array_equal(other.mean.high, results[0].mean.high)
+
+
+def test_an_error_inside_does_not_keep_the_limit():
+    def fail():
+        with _threads.threads_for(10, 1e6):
+            raise RuntimeError
+
+    with threadpool_limits(2):
+        with pytest.raises(RuntimeError):
+            fail()
+        assert blas_threads() == {2}
+
+
+@pytest.mark.parametrize("update", UPDATES)
+def test_threads_that_learn_at_once_give_the_limit_back(update, cores):
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(
+            pool.map(
+                lambda _: update(np.zeros((22, 22), order="F"), Mean.of_nothing(22), X, Y, None, centered=True).matrix,
+                range(8),
+            )
+        )
+    assert blas_threads() == {cores}
+    assert_array_equal(answers, [answers[0]] * 8)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("update", UPDATES)
+def test_a_forked_process_starts_its_own_threads(update, monkeypatch):
+    monkeypatch.setattr(_threads, "_cores", lambda: 2)
+    want = updated(update).matrix  # the second thread of this process is running now
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert_array_equal(pool.apply_async(updated, (update,)).get(timeout=60).matrix, want)
+
+
+def test_rows_are_learned_while_the_interpreter_ends():
+    code = """
+import atexit, threading, numpy as np
+from threadpoolctl import threadpool_limits
+from ridgeway.kernels import Mean, _threads, comoment_update
+_threads._cores = lambda: 2
+limit = threadpool_limits(2)
+X, y = np.random.default_rng(0).normal(size=(30_000, 20)), np.zeros((30_000, 1))
+def learn():
+    comoment_update(np.zeros((21, 21), order="F"), Mean.of_nothing(21), X, y, None, centered=True)
+    print("learned", flush=True)
+def later():
+    threading.main_thread().join()
+    learn()
+atexit.register(learn)
+threading.Thread(target=later).start()
+"""
+    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "learned\nlearned\n", "")
