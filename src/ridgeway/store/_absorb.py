@@ -1,8 +1,9 @@
 """Absorb and remove: rows come in blocks, are hashed while the model learns them, and count at most once."""
 
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from ridgeway.store._ledger import Entry, Ledger, Record
 from ridgeway.store._state import checked_arrays, emptied, read_state, task_of
 from ridgeway.weights import policy_of
 
-Blocks = Iterable[tuple[str, Block]]
+Blocks = Generator[tuple[str, Block], None, None]
 Source = Callable[[], Blocks]
 """Returns the rows of one or more tasks in blocks, each with its task id; the same rows each time it is called."""
 
@@ -71,7 +72,9 @@ def absorb(handle: Handle, source: Source, force: str | None) -> list[Absorbed]:
 def _read(blocks: Blocks, schema: Schema, act: Callable[[str, Block], None]) -> dict[str, Content]:
     """Do something with each block of rows, and return the contents of the tasks."""
     digests: dict[str, ContentDigest] = {}
-    with ThreadPoolExecutor(1) as pool:  # which hashes, in order, while this thread does the linear algebra
+    # The pool hashes, in order, while this thread does the linear algebra. Blocks may have a thread of their own: they
+    # are closed here, lest the garbage collector of another thread does it.
+    with closing(blocks), ThreadPoolExecutor(1) as pool:
         for task_id, block in blocks:
             hashing = pool.submit(digests.setdefault(task_id, ContentDigest()).add, *block)
             act(task_id, block)
