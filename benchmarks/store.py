@@ -96,7 +96,7 @@ def commits(folder: str, p: int, rounds: int) -> tuple[list[float], list[float]]
     ours, plain = [], []
     for count in range(rounds):
         with changing(made._handle) as change:
-            arrays = change.arrays()
+            arrays = change.arrays
             record = Record(change.ledger.next_sequence, f"c{count}", f"{count:064}", 0, 0.0, "", 1)
             change.ledger.put(Entry(change.generation.number + 1, record, b""))
             begin = time.perf_counter()

@@ -1,1 +1,1 @@
-"""The fault campaign: what a state file must survive, done to it. `python -m torture --help`."""
+"""The fault campaign: does to a state file what it must survive. See `python -m torture --help`."""

@@ -1,8 +1,8 @@
-"""The fault campaign: what a state file must survive, done to it.
+"""The fault campaign: does to a state file what it must survive.
 
-`python -m torture` is the full campaign (some 25 minutes on two cores), `--short` a share of it; names of parts pick
-some. Figures go to the terminal, into build/torture/figures.json beside those of other parts, and with `--page` from
-there into docs/torture.md, between its marks. The status is 1 where a promise was broken, or a broken store was not
+`python -m torture` runs the full campaign (about 25 minutes on two cores), `--short` a share of it; names of parts
+select some. The results go to the terminal and to build/torture/figures.json, beside those of other parts; `--page`
+writes them from there into docs/torture.md. The exit status is 1 if a promise was broken, or if a broken store was not
 caught.
 """
 
@@ -22,18 +22,18 @@ FIGURES = Path("build") / "torture" / "figures.json"
 
 
 def main() -> int:
-    """Run the parts asked for; print, store, and write the page where asked to."""
+    """Run the parts asked for; print and store the results, and write the page if asked to."""
     parser = argparse.ArgumentParser(prog="python -m torture", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("parts", nargs="*", metavar="part", help=f"{', '.join(PARTS)}; all if none is named")
-    parser.add_argument("--short", action="store_true", help="a share of it, in about a minute")
-    parser.add_argument("--seed", type=int, default=1, help="what all random numbers depend on")
-    parser.add_argument("--lanes", type=int, default=os.cpu_count() or 1, help="processes side by side")
-    parser.add_argument("--json", type=Path, default=FIGURES, help="where the figures go")
-    parser.add_argument("--page", action="store_true", help="write the stored figures into docs/torture.md")
+    parser.add_argument("parts", nargs="*", metavar="part", help=f"{', '.join(PARTS)}; default: all")
+    parser.add_argument("--short", action="store_true", help="run a share of it, in about a minute")
+    parser.add_argument("--seed", type=int, default=1, help="seed of all random numbers")
+    parser.add_argument("--lanes", type=int, default=os.cpu_count() or 1, help="number of parallel processes")
+    parser.add_argument("--json", type=Path, default=FIGURES, help="file for the results")
+    parser.add_argument("--page", action="store_true", help="write the stored results into docs/torture.md")
     options = parser.parse_args()
     if unknown := set(options.parts) - set(PARTS):
-        parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+        parser.error(f"unknown part {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
     end_as_at_the_keyboard()
     figures: dict[str, dict[str, Any]] = json.loads(options.json.read_text()) if options.json.exists() else {}
     outcomes = []

@@ -20,7 +20,7 @@ MOST_FOR_A_CONTROL = 3000
 SLOWEST = 5.0
 PER_CHILD = 500
 WRITES = 4
-"""Every so many alterations a task is absorbed into what is left."""
+"""One alteration in this many is followed by absorbing a task into what is left."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Subject:
 
 
 def subject(folder: Path) -> Subject:
-    """Make a file that has two generations, a removal behind it, and unused pages."""
+    """Make a file with two generations, a removed task and unused pages."""
     one, two = folder / "one.rw", folder / "two.rw"
     made = filled(one, range(5))
     made.remove(name(0), *rows(0))
@@ -46,7 +46,7 @@ def subject(folder: Path) -> Subject:
 
 
 def run(job: Job) -> Outcome:
-    """Alter a file again and again; then let stores that check less fail."""
+    """Alter a file many times; then check that stores with fewer checks are caught."""
     original = subject(job.folder)
     outcome = Altered(job, original, SOUND).run()
     for variant in CONTROLS if job.has_controls else ():
@@ -56,7 +56,7 @@ def run(job: Job) -> Outcome:
 
 @dataclass(frozen=True)
 class Altered:
-    """Alters a file again and again, in children, so that a crash is seen and outlived."""
+    """Alters a file many times, in child processes, so that a crash is noticed and survived."""
 
     job: Job
     original: Subject
@@ -64,7 +64,7 @@ class Altered:
     outcome: Outcome = field(default_factory=lambda: Outcome("altered"))
 
     def run(self) -> Outcome:
-        """Alter it; under a broken store only until that is caught."""
+        """Alter the file; with a broken store only until it is caught."""
         times = self.job.share if self.variant is SOUND else MOST_FOR_A_CONTROL
         done = 0
         while done < times and (self.variant is SOUND or not self.outcome.violations):
@@ -77,7 +77,7 @@ class Altered:
         return self.outcome
 
     def _follow(self, child: Child, some: range) -> int:
-        """Take in a line for each alteration; return how many were dealt with, one that ended the child included."""
+        """Read one line per alteration; return how many were processed, including one that ended the child."""
         for done, number in enumerate(some):
             line = child.line(2.0 * SLOWEST)
             kind, _, wrong = line.partition("|")
@@ -85,7 +85,7 @@ class Altered:
             self.outcome.add("files")
             if not line:
                 child.end()
-                wrong = f"the process ended with status {child.status}, or hung; told {child.told!r}"
+                wrong = f"the process ended with status {child.status}, or hung; reported {child.told!r}"
             else:
                 self.outcome.add(kind)
             if wrong:
@@ -100,7 +100,7 @@ class Altered:
                 tell(f"{self.one(number)}\n".encode())
 
     def one(self, number: int) -> str:
-        """Alter the file in a way that the number says; return how it was taken, and after a bar what is wrong."""
+        """Alter the file in the way that belongs to a number; return `outcome|what is wrong`."""
         path = self.job.folder / "altered.rw"
         for left in self.job.folder.glob("altered.rw*"):
             left.unlink()
@@ -113,13 +113,13 @@ class Altered:
             taken, wrong = "error of another type", f"{type(error).__name__}: {error}"
         took = time.perf_counter() - begin
         if taken != "same answers, then a task absorbed" and path.read_bytes() != content and not wrong:
-            wrong = "the file was changed by a call that failed or only asked"
+            wrong = "the file was changed by a call that failed or only read"
         if took > SLOWEST:
             wrong = wrong or f"{took:.1f} s"
         return f"{taken}|{f'{how}: {wrong}' if wrong else ''}"
 
     def _taken(self, path: Path, write: bool) -> tuple[str, str]:
-        """Ask everything; return what came of it and what is wrong with that."""
+        """Ask the store everything; return the outcome and what is wrong with it."""
         try:
             opened = store.open(path)
             answered = said(opened)

@@ -1,4 +1,4 @@
-"""Stores that are broken on purpose: each must be caught by the part of the campaign that is there to catch it."""
+"""Stores that are broken on purpose: each must be caught by the part of the campaign that it belongs to."""
 
 import os
 import re
@@ -48,7 +48,7 @@ class Variant:
 
 @contextmanager
 def _sqlite(rewrite: Rewrite, first: str = "") -> Iterator[None]:
-    """Let every statement that this process sends to SQLite be rewritten, behind a first one of each connection."""
+    """Rewrite every statement that this process sends to SQLite, and begin each connection with another one."""
 
     class Connection(sqlite3.Connection):
         def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
@@ -102,7 +102,7 @@ NO_TRANSACTION = Variant(
 
 @contextmanager
 def _ignoring_errors() -> Iterator[None]:
-    """Let a commit that fails pass for one that went well."""
+    """Treat a failed commit as a success."""
     commit = Change.commit
 
     def ignoring(change: Change, *args: Any, **options: Any) -> None:
@@ -118,7 +118,7 @@ IGNORES_ERRORS = Variant("takes a failed commit for a good one", _ignoring_error
 
 @contextmanager
 def _unlocked() -> Iterator[None]:
-    """Let SQLite take no locks."""
+    """Make SQLite take no locks."""
     connect = sqlite3.connect
 
     def lockless(database: str, **options: Any) -> Any:
@@ -144,7 +144,7 @@ class _AnyText(str):
 
 
 class _AnyBytes(bytes):
-    """A root digest that differs from none."""
+    """A root digest that never differs from another."""
 
     __slots__ = ()
 
@@ -154,7 +154,7 @@ class _AnyBytes(bytes):
 
 @contextmanager
 def _trusting() -> Iterator[None]:
-    """Let every digest that is read be the right one."""
+    """Accept every digest that is read."""
     root_of = _generations.root_of
 
     def root(*args: Any) -> bytes:
@@ -189,7 +189,7 @@ def _unchecked(_: Schema, state: Any, n_tasks: int, n_samples: int) -> dict[str,
 
 @contextmanager
 def _keeping() -> Iterator[None]:
-    """Let the ledger forget what the state remembers."""
+    """Remove a task from the ledger while the state keeps it."""
     with (
         mock.patch.object(Pooled, "remove", lambda state, _: state),
         mock.patch.object(_absorb, "checked_arrays", _unchecked),
@@ -197,9 +197,19 @@ def _keeping() -> Iterator[None]:
         yield
 
 
-COUNTS_TWICE = Variant(
-    "takes the same rows under another id", lambda: mock.patch.object(_absorb, "_refuse_duplicate", _accepting)
-)
+@contextmanager
+def _forcing() -> Iterator[None]:
+    """Enter every task as if it were forced in."""
+    enter = _absorb._enter
+
+    def forced(change: Change, schema: Schema, task_id: str, content: Content, force: str | None) -> Absorbed:
+        return enter(change, schema, task_id, content, force or "")
+
+    with mock.patch.object(_absorb, "_enter", forced):
+        yield
+
+
+COUNTS_TWICE = Variant("takes the same rows under another id", _forcing)
 UNCONFIRMED = Variant(
     "says 'already absorbed' without a sync", lambda: mock.patch.object(Change, "confirm", _accepting)
 )
@@ -208,7 +218,7 @@ KEEPS_WHAT_IS_REMOVED = Variant("removes from the ledger alone", _keeping)
 
 @contextmanager
 def _doubling() -> Iterator[None]:
-    """Let each process take its rows for new ones, and force them in."""
+    """Make each process treat its rows as new, and force them in."""
     finish, absorb = ContentDigest.finish, Store.absorb
 
     def own(digest: ContentDigest, names: Sequence[str]) -> Content:

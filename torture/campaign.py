@@ -1,4 +1,4 @@
-"""The parts of the campaign, how much of each there is, and the lanes that do it."""
+"""The parts of the campaign, how many times each is run, and the processes (lanes) that run them."""
 
 import json
 import os
@@ -22,10 +22,10 @@ class Part(NamedTuple):
 
     Attributes
     ----------
-    full, short : how often it does what it does
-    in_lanes : whether it can be cut into lanes
+    full, short : how many times it is run
+    in_lanes : whether it can be split into lanes
     shimmed : whether it needs the shim
-    in_memory : whether its files may be in memory, where nothing waits for a disk
+    in_memory : whether its files may be in memory, which is faster than a disk
     """
 
     full: int
@@ -46,14 +46,14 @@ PARTS = {
 
 
 def run_part(part: str, *, short: bool, seed: int, lanes: int) -> Outcome:
-    """Run a part in a folder of its own, which is gone afterwards."""
+    """Run a part in a temporary folder."""
     place = MEMORY if PARTS[part].in_memory and os.access(MEMORY, os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="torture-", dir=place) as folder:
         return _run_part(part, Path(folder), short, seed, lanes)
 
 
 def _run_part(part: str, folder: Path, short: bool, seed: int, lanes: int) -> Outcome:
-    """Run the lanes of a part side by side, and put together what they found."""
+    """Run the lanes of a part in parallel, and combine their results."""
     plan = PARTS[part]
     times, lanes = plan.short if short else plan.full, lanes if plan.in_lanes else 1
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
@@ -81,7 +81,7 @@ def _run_part(part: str, folder: Path, short: bool, seed: int, lanes: int) -> Ou
 
 
 def _watch(part: str, processes: list[subprocess.Popen[bytes]], places: list[Path], times: int) -> None:
-    """Wait for the lanes, with a line on how far they are where someone is looking; end them with us."""
+    """Wait for the lanes, showing progress on a terminal; end them if this process is ended."""
     try:
         while any(process.poll() is None for process in processes):
             time.sleep(POLL)

@@ -1,4 +1,4 @@
-"""Processes that are forked from a warmed parent, tell what they did, and are killed."""
+"""Processes that are forked from a warm parent, report what they did, and are killed."""
 
 import os
 import select
@@ -16,7 +16,7 @@ Tell = Callable[[bytes], None]
 
 @dataclass
 class Child:
-    """A child and the pipe that it tells over."""
+    """A child process and the pipe through which it reports."""
 
     pid: int
     pipe: int
@@ -24,7 +24,7 @@ class Child:
     status: int | None = None
 
     def listen(self, acknowledged: int) -> None:
-        """Read until that many acknowledgements have come, or the child is gone."""
+        """Read until the given number of acknowledgements has come, or the child has ended."""
         limit = time.monotonic() + LONGEST_WAIT
         while self.told.count(ACKNOWLEDGED) < acknowledged:
             ready, _, _ = select.select([self.pipe], [], [], max(limit - time.monotonic(), 0.0))
@@ -34,7 +34,7 @@ class Child:
             self.told += heard
 
     def line(self, seconds: float) -> str:
-        """Return the next line that the child tells, or nothing where none comes in time."""
+        """Return the next line that the child reports, or an empty string if none comes in time."""
         limit = time.monotonic() + seconds
         while b"\n" not in self.told:
             ready, _, _ = select.select([self.pipe], [], [], max(limit - time.monotonic(), 0.0))
@@ -50,14 +50,14 @@ class Child:
         os.kill(self.pid, signal.SIGKILL)
 
     def end(self) -> bytes:
-        """Kill the child, wait for its end, and return all that it told."""
+        """Kill the child, wait for its end, and return all that it reported."""
         if self.status is None:
             self.kill()
             self._reap()
         return self.told
 
     def finish(self, seconds: float = LONGEST_WAIT) -> bytes:
-        """Wait for the child to end by itself, killing it past `seconds`; return all that it told."""
+        """Wait for the child to end, killing it after `seconds`; return all that it reported."""
         limit = time.monotonic() + seconds
         while select.select([self.pipe], [], [], max(limit - time.monotonic(), 0.0))[0]:
             heard = os.read(self.pipe, 65536)
@@ -76,7 +76,7 @@ class Child:
 
 
 def fork(work: Callable[[Tell], None]) -> Child:
-    """Run `work` in a child; what escapes from it is told after an exclamation mark."""
+    """Run `work` in a child process; an exception that escapes is reported after an exclamation mark."""
     ours, theirs = os.pipe()
     pid = os.fork()
     if pid:
@@ -99,7 +99,7 @@ def fork(work: Callable[[Tell], None]) -> Child:
 
 
 def end_as_at_the_keyboard() -> None:
-    """Let SIGTERM end this process as Ctrl-C does, so that children are ended and mounts undone."""
+    """Make SIGTERM end this process as Ctrl-C does, so that children are ended and disks unmounted."""
 
     def interrupted(_: int, __: FrameType | None) -> None:
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""Lives of stores that are cut short, again and again, at moments of no one's choosing."""
+"""Stores whose processes crash again and again, at random moments."""
 
 import signal
 import time
@@ -17,18 +17,18 @@ from torture.tasks import LIFE, disagreement
 
 MOST_FOR_A_CONTROL = 400
 MOST_ACKNOWLEDGED = 4
-"""A crash comes after fewer acknowledgements than this, and a while."""
+"""A crash comes after fewer acknowledgements than this, and a delay."""
 SPREAD, NEAR = (0.0, 1.5), (0.7, 1.05)
-"""The while, as a share of the time that a step takes: anywhere, or near to the next acknowledgement."""
+"""The delay, as a share of the time that a step takes: anywhere, or close to the next acknowledgement."""
 
 
 @dataclass
 class Crashes:
-    """Let children live, crash them, and look at what is left.
+    """Start child processes, crash them, and examine what is left.
 
     Attributes
     ----------
-    job : how often
+    job : how many times
     folder : where the stores are
     crash : what ends a child
     outcome : where crashes, acknowledgements and violations are counted
@@ -49,20 +49,20 @@ class Crashes:
     pace: float = field(default=0.0, init=False)
 
     def run(self) -> Outcome:
-        """Crash again and again, each store's life going on where it was cut; a broken store until it is caught."""
+        """Crash many times, each process continuing where the last one ended; a broken store until it is caught."""
         self.rng = self.job.rng(1)
         self._set_pace()
         for trial in range(self.job.share if self.variant is SOUND else MOST_FOR_A_CONTROL):
             self.job.advance()
             if self.done == len(LIFE):
-                self._begin_anew()
+                self._start_over()
             low, high = SPREAD if trial % 2 else NEAR
             wrong = self._one(int(self.rng.integers(MOST_ACKNOWLEDGED)), self.pace * float(self.rng.uniform(low, high)))
             if wrong:
                 self.outcome.violations.append(f"crash {trial} of life {self.lives}: {wrong}")
                 if self.variant is not SOUND:
                     break
-                self._begin_anew()
+                self._start_over()
         return self.outcome
 
     @property
@@ -71,7 +71,7 @@ class Crashes:
         return self.folder / f"life-{self.lives}.rw"
 
     def _set_pace(self) -> None:
-        """Find how long a step takes, on a store of its own."""
+        """Measure how long a step takes, on a separate store."""
         child = fork(lambda tell: live(self.folder / "pace.rw", 0, SOUND, tell))
         child.listen(1)
         begin = time.perf_counter()
@@ -79,7 +79,7 @@ class Crashes:
         self.pace = (time.perf_counter() - begin) / (len(LIFE) - 1)
         child.end()
 
-    def _begin_anew(self) -> None:
+    def _start_over(self) -> None:
         for left in self.folder.glob(f"{self.path.name}*"):
             left.unlink()
         self.lives += 1
@@ -110,12 +110,12 @@ class Crashes:
             wrong = "a call failed"
         if wrong:
             step = LIFE[min(self.done, len(LIFE) - 1)]
-            return f"{self.done} steps acknowledged, then {step.verb} {step.number}: {wrong}; told {told!r}"
+            return f"{self.done} steps acknowledged, then {step.verb} {step.number}: {wrong}; reported {told!r}"
         return ""
 
 
 def live(path: Path, begin: int, variant: Variant, tell: Tell) -> None:
-    """Take the steps of a life from `begin` on, tell of each once it is done, and wait for the end."""
+    """Take the steps of a life, starting with `begin`; report each one when it is done, and wait to be killed."""
     for number, step in enumerate(LIFE[begin:]):
         variant.run(partial(step.take if number else step.repeat, path), tell)
     while True:

@@ -1,4 +1,4 @@
-"""Every I/O call of every operation, made to fail, or the process to die in it."""
+"""Every I/O call of every operation is made to fail, or to kill the process."""
 
 import re
 import shutil
@@ -17,13 +17,13 @@ from torture.shim import Fault, Shim, missing
 
 CONTROLS = (NO_JOURNAL, IGNORES_ERRORS)
 JOURNAL = re.compile(r".+\.rw-journal")
-"""A journal that a failure may leave beside a file. What it has to say about the file has been heard by then."""
+"""A journal that a failure may leave beside a file. By then it has been applied to the file."""
 HALF_MADE = re.compile(r"\..+\.rw\.[0-9a-f]+\.new(-journal)?")
-"""What a process that dies in making a file may leave beside it."""
+"""What a process that dies while it makes a file may leave beside it."""
 
 
 class Case(NamedTuple):
-    """A scenario, what was there before and is there after, and a letter for each of its calls."""
+    """A scenario, what is there before and after it, and one character for each of its calls."""
 
     scenario: Scenario
     files: dict[str, bytes]
@@ -33,14 +33,14 @@ class Case(NamedTuple):
 
 
 class Faults:
-    """Runs cases in a folder and judges what they leave."""
+    """Runs cases in a folder and judges the result."""
 
     def __init__(self, folder: Path, outcome: Outcome, variant: Variant = SOUND) -> None:
         self._place, self._outcome, self._variant = folder / "place", outcome, variant
         self._shim = Shim()
 
     def case(self, scenario: Scenario) -> Case:
-        """Let a scenario go well, and note it."""
+        """Run a scenario without a fault, and record it."""
         self._fill({})
         scenario.prepare(self._place)
         files, before = contents(self._place), view(self._place)
@@ -51,7 +51,7 @@ class Faults:
         return Case(scenario, files, before, view(self._place), told.removeprefix("kinds "))
 
     def one(self, case: Case, call: int, fault: Fault) -> str:
-        """Let one call meet a fault; return what is wrong with what is left, or nothing."""
+        """Make one call meet a fault; return what is wrong with the result, or an empty string."""
         self._fill(case.files)
         child = fork(lambda tell: self._operate(case.scenario, call, fault, tell))
         told = child.finish().decode()
@@ -60,9 +60,8 @@ class Faults:
             wrong = self._wrong_after_repeating(case)
         if wrong:
             kind = case.kinds[call - 1]
-            return (
-                f"{case.scenario.name}, call {call} ({kind}) of {len(case.kinds)}, {fault.name}: {wrong}; told {told!r}"
-            )
+            where = f"{case.scenario.name}, call {call} ({kind}) of {len(case.kinds)}, {fault.name}"
+            return f"{where}: {wrong}; reported {told!r}"
         return ""
 
     def _fill(self, files: dict[str, bytes]) -> None:
@@ -90,11 +89,11 @@ class Faults:
         later, now = self._stores(fault), view(self._place)
         if told.startswith("kinds "):
             self._outcome.add("went well")
-            return "" if now == case.after else f"it went well, and left {now}"
+            return "" if now == case.after else f"it succeeded, and left {now}"
         if told and later == case.files:
             self._outcome.add("refused")
             self._outcome.add("refused, undone when next opened", at_once != case.files)
-            return "" if at_once == case.files or fault.lasts else "the file is as it was only once opened again"
+            return "" if at_once == case.files or fault.lasts else "the file is as it was only after it is opened again"
         if not told and later == case.files:
             self._outcome.add("killed, as before")
             return ""
@@ -108,7 +107,7 @@ class Faults:
         return f"{differing} differ from before; {'it is as after' if now == case.after else now}"
 
     def _stores(self, fault: Fault) -> dict[str, bytes]:
-        """Return the files there are, without those that a fault may leave beside them."""
+        """Return the files, except those that a fault may leave beside them."""
         found = contents(self._place)
         left = [name for name in found if JOURNAL.fullmatch(name)]
         if fault.kills or fault.lasts:
@@ -116,18 +115,18 @@ class Faults:
         return {name: content for name, content in found.items() if name not in left}
 
     def _wrong_after_repeating(self, case: Case) -> str:
-        """Make the call again after a crash: it must come to the same."""
+        """Repeat the call after a crash: the result must be the same."""
         if view(self._place) == case.after:
             return ""
         try:
             case.scenario.operate(self._place)
         except RidgewayError as error:
             return f"repeating it fails: {error}"
-        return "" if view(self._place) == case.after else "repeating it comes to something else"
+        return "" if view(self._place) == case.after else "repeating it gives another result"
 
 
 def _trials(cases: list[Case], job: Job) -> list[tuple[Case, int, Fault]]:
-    """Return this lane's faults in an order of no pattern, so that the first few are a fair share of all."""
+    """Return this lane's faults in random order, so that the first few are a fair sample."""
     every = [
         (case, call, fault)
         for case in cases
@@ -140,7 +139,7 @@ def _trials(cases: list[Case], job: Job) -> list[tuple[Case, int, Fault]]:
 
 
 def run(job: Job) -> Outcome:
-    """Try every fault, or as many as asked for; then let each broken store fail. The shim must be loaded."""
+    """Try every fault, or as many as asked for; then check that broken stores are caught. The shim must be loaded."""
     if reason := missing():
         return Outcome("faults", skipped=reason)
     outcome = Outcome("faults")

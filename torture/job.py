@@ -1,4 +1,4 @@
-"""How much of a part a process does, and where."""
+"""The share of a part that one process runs, and where."""
 
 import time
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ class Job:
     Attributes
     ----------
     folder : where to work
-    times : what all lanes do together
+    times : how many times all lanes run together
     seed, lane, lanes : what the random numbers, and so the failing cases, depend on
     """
 
@@ -30,16 +30,16 @@ class Job:
 
     @property
     def share(self) -> int:
-        """How many times fall to this lane."""
+        """How many times this lane runs."""
         return len(range(self.lane, self.times, self.lanes))
 
     @property
     def has_controls(self) -> bool:
-        """Whether this lane looks at the broken stores too: the first one does."""
+        """Whether this lane also runs the broken stores: the first one does."""
         return self.lane == 0
 
     def rng(self, *more: int) -> np.random.Generator:
-        """Return random numbers of this lane."""
+        """Return the random numbers of this lane."""
         return np.random.default_rng([self.seed, self.lane, *more])
 
     def place(self, name: str) -> Path:
@@ -49,7 +49,7 @@ class Job:
         return place
 
     def advance(self, steps: int = 1) -> None:
-        """Note that so much more is done, for whoever watches."""
+        """Record progress, for whoever watches."""
         self._done += steps
         if time.monotonic() - self._told > SOON:
             self._told = time.monotonic()
@@ -57,5 +57,5 @@ class Job:
 
 
 def progress_file(folder: Path) -> Path:
-    """Return where a lane notes how far it is."""
+    """Return the file in which a lane records its progress."""
     return folder / "progress"

@@ -1,4 +1,4 @@
-"""Kill -9 after the k-th acknowledgement and a while."""
+"""`kill -9` some time after the k-th acknowledgement."""
 
 from torture.broken import DOUBLING, EARLY, NO_TRANSACTION, SOUND, Variant
 from torture.children import Child
@@ -10,7 +10,7 @@ CONTROLS = (EARLY, NO_TRANSACTION, DOUBLING)
 
 
 def run(job: Job) -> Outcome:
-    """Kill; then let each broken store fail."""
+    """Kill; then check that broken stores are caught."""
 
     def crashes(name: str, variant: Variant) -> Outcome:
         return Crashes(job, job.place(name), Child.kill, Outcome("kills"), variant=variant).run()

@@ -12,7 +12,7 @@ from torture.outcome import Outcome
 
 
 def main(part: str, folder: str, *numbers: str) -> None:
-    """Do it, and leave what was found beside the folder's files."""
+    """Run the lane, and write its outcome into its folder."""
     end_as_at_the_keyboard()
     job = Job(Path(folder), *map(int, numbers))
     begin = time.perf_counter()

@@ -10,7 +10,7 @@ from pathlib import Path
 SIZE = 96 << 20
 EXT4_IOC_SHUTDOWN = 0x8004587D
 NO_LOG_FLUSH = struct.pack("I", 2)
-"""Stop at once: nothing that is not on the device by now gets there, the journal included."""
+"""Stop at once: nothing more reaches the device, not even the journal."""
 
 
 class Disk:
@@ -31,7 +31,7 @@ class Disk:
         _run("umount", str(self.path))
 
     def cut_power(self) -> None:
-        """Lose all that has not been synced. Processes see errors from here on."""
+        """Lose all that has not been synced. From now on, processes see errors."""
         folder = os.open(self.path, os.O_RDONLY)
         try:
             fcntl.ioctl(folder, EXT4_IOC_SHUTDOWN, NO_LOG_FLUSH)
@@ -48,7 +48,7 @@ class Disk:
 
 
 def missing(folder: Path) -> str:
-    """Return why no disk can be mounted here, or nothing."""
+    """Return why a disk cannot be mounted here, or an empty string."""
     if os.geteuid() != 0:
         return "needs root, to mount a loop device"
     for tool in ("mkfs.ext4", "mount", "umount"):

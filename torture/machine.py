@@ -1,4 +1,4 @@
-"""A state machine of hypothesis: random calls on a store, held against a plain model in memory."""
+"""A state machine of hypothesis: random calls on a store, compared with a plain model in memory."""
 
 import shutil
 import tempfile
@@ -72,7 +72,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(task_id=IDS, content=CONTENTS)
     def absorb_by_force(self, task_id: int, content: int) -> None:
-        """With a reason, a clash counts once more, but never the same twice."""
+        """Absorb with a reason: a clash counts once more, but never the same task twice."""
         if (task_id, content) in self.tasks:
             again = "again"
             self.unchanged(lambda: self.expect(self.store.absorb(name(task_id), *rows(content), force=again).already))
@@ -81,7 +81,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(task_id=IDS, content=CONTENTS)
     def remove(self, task_id: int, content: int) -> None:
-        """Remove a task that is there with the rows that it has; anything else is refused."""
+        """Remove a task with exactly its rows; anything else is refused."""
         if (task_id, content) not in self.tasks:
             self.refused(RemovalError, lambda: self.store.remove(name(task_id), *rows(content)))
             return
@@ -94,7 +94,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(others=OTHERS)
     def merge(self, others: list[tuple[int, int]]) -> None:
-        """Merge with another store, if the two have no id and no content in common; go on with what comes of it."""
+        """Merge with another store, if they have no id and no content in common, and continue with the result."""
         other = store.create(self.folder / f"{self.files}.rw", features=FEATURES, target=TARGET)
         out = self.folder / f"{self.files + 1}.rw"
         self.files += 2
@@ -115,25 +115,25 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(wrong=st.sampled_from(list(WRONG)))
     def absorb_what_is_wrong(self, wrong: str) -> None:
-        """Refuse what cannot be learned from."""
+        """Refuse invalid rows."""
         self.refused(RidgewayError, lambda: self.store.absorb(*WRONG[wrong]()))
 
     @rule()
     def open_again(self) -> None:
-        """Go on with another handle on the same file."""
+        """Continue with another handle on the same file."""
         self.unchanged(lambda: store.open(self.store.path).check())
         self.store = store.open(self.store.path)
 
     @rule()
     def leave_it_where_it_is(self) -> None:
-        """Refuse to make a store over another, and to restore what is in order."""
+        """Refuse to overwrite a store, and to restore an intact one."""
         path = self.store.path
         self.refused(RidgewayError, lambda: store.create(path, features=["z"], target="y"))
         self.refused(RidgewayError, lambda: store.restore_previous(path))
 
     @invariant()
     def answers_as_the_model(self) -> None:
-        """Hold every answer to the model, and the model to least squares on all rows."""
+        """Compare every answer with the model, and the model with least squares on all rows."""
         global steps
         steps += self.begun
         self.begun = True
@@ -175,13 +175,13 @@ class StoreMachine(RuleBasedStateMachine):
         self.unchanged(raises)
 
     def expect(self, held: bool) -> None:
-        """Raise where something does not hold."""
+        """Raise if a condition does not hold."""
         if not held:
-            raise AssertionError(f"the store is not as its model, with tasks {self.tasks}")
+            raise AssertionError(f"the store differs from the model, with tasks {self.tasks}")
 
 
 def run(job: Job) -> Outcome:
-    """Take steps; then let each broken store fail."""
+    """Take steps; then check that broken stores are caught."""
     tempfile.tempdir = str(job.folder)
     outcome = _take(job, SOUND)
     for variant in CONTROLS if job.has_controls else ():
@@ -190,7 +190,7 @@ def run(job: Job) -> Outcome:
 
 
 def _take(job: Job, variant: Variant) -> Outcome:
-    """Take steps in rounds of runs, each round from a seed of its own, until there are enough or one fails."""
+    """Take steps in rounds of runs, each round with its own seed, until there are enough or one fails."""
     phases = [Phase.generate, Phase.shrink] if variant is SOUND else [Phase.generate]
     chosen = settings(
         max_examples=RUNS_A_ROUND,

@@ -61,7 +61,7 @@ Mutation = Callable[[bytearray, bytes, np.random.Generator], None]
 
 
 def _place(content: bytearray, rng: np.random.Generator) -> int:
-    """Return a place, half of the time where something is written, and often in a page's first bytes."""
+    """Return a random position, often in the first bytes of a page or where something is written."""
     kind = rng.integers(4)
     if kind == 0:
         return int(rng.integers(len(content)))
@@ -96,7 +96,7 @@ def _grow(content: bytearray, _: bytes, rng: np.random.Generator) -> None:
 
 
 def _move(content: bytearray, _: bytes, rng: np.random.Generator) -> None:
-    """Copy, drop or insert a piece of the file, in whole pages half of the time."""
+    """Copy, delete or insert a piece of the file; half of the time whole pages."""
     unit = PAGE_BYTES if rng.integers(2) else 1
     places = rng.integers(0, len(content) // unit + 1, size=3) * unit
     begin, end, to = int(min(places[:2])), int(max(places[:2])), int(places[2])
@@ -111,7 +111,7 @@ def _move(content: bytearray, _: bytes, rng: np.random.Generator) -> None:
 
 
 def _splice(content: bytearray, donor: bytes, rng: np.random.Generator) -> None:
-    """Put a page, or a piece of one, of another file in place of the same one here."""
+    """Replace a page, or a piece of one, by that of another file."""
     page = int(rng.integers(min(len(content), len(donor)) // PAGE_BYTES)) * PAGE_BYTES
     begin = page + int(rng.integers(PAGE_BYTES)) * int(rng.integers(2))
     content[begin : page + PAGE_BYTES] = donor[begin : page + PAGE_BYTES]
@@ -142,7 +142,7 @@ def mutate(path: Path, original: bytes, donor: bytes, rng: np.random.Generator) 
 
 
 def _by_sql(path: Path, rng: np.random.Generator) -> None:
-    """Change a random value, or send a statement of the list."""
+    """Change a random value, or run a statement of the list."""
     with suppress(sqlite3.Error), closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA synchronous = OFF")
         if rng.integers(3) == 0:
@@ -155,7 +155,7 @@ def _by_sql(path: Path, rng: np.random.Generator) -> None:
 
 
 def _other(value: object, rng: np.random.Generator) -> object:
-    """Return another value, of the same kind or not."""
+    """Return another value, of the same type or not."""
     if isinstance(value, int):
         return value + int(rng.choice([-1, 1, 2**20, 2**62])) if rng.integers(4) else str(value)
     if isinstance(value, bytes) and value and rng.integers(4):

@@ -11,8 +11,8 @@ class Outcome:
     Attributes
     ----------
     counts : what was done, by name
-    violations : each broken promise, with what it takes to see it again
-    controls : for each deliberately broken store the first violation that was found; empty where none was
+    violations : each broken promise, with what is needed to reproduce it
+    controls : for each deliberately broken store, the first violation that was found; empty if there was none
     skipped : why the part could not run here
     """
 
@@ -33,7 +33,7 @@ class Outcome:
         self.counts[name] = self.counts.get(name, 0) + number
 
     def control(self, name: str, other: "Outcome") -> None:
-        """Note what a broken store was caught at, if at all."""
+        """Record how a broken store was caught, if at all."""
         self.controls[name] = next(iter(other.violations), "")
 
     def merge(self, other: "Outcome") -> None:
@@ -45,5 +45,5 @@ class Outcome:
         self.skipped = self.skipped or other.skipped
 
     def record(self) -> dict[str, Any]:
-        """Return it as plain values, of which it can be made again."""
+        """Return the outcome as plain data, from which it can be made again."""
         return asdict(self)

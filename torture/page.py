@@ -1,4 +1,4 @@
-"""The figures, for people to read."""
+"""The results, for people to read."""
 
 import os
 import platform
@@ -15,7 +15,7 @@ MOST_SHOWN = 10
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
-    """Return what was found, part by part."""
+    """Return the results as text, part by part."""
     return "\n".join(line for outcome in outcomes for line in _lines(outcome))
 
 
@@ -32,13 +32,13 @@ def _lines(outcome: Outcome) -> list[str]:
 
 
 def write_page(outcomes: Sequence[Outcome]) -> None:
-    """Put the figures between the marks of the page."""
+    """Write the results between the marks of the page."""
     before, _, rest = PAGE.read_text().partition(BEGIN)
     PAGE.write_text(before + BEGIN + "\n".join(page(outcomes)) + "\n" + END + rest.partition(END)[2])
 
 
 def page(outcomes: Sequence[Outcome]) -> list[str]:
-    """Return the figures as a table of Markdown."""
+    """Return the results as a Markdown table."""
     minutes = sum(outcome.seconds for outcome in outcomes) / 60
     lines = [
         f"Run on {datetime.now(UTC):%d %B %Y} in {minutes:.0f} minutes: {os.cpu_count()} cores, Linux "

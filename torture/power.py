@@ -12,11 +12,11 @@ from torture.outcome import Outcome
 from torture.tasks import LIFE, disagreement
 
 SHARE_REPEATED = 10
-"""One repeated call for so many cuts at any moment."""
+"""The number of random cuts per repeated call."""
 
 
 def run(job: Job) -> Outcome:
-    """Cut the power; then let each broken store fail."""
+    """Cut the power; then check that broken stores are caught."""
     if reason := missing(job.place("probe")):
         return Outcome("power", skipped=reason)
     outcome = _cuts(job, "sound", SOUND)
@@ -32,7 +32,7 @@ def run(job: Job) -> Outcome:
 
 
 def _cuts(job: Job, name: str, variant: Variant) -> Outcome:
-    """Cut it at any moment."""
+    """Cut the power at random moments."""
     with Disk(job.place(name)) as disk:
 
         def cut(child: Child) -> None:
@@ -44,7 +44,7 @@ def _cuts(job: Job, name: str, variant: Variant) -> Outcome:
 
 
 def _repeats(job: Job, name: str, variant: Variant) -> Outcome:
-    """Let a process die between its commit and the sync of the folder, another one repeat the call, and cut it then."""
+    """End a process between its commit and the sync of the folder, repeat the call in another, and cut the power."""
     outcome = Outcome("power")
     with Disk(job.place(name)) as disk:
         for trial in range(-(-job.share // SHARE_REPEATED)):
@@ -58,6 +58,6 @@ def _repeats(job: Job, name: str, variant: Variant) -> Outcome:
             outcome.add("repeated after a death, then cut")
             wrong = disagreement(path, 3)
             if wrong or again != ACKNOWLEDGED:
-                outcome.violations.append(f"repeated call {trial}, which told {again!r}: {wrong}")
+                outcome.violations.append(f"repeated call {trial}, which reported {again!r}: {wrong}")
             path.unlink()
     return outcome

@@ -1,4 +1,4 @@
-"""Each call that changes files, with what is there before it."""
+"""Each call that changes files, with the files that are there before it."""
 
 import hashlib
 import sqlite3
@@ -19,7 +19,7 @@ WIDE = 100
 
 @dataclass(frozen=True)
 class Scenario:
-    """A call and its surroundings.
+    """A call and the files that it starts with.
 
     Attributes
     ----------
@@ -121,14 +121,14 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def settle(folder: Path) -> None:
-    """Let SQLite undo what was cut short, as it does whenever a file is opened."""
+    """Let SQLite roll back what was interrupted, as it does whenever a file is opened."""
     for path in folder.glob("*.rw"):
         with suppress(sqlite3.Error), closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True)) as connection:
             connection.execute("PRAGMA schema_version").fetchall()
 
 
 def view(folder: Path) -> dict[str, str]:
-    """Return what the stores of a folder say: the tasks and a digest of everything but clocks, or the error."""
+    """Return what the stores of a folder answer: the tasks and a digest of everything but times, or the error."""
     said = {}
     for path in sorted(folder.glob("*.rw")):
         try:
@@ -139,7 +139,7 @@ def view(folder: Path) -> dict[str, str]:
 
 
 def summary(said: Answers) -> str:
-    """Return the tasks of a store and a digest of all that it says but the time of day."""
+    """Return the tasks of a store and a digest of all its answers but times."""
     ledger = [{**record.as_dict(), "absorbed_at": ""} for record in said.ledger]
     digest = hashlib.sha256(repr((said.schema, ledger, said.state)).encode()).hexdigest()
     return f"{', '.join(said.ids)}: {digest[:16]}"

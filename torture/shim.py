@@ -30,16 +30,16 @@ class Fault(Enum):
 
     @property
     def lasts(self) -> bool:
-        """Whether all later calls fail too: those that need room, or all."""
+        """Whether all later calls fail too: those that need disk space, or all."""
         return self in (Fault.DISK_FULL, Fault.DISK_GONE)
 
     def applies(self, kind: str) -> bool:
-        """Whether a call of a kind can meet it."""
+        """Whether a call of a kind can meet this fault."""
         return kind == "w" if self is Fault.HALF_THEN_KILL else True
 
 
 def missing() -> str:
-    """Return why there is no shim here, or nothing."""
+    """Return why the shim cannot be used here, or an empty string."""
     if os.uname().sysname != "Linux":
         return "needs Linux, to load a library before libc"
     return "" if _compiler() else "needs a C compiler, cc"
@@ -57,7 +57,7 @@ def _compiler() -> str:
 
 
 class Shim:
-    """The library in this process, which must have been started with it."""
+    """The library, with which this process must have been started."""
 
     def __init__(self) -> None:
         self._library = ctypes.CDLL(os.environ[VARIABLE])
@@ -66,12 +66,12 @@ class Shim:
         self._library.torture_kinds.restype = ctypes.c_char_p
 
     def arm(self, folder: Path, call: int = 0, fault: Fault | None = None) -> None:
-        """Count the calls on a folder from here on; let one of them, counted from 1, meet a fault."""
+        """Start to count the calls on a folder; make one of them, counted from 1, meet a fault."""
         action, number = (0, 0) if fault is None else fault.value
         self._library.torture_arm(os.fsencode(folder), call, action, number)
 
     def disarm(self) -> str:
-        """Stop counting; return a letter for each call."""
+        """Stop counting; return one character for each call."""
         n_calls = self._library.torture_disarm()
         kinds: bytes = self._library.torture_kinds()
         return kinds[:n_calls].decode()

@@ -21,7 +21,7 @@ CLOSE = 1e-9
 
 
 class Answers(NamedTuple):
-    """All that a store says, in bytes where it is numbers."""
+    """All answers of a store, numbers as bytes."""
 
     schema: str
     ledger: tuple[store.Record, ...]
@@ -51,7 +51,7 @@ class Step:
             store.open(path).remove(name(self.number), *rows(self.number))
 
     def repeat(self, path: Path) -> None:
-        """Make the call where it may have been made before, as a careful user would."""
+        """Make the call if it may have been made before, as a careful user would."""
         if self.verb == "create" and path.exists():
             store.open(path)
             return
@@ -71,7 +71,7 @@ LIFE = [
     Step("remove", 0),
     *(Step("absorb", number) for number in range(6, 10)),
 ]
-"""Each step changes the ledger, so that the ledger tells which was the last."""
+"""Each step changes the ledger, so the ledger shows which was the last."""
 
 
 def name(number: int) -> str:
@@ -81,7 +81,7 @@ def name(number: int) -> str:
 
 @lru_cache(maxsize=4096)
 def rows(number: int, n_features: int = len(FEATURES)) -> tuple[Array, Array]:
-    """Return a task's rows and targets, the same wherever they are asked for."""
+    """Return a task's rows and targets, always the same ones."""
     rng = np.random.default_rng([6, number])
     X = rng.standard_normal((N_ROWS + n_features, n_features)) + number % 3
     y = X @ np.arange(1.0, n_features + 1.0) + rng.standard_normal(len(X))
@@ -105,7 +105,7 @@ def learned(steps: Sequence[Step]) -> tuple[list[int], GeneralizedRidge]:
 
 @lru_cache(maxsize=256)
 def expected(done: int) -> tuple[tuple[str, ...], bytes]:
-    """Return ids and state after so many steps of `LIFE`."""
+    """Return ids and state after the first steps of `LIFE`."""
     ledger, model = learned(LIFE[:done])
     return tuple(name(number) for number in ledger), state_of(model) if ledger else b""
 
@@ -118,7 +118,7 @@ def state_of(model: GeneralizedRidge) -> bytes:
 
 
 def said(opened: store.Store) -> Answers:
-    """Return all that a store says."""
+    """Return all answers of a store."""
     ledger = opened.history()
     if not ledger:
         return Answers(repr(opened.schema), ledger, b"", b"")
@@ -127,14 +127,14 @@ def said(opened: store.Store) -> Answers:
 
 
 def answers(path: Path) -> Answers:
-    """Open a store, check it in full, and return all that it says."""
+    """Open a store, check it in full, and return all its answers."""
     opened = store.open(path)
     opened.check()
     return said(opened)
 
 
 def disagreement(path: Path, done: int) -> str:
-    """Return how a store differs from what so many steps of `LIFE` leave, or nothing."""
+    """Return how a store differs from what the first `done` steps of `LIFE` leave, or an empty string."""
     try:
         found = answers(path)
     except RidgewayError as error:

@@ -18,13 +18,13 @@ CONTROLS = (NO_TRANSACTION, UNLOCKED)
 MOST_WRITERS, FEWEST_TASKS = 32, 12
 CONTROL_WRITERS, CONTROL_TASKS = 8, 12
 SHARED_BY = 4
-"""How many writers have the same task."""
+"""The number of writers that share a task."""
 LONGEST = 300.0
 ABSORBED, ALREADY, REFUSED = b"a", b"o", b"r"
 
 
 def run(job: Job) -> Outcome:
-    """Let as many writers loose as there are to be calls for; then let each broken store fail."""
+    """Start the writers; then check that broken stores are caught."""
     writers = min(MOST_WRITERS, job.times // FEWEST_TASKS)
     outcome = Race(job.folder / "sound.rw", writers, job.times // writers, job.seed, SOUND).run()
     for number, variant in enumerate(CONTROLS if job.has_controls else ()):
@@ -34,7 +34,7 @@ def run(job: Job) -> Outcome:
 
 
 class Race:
-    """Writers that start at once on one store."""
+    """Writers that start at the same time on one store."""
 
     def __init__(self, path: Path, writers: int, tasks: int, seed: int, variant: Variant) -> None:
         self._path, self._variant = path, variant
@@ -46,7 +46,7 @@ class Race:
         ]
 
     def run(self) -> Outcome:
-        """Let them loose; return what they did, and what is wrong with what they told and left."""
+        """Start them; return what they did, and what is wrong with their reports and with the store."""
         store.create(self._path, features=FEATURES, target=TARGET)
         gate, opener = os.pipe()
         children: list[Child] = []
@@ -79,7 +79,7 @@ class Race:
             return REFUSED
 
     def _contested(self, number: int) -> bool:
-        """Return whether each writer has rows of its own for a task, so that the first of them wins."""
+        """Return whether each writer has its own rows for a task, so that the first one wins."""
         return number % 7 == 0
 
     def _content(self, number: int, writer: int) -> int:

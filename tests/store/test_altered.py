@@ -15,7 +15,7 @@ from ridgeway.errors import (
     StoreError,
 )
 from ridgeway.store import _state
-from ridgeway.store._notes import canonical, parsed
+from ridgeway.store._digests import canonical, parsed
 
 
 @pytest.mark.parametrize(

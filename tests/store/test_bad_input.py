@@ -1,6 +1,7 @@
 """Bad data files, one test each: the message says what to do, and the state file is byte for byte as it was."""
 
 import csv
+import threading
 
 import numpy as np
 import pandas as pd
@@ -161,6 +162,16 @@ def test_task_ids_in_a_column(frame, tmp_path, refused):
     path = written(frame, tmp_path / "d.csv")
     refused(path, FeatureMismatchError, "has no column 'where'", task_column="where")
     refused(path, FeatureMismatchError, "is also a column of the model", task_column="age")
+
+
+def test_a_refused_file_leaves_no_thread_behind(frame, tmp_path, wages):
+    """The thread that reads ahead ends with the call, even if the error is kept."""
+    frame.loc[7, "age"] = np.inf
+    path = written(frame, tmp_path / "d.parquet")
+    with pytest.raises(InvalidDataError) as caught:
+        wages.absorb_file(path, task_id="new")
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("ThreadPoolExecutor")]
+    assert caught.value.__traceback__ is not None
 
 
 def test_neither_or_both_ways_to_name_the_task(frame, tmp_path, refused):

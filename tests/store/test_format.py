@@ -3,11 +3,13 @@
 import hashlib
 import os
 import re
+import runpy
 import sqlite3
 import struct
 import subprocess
 import sys
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -22,6 +24,8 @@ from ridgeway.store._changes import changing
 
 FEATURES = ["a", "b", "c"]
 PAGE = 65536
+DATA = Path(__file__).with_name("data")
+FORMAT_1 = runpy.run_path(str(DATA / "make_format_1.py"))
 MARK = re.compile(rb"/\* ridgeway format 1 file ([0-9a-f]{32}) \*/")
 
 
@@ -208,6 +212,51 @@ def test_the_digest_goes_by_name_and_its_columns_survive_a_wider_schema(tmp_path
     assert swapped.absorb("t", X, y).record.digest != one.history()[0].digest
 
 
+# The file that is kept ------------------------------------------------------------------------------------------------
+
+
+def test_a_file_of_the_first_format_opens_answers_and_goes_on(tmp_path):
+    """`data/format-1.rw` was written when the format was settled. Whatever changes, this test does not."""
+    path = tmp_path / "copy.rw"
+    path.write_bytes((DATA / "format-1.rw").read_bytes())
+    opened = store.open(path)
+    health = opened.check()
+    assert (health.generation, health.previous, health.n_tasks, health.n_samples) == (5, None, 2, 24)
+    assert opened.schema.features == tuple(FORMAT_1["FEATURES"])
+    assert (opened.schema.version, opened.schema.weight_kind, opened.schema.information) == (
+        1,
+        "precision",
+        "square_root",
+    )
+    found = [(record.sequence, record.task_id, record.n_samples, record.removed) for record in opened.ledger()]
+    assert found == [(1, "2019", 12, None), (2, "2020", 12, 4), (3, "2021", 12, None)]
+    assert [record.digest[:16] for record in opened.history()] == ["2a496d547b34fb7c", "13cd8690c419fcf3"]
+    new = pd.DataFrame([[30.0, 2.0, 5.0], [45.0, 7.0, 0.0], [60.0, 0.0, 12.0]], columns=opened.schema.features)
+    expected = [1.9451165227583251, 2.5503608531309485, 2.6169774894191407]
+    assert np.allclose(opened.model().predict(new), expected, rtol=1e-12)
+    X, y = FORMAT_1["rows"](0)
+    assert opened.absorb("2019", X, y).already
+    assert not opened.absorb("2022", *FORMAT_1["rows"](3)).already
+    assert opened.check().n_tasks == 3
+    assert opened.remove("2022", *FORMAT_1["rows"](3)).digits_lost < 3.0
+    assert np.allclose(opened.model().predict(new), expected, rtol=1e-10)
+
+
+def test_the_file_that_is_kept_is_what_its_script_makes(tmp_path):
+    FORMAT_1["main"](tmp_path / "new.rw")
+    kept, new = (store.open(path).snapshot() for path in (copied(tmp_path), tmp_path / "new.rw"))
+    assert [record.digest for record in kept.tasks] == [record.digest for record in new.tasks]
+    assert [entry.columns for entry in kept.ledger] == [entry.columns for entry in new.ledger]
+    assert kept.generation.schemas == new.generation.schemas
+    assert list(kept.arrays) == list(new.arrays)
+
+
+def copied(folder):
+    path = folder / "kept.rw"
+    path.write_bytes((DATA / "format-1.rw").read_bytes())
+    return path
+
+
 # Schemas, parts, and the ledger's index -------------------------------------------------------------------------------
 
 
@@ -266,12 +315,12 @@ def test_the_index_finds_what_a_scan_finds(tmp_path, rng):
     with changing(made._handle) as change:
         for record in records:
             for found, name in (
-                (change.ledger.with_id(record.task_id), "task_id"),
-                (change.ledger.with_content(record.digest), "digest"),
+                (change.ledger.find("task_id", record.task_id), "task_id"),
+                (change.ledger.find("digest", record.digest), "digest"),
             ):
                 expected = [other for other in records if getattr(other, name) == getattr(record, name)]
                 assert [entry.record for entry in found] == expected
-        assert change.ledger.with_id("none") == change.ledger.with_content("") == []
+        assert change.ledger.find("task_id", "none") == change.ledger.find("digest", "") == []
     sizes = [size for (size,) in rows(made.path, "SELECT length(entries) FROM buckets")]
     assert max(sizes) > 56
     assert sum(sizes) == 56 * (2 * len(records) + 1)

@@ -8,9 +8,8 @@ from ridgeway.data import Schema
 from ridgeway.errors import DamagedStoreError, InvalidParameterError, InvalidStateError, StoreError
 from ridgeway.store import _generations, _state
 from ridgeway.store._absorb import checked_id
-from ridgeway.store._digests import BLOCK_BYTES
+from ridgeway.store._digests import BLOCK_BYTES, canonical, parsed, schema_from
 from ridgeway.store._ledger import Record
-from ridgeway.store._notes import canonical, parsed, schema_from
 
 SCHEMA = Schema(("a", "b"), ("y",), True, None, True, "moments")
 MANIFEST = {"arrays": [["prior", "<f8", [2], ["00"]]], "next": 1, "parts": None, "rows": 0, "schema": 1, "tasks": 0}

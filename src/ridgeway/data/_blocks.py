@@ -55,7 +55,7 @@ def cut(schema: Schema, rows: Task) -> Iterator[Block]:
         part = slice(start, start + step)
         weight = None if rows.sample_weight is None else rows.sample_weight[part]
         # Adding zero turns -0.0 into 0.0: equal values must have equal digests.
-        yield Block(dense(rows.X[part]) + 0.0, rows.y[part] + 0.0, weight)
+        yield Block(np.add(dense(rows.X[part]), 0.0, order="C"), np.add(rows.y[part], 0.0, order="C"), weight)
 
 
 def _in_order(table: Any, columns: tuple[str, ...], what: str) -> Any:

@@ -1,7 +1,7 @@
 """The rows of a table in blocks of float64, as a schema orders them: one task, or one per value of a column."""
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from os import PathLike
@@ -78,10 +78,11 @@ def tasks_in(
     task_id: str | None,
     task_column: str | None = None,
     progress: Progress | None = None,
-) -> Iterator[tuple[str, Block]]:
+) -> Generator[tuple[str, Block], None, None]:
     """Yield the rows of a table in blocks with their task ids: the values of a column, or one id for all rows.
 
-    Another thread reads the next block while the caller works on the current one.
+    Another thread reads the next block while the caller works on the current one. A caller that may stop early must
+    close the generator.
     """
     labels = [] if task_column is None else [task_column]
     return _ahead(_gathered(table, schema, task_id, labels, progress))
@@ -195,7 +196,7 @@ def _groups(batch: Any, task_id: str | None, labels: list[str], table: Table) ->
     yield from zip(found.names, np.split(order, np.cumsum(counts)[:-1]), strict=False)
 
 
-def _ahead(items: Iterable[T]) -> Iterator[T]:
+def _ahead(items: Iterable[T]) -> Generator[T, None, None]:
     """Yield items while another thread prepares the next one."""
     with ThreadPoolExecutor(1) as pool:
         steps = iter(items)

@@ -1,8 +1,9 @@
 """Absorb and remove: rows come in blocks, are hashed while the model learns them, and count at most once."""
 
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from ridgeway.store._ledger import Entry, Ledger, Record
 from ridgeway.store._state import checked_arrays, emptied, read_state, task_of
 from ridgeway.weights import policy_of
 
-Blocks = Iterable[tuple[str, Block]]
+Blocks = Generator[tuple[str, Block], None, None]
 Source = Callable[[], Blocks]
 """Returns the rows of one or more tasks in blocks, each with its task id; the same rows each time it is called."""
 
@@ -41,13 +42,13 @@ def absorb(handle: Handle, source: Source, force: str | None) -> list[Absorbed]:
     """Add the tasks of `source` to a state file, all of them or none, each at most once."""
     schema = handle.schema
     with changing(handle) as change:
-        ledger, known, state = change.ledger, {}, read_state(schema, change.arrays())
+        ledger, known, state = change.ledger, {}, read_state(schema, change.arrays)
         policy = policy_of(state)
 
         def learn(task_id: str, block: Block) -> None:
             nonlocal state
             if task_id not in known:
-                known[task_id] = bool(ledger.with_id(checked_id(task_id)))
+                known[task_id] = bool(ledger.find("task_id", checked_id(task_id)))
             if not known[task_id]:
                 state = policy.step(state, task_of(schema, block))
 
@@ -71,7 +72,9 @@ def absorb(handle: Handle, source: Source, force: str | None) -> list[Absorbed]:
 def _read(blocks: Blocks, schema: Schema, act: Callable[[str, Block], None]) -> dict[str, Content]:
     """Do something with each block of rows, and return the contents of the tasks."""
     digests: dict[str, ContentDigest] = {}
-    with ThreadPoolExecutor(1) as pool:  # which hashes, in order, while this thread does the linear algebra
+    # The pool hashes, in order, while this thread does the linear algebra. Blocks may have a thread of their own: they
+    # are closed here, lest the garbage collector of another thread does it.
+    with closing(blocks), ThreadPoolExecutor(1) as pool:
         for task_id, block in blocks:
             hashing = pool.submit(digests.setdefault(task_id, ContentDigest()).add, *block)
             act(task_id, block)
@@ -83,12 +86,12 @@ def _read(blocks: Blocks, schema: Schema, act: Callable[[str, Block], None]) -> 
 def _enter(change: Change, schema: Schema, task_id: str, content: Content, force: str | None) -> Absorbed:
     """Enter a task into the ledger, unless it is there; raise if it would be counted twice and is not forced."""
     ledger = change.ledger
-    same_id, same_content = ledger.with_id(task_id), ledger.with_content(content.digest)
+    same_id, same_content = ledger.find("task_id", task_id), ledger.find("digest", content.digest)
     for entry in same_id:
         if entry.record.digest == content.digest:
             return Absorbed(entry.record, True)
-    if force is None:
-        _refuse_duplicate(task_id, content.digest, same_id, same_content)
+    if force is None and (same_id or same_content):
+        raise _duplicate(task_id, content.digest, same_id, same_content)
     record = Record(
         sequence=ledger.next_sequence,
         task_id=task_id,
@@ -103,18 +106,16 @@ def _enter(change: Change, schema: Schema, task_id: str, content: Content, force
     return Absorbed(record, False)
 
 
-def _refuse_duplicate(task_id: str, digest: str, same_id: list[Entry], same_content: list[Entry]) -> None:
+def _duplicate(task_id: str, digest: str, same_id: list[Entry], same_content: list[Entry]) -> DuplicateTaskError:
     if same_id:
-        raise DuplicateTaskError(
+        return DuplicateTaskError(
             f"task {task_id!r} is in the state file with other content (the new digest is {digest[:12]}…). Give the "
             "new rows an id of their own, or force them in with a reason."
         )
-    if same_content:
-        raise DuplicateTaskError(
-            f"the rows of task {task_id!r} are those of task {same_content[0].record.task_id!r} (digest "
-            f"{digest[:12]}…). Absorbing them again would count them twice. If you mean that, force them in with a "
-            "reason."
-        )
+    return DuplicateTaskError(
+        f"the rows of task {task_id!r} are those of task {same_content[0].record.task_id!r} (digest {digest[:12]}…). "
+        "Absorbing them again would count them twice. If you mean that, force them in with a reason."
+    )
 
 
 def remove(handle: Handle, task_id: str, source: Source) -> Removed:
@@ -124,7 +125,7 @@ def remove(handle: Handle, task_id: str, source: Source) -> Removed:
     with changing(handle, wipe=True) as change:
         ledger = change.ledger
         entry = _recorded(ledger, task_id, content.digest if content else "")
-        state: Any = read_state(schema, change.arrays())
+        state: Any = read_state(schema, change.arrays)
         if ledger.n_tasks == 1:
             state = emptied(state)
         else:
@@ -144,7 +145,7 @@ def remove(handle: Handle, task_id: str, source: Source) -> Removed:
 
 def _recorded(ledger: Ledger, task_id: str, digest: str) -> Entry:
     """Return the entry of a task, or raise if there is none or its rows are different."""
-    entries = ledger.with_id(task_id)
+    entries = ledger.find("task_id", task_id)
     if not entries:
         raise RemovalError(f"there is no task {task_id!r} in the state file. `ridgeway history` lists the tasks.")
     for entry in entries:

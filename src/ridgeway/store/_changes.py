@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from ridgeway._files import sync_folder
 from ridgeway.data import Schema
 from ridgeway.errors import DamagedStoreError, StoreError, UncertainStoreError
-from ridgeway.store._connection import APPLICATION, connect_new, tables, transaction, typed_errors
-from ridgeway.store._digests import blocks_of, digesting
+from ridgeway.store._connection import APPLICATION, TABLES, connect_new, transaction, typed_errors
+from ridgeway.store._digests import RESTORE, blocks_of, canonical, digesting, schema_from
 from ridgeway.store._generations import (
     BLOCKS_PER_GENERATION,
     Generation,
@@ -25,7 +25,6 @@ from ridgeway.store._generations import (
     root_of,
 )
 from ridgeway.store._ledger import Entry, Ledger
-from ridgeway.store._notes import RESTORE, canonical, schema_from
 
 Array = NDArray[Any]
 
@@ -61,6 +60,7 @@ class Contents(NamedTuple):
         return schema_from(self.schemas[-1])
 
 
+@dataclass(frozen=True)
 class Change:
     """A change in progress: the writers' lock is held until the end of `changing`, and only `commit` writes.
 
@@ -70,36 +70,35 @@ class Change:
         The current one.
     ledger : Ledger
         Its ledger; entries that are put into it are committed.
+    arrays : dict of ndarray
+        Its state.
     """
 
-    def __init__(self, connection: sqlite3.Connection, handle: Handle) -> None:
-        self._connection, self._path, self._timeout = connection, handle.path, handle.timeout
-        self.generation = now = handle.check(read_generation(connection, handle.path))
-        self.ledger = Ledger(connection, handle.path, now.buckets, now.n_tasks, now.n_samples, now.next_sequence)
-
-    def arrays(self) -> dict[str, Array]:
-        """Return the current state."""
-        return read_arrays(self._connection, self.generation, self._path)
+    connection: sqlite3.Connection
+    handle: Handle
+    generation: Generation
+    ledger: Ledger
+    arrays: dict[str, Array]
 
     def commit(self, arrays: Mapping[str, Array], *, keep_previous: bool = True) -> None:
         """Write the next generation, and return once it would survive a power loss."""
         now = self.generation
         keep = now.number if keep_previous else now.number + 1
-        root = _write(self._connection, now.file_id, now.number + 1, now.schemas, self.ledger, arrays, keep=keep)
+        root = _write(self.connection, now.file_id, now.number + 1, now.schemas, self.ledger, arrays, keep=keep)
         try:
-            self._connection.execute("COMMIT")
+            self.connection.execute("COMMIT")
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
                 raise
             with suppress(sqlite3.Error):
-                self._connection.execute("ROLLBACK")
-            self._connection.close()
-            if not was_committed(self._path, self._timeout, root):
+                self.connection.execute("ROLLBACK")
+            self.connection.close()
+            if not was_committed(self.handle.path, self.handle.timeout, root):
                 raise
 
     def confirm(self) -> None:
         """Return once what is there would survive a power loss: whoever committed it may have died before that."""
-        sync_folder(self._path)
+        sync_folder(self.handle.path)
 
 
 def was_committed(path: Path, timeout: float, root: bytes) -> bool:
@@ -118,7 +117,9 @@ def was_committed(path: Path, timeout: float, root: bytes) -> bool:
 def changing(handle: Handle, *, wipe: bool = False) -> Iterator[Change]:
     """Yield a change of a state file, undone at the end unless committed."""
     with transaction(handle.path, write=True, timeout=handle.timeout, wipe=wipe) as connection:
-        yield Change(connection, handle)
+        now = handle.check(read_generation(connection, handle.path))
+        ledger = Ledger(connection, handle.path, now.buckets, now.n_tasks, now.n_samples, now.next_sequence)
+        yield Change(connection, handle, now, ledger, read_arrays(connection, now, handle.path))
 
 
 def _write(
@@ -147,12 +148,11 @@ def _write(
         ]
     counts = {"next": ledger.next_sequence, "rows": ledger.n_samples, "tasks": ledger.n_tasks}
     manifest = canonical({"arrays": pieces, "parts": None, "schema": len(schemas), **counts})
-    buckets = ledger.digests()
+    changed, buckets = ledger.packed()
     line = (number, manifest, buckets, root_of(file_id, number, schemas, manifest, buckets))
     rows = [
         (entry.record.sequence, entry.generation, entry.record.to_bytes(), entry.columns) for entry in ledger.changes
     ]
-    changed = ledger.changed_buckets()
     connection.executemany("INSERT OR REPLACE INTO ledger VALUES (?, ?, ?, ?)", rows)
     connection.executemany("INSERT OR REPLACE INTO buckets VALUES (?, ?)", changed)
     connection.execute("INSERT INTO generations VALUES (?, ?, ?, ?)", line)
@@ -200,8 +200,8 @@ def fill_file(path: Path, file_id: str, number: int, contents: Contents) -> None
     with closing(connect_new(path)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        for sql in tables(file_id):
-            connection.execute(sql)
+        for sql in TABLES:
+            connection.execute(sql.replace("FILE_ID", file_id))
         connection.executemany("INSERT INTO schemas VALUES (?, ?)", enumerate(contents.schemas, 1))
         _write(connection, file_id, number, contents.schemas, ledger, contents.arrays, keep=number)
         connection.execute("COMMIT")

@@ -5,13 +5,12 @@ import re
 import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, suppress
 from os import PathLike, fsdecode, fsencode
 from pathlib import Path
-from urllib.parse import quote
 
 from ridgeway.errors import DamagedStoreError, StoreBusyError, StoreError, StoreVersionError
-from ridgeway.store._notes import RESTORE
+from ridgeway.store._digests import RESTORE
 
 APPLICATION = 0x52647779  # "Rdwy"
 MAGIC = b"SQLite format 3\0"
@@ -23,6 +22,17 @@ LONGEST_VALUE = 64 * 2**20
 MARK = re.compile(r"/\* ridgeway format (\d{1,9}) file ([0-9a-f]{32}) \*/")
 """The comment in the first table's SQL. SQLite keeps that text in the first page of the file."""
 
+TABLES = (
+    f"CREATE TABLE generations /* ridgeway format {FORMAT} file FILE_ID */ (number INTEGER PRIMARY KEY, "
+    "manifest BLOB NOT NULL, buckets BLOB NOT NULL, root BLOB NOT NULL)",
+    "CREATE TABLE schemas (version INTEGER PRIMARY KEY, schema BLOB NOT NULL)",
+    "CREATE TABLE ledger (sequence INTEGER PRIMARY KEY, generation INTEGER NOT NULL, record BLOB NOT NULL, "
+    "columns BLOB NOT NULL)",
+    "CREATE TABLE buckets (number INTEGER PRIMARY KEY, entries BLOB NOT NULL)",
+    "CREATE TABLE blocks (id INTEGER PRIMARY KEY, data BLOB NOT NULL)",
+    "CREATE TABLE parts (id INTEGER PRIMARY KEY, task INTEGER, data BLOB NOT NULL)",
+)
+"""The tables of a file; docs/store.md says what they contain. FILE_ID stands for the id of the file."""
 SETTINGS = {
     "trusted_schema": 0,
     "cell_size_check": 1,
@@ -36,20 +46,6 @@ PROPERTIES = {"journal_mode": "delete", "page_size": PAGE_BYTES, "auto_vacuum": 
 """Pragmas of a file, read back: `auto_vacuum` 2 is incremental, so that a removal can return the pages it frees."""
 
 
-def tables(file_id: str) -> tuple[str, ...]:
-    """Return the SQL of every table of a file. docs/store.md says what they contain."""
-    return (
-        f"CREATE TABLE generations /* ridgeway format {FORMAT} file {file_id} */ (number INTEGER PRIMARY KEY, "
-        "manifest BLOB NOT NULL, buckets BLOB NOT NULL, root BLOB NOT NULL)",
-        "CREATE TABLE schemas (version INTEGER PRIMARY KEY, schema BLOB NOT NULL)",
-        "CREATE TABLE ledger (sequence INTEGER PRIMARY KEY, generation INTEGER NOT NULL, record BLOB NOT NULL, "
-        "columns BLOB NOT NULL)",
-        "CREATE TABLE buckets (number INTEGER PRIMARY KEY, entries BLOB NOT NULL)",
-        "CREATE TABLE blocks (id INTEGER PRIMARY KEY, data BLOB NOT NULL)",
-        "CREATE TABLE parts (id INTEGER PRIMARY KEY, task INTEGER, data BLOB NOT NULL)",
-    )
-
-
 def file_id(path: str | PathLike[str]) -> str:
     """Return the id of a state file: 32 hexadecimal digits, chosen at random when the file was made.
 
@@ -58,7 +54,10 @@ def file_id(path: str | PathLike[str]) -> str:
     """
     where = as_path(path)
     check_regular(where)
-    with typed_errors(where, 0.0), closing(sqlite3.connect(_uri(where, "ro&immutable=1"), uri=True)) as connection:
+    with (
+        typed_errors(where, 0.0),
+        closing(sqlite3.connect(f"{where.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection,
+    ):
         row = connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid LIMIT 1").fetchone()
     found = MARK.search(str(row))
     if found is None:
@@ -80,34 +79,31 @@ def transaction(
     alone : whether to lock out all others, including readers, until the connection is closed
     """
     check_regular(path)
-    with (
-        typed_errors(path, timeout),
-        _undone_at_once(path, timeout) if write else nullcontext(),
-        closing(_connect(path, timeout, write=write)) as connection,
-    ):
-        connection.execute(f"PRAGMA secure_delete = {'ON' if wipe else 'OFF'}")
-        if alone:
-            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        connection.execute(("BEGIN EXCLUSIVE" if alone else "BEGIN IMMEDIATE") if write else "BEGIN")
+    with typed_errors(path, timeout):
         try:
-            check_regular(path)  # the file that was opened is the one that was checked
-            yield connection
-        finally:
-            with suppress(sqlite3.Error):  # if the rollback fails, the next process to open the file does it
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+            with closing(_connect(path, timeout, write=write)) as connection:
+                connection.execute(f"PRAGMA secure_delete = {'ON' if wipe else 'OFF'}")
+                if alone:
+                    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+                connection.execute(("BEGIN EXCLUSIVE" if alone else "BEGIN IMMEDIATE") if write else "BEGIN")
+                try:
+                    check_regular(path)  # the file that was opened is the one that was checked
+                    yield connection
+                finally:
+                    with suppress(sqlite3.Error):  # if this fails, the next process to open the file rolls back
+                        if connection.in_transaction:
+                            connection.execute("ROLLBACK")
+        except BaseException:
+            if write:
+                _undo(path, timeout)
+            raise
 
 
-@contextmanager
-def _undone_at_once(path: Path, timeout: float) -> Iterator[None]:
+def _undo(path: Path, timeout: float) -> None:
     """Roll a failed write back now rather than when the file is next opened."""
-    try:
-        yield
-    except BaseException:
-        if os.path.lexists(f"{path}-journal"):
-            with suppress(sqlite3.Error, StoreError), closing(_connect(path, timeout, write=False)) as connection:
-                pragma(connection, "schema_version")
-        raise
+    if os.path.lexists(f"{path}-journal"):
+        with suppress(sqlite3.Error, StoreError), closing(_connect(path, timeout, write=False)) as connection:
+            pragma(connection, "schema_version")
 
 
 def check_file(connection: sqlite3.Connection, path: Path) -> str:
@@ -128,7 +124,7 @@ def check_file(connection: sqlite3.Connection, path: Path) -> str:
         value = pragma(connection, name)
         if value != expected:
             raise DamagedStoreError(f"{path} has {name} {value!r}; state files have {expected!r}. {RESTORE}")
-    if found != [("table", *[sql.split()[2]] * 2, sql) for sql in tables(mark[2])]:
+    if found != [("table", *[sql.split()[2]] * 2, sql.replace("FILE_ID", mark[2])) for sql in TABLES]:
         raise DamagedStoreError(f"{path} does not have the tables of a state file. {RESTORE}")
     return mark[2]
 
@@ -191,7 +187,7 @@ def _finish_linking(path: Path, found: os.stat_result) -> None:
 
 def connect_new(path: Path) -> sqlite3.Connection:
     """Return a connection to a new, empty database."""
-    connection = sqlite3.connect(_uri(path, "rwc"), uri=True, isolation_level=None)
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rwc", uri=True, isolation_level=None)
     connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
     connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     return _configured(connection)
@@ -201,8 +197,8 @@ def _connect(path: Path, timeout: float, *, write: bool) -> sqlite3.Connection:
     writable = os.access(path, os.W_OK)
     if write and not writable:
         raise StoreError(f"{path} is not writable. Ask for permission, or copy the file.")
-    mode = "rw" if writable else "ro"
-    return _configured(sqlite3.connect(_uri(path, mode), uri=True, isolation_level=None, timeout=timeout))
+    uri = f"{path.absolute().as_uri()}?mode={'rw' if writable else 'ro'}"
+    return _configured(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=timeout))
 
 
 def _configured(connection: sqlite3.Connection) -> sqlite3.Connection:
@@ -217,10 +213,6 @@ def _configured(connection: sqlite3.Connection) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _uri(path: Path, mode: str) -> str:
-    return f"file:{quote(str(path.absolute()))}?mode={mode}"
 
 
 @contextmanager

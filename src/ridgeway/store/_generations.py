@@ -13,9 +13,18 @@ from numpy.typing import NDArray
 from ridgeway.data import Schema
 from ridgeway.errors import DamagedStoreError, StoreError
 from ridgeway.store._connection import check_file, pragma
-from ridgeway.store._digests import BLOCK_BYTES, DIGEST_BYTES, blocks_of, digest_of, digesting, task_digest
+from ridgeway.store._digests import (
+    BLOCK_BYTES,
+    DIGEST_BYTES,
+    RESTORE,
+    blocks_of,
+    digest_of,
+    digesting,
+    parsed,
+    schema_from,
+    task_digest,
+)
 from ridgeway.store._ledger import BUCKETS, Entry, Ledger, Record
-from ridgeway.store._notes import RESTORE, parsed, schema_from
 
 Array = NDArray[Any]
 
@@ -38,11 +47,6 @@ class Piece(NamedTuple):
     shape: tuple[int, ...]
     digests: tuple[str, ...]
 
-    @property
-    def n_bytes(self) -> int:
-        """Bytes of the array."""
-        return DTYPES[self.dtype] * prod(self.shape)
-
 
 @dataclass(frozen=True)
 class Generation:
@@ -52,7 +56,8 @@ class Generation:
     ----------
     file_id : str
     number : int
-    schemas : the schemas so far, as stored; the last one is in force
+    schemas : the schemas so far, as stored
+    schema : the last of them, which is in force
     pieces : the arrays, in order
     buckets : the digests of the ledger's buckets
     n_tasks, n_samples : tasks and rows of the ledger, not counting what was removed
@@ -64,6 +69,7 @@ class Generation:
     file_id: str
     number: int
     schemas: tuple[bytes, ...]
+    schema: Schema
     pieces: tuple[Piece, ...]
     buckets: bytes
     n_tasks: int
@@ -71,11 +77,6 @@ class Generation:
     next_sequence: int
     root: bytes
     is_current: bool
-
-    @property
-    def schema(self) -> Schema:
-        """The schema in force."""
-        return schema_from(self.schemas[-1])
 
 
 def root_of(file_id: str, number: int, schemas: Sequence[bytes], manifest: bytes, buckets: bytes) -> bytes:
@@ -106,7 +107,7 @@ def read_generation(connection: sqlite3.Connection, path: Path, *, previous: boo
     if connection.execute("SELECT count(*) FROM parts").fetchone() != (0,):
         raise _damaged(path, "it has parts that its tasks do not have")
     counts = fields["tasks"], fields["rows"], fields["next"]
-    return Generation(file_id, number, known, pieces, buckets, *counts, root, not previous)
+    return Generation(file_id, number, known, schema_from(known[-1]), pieces, buckets, *counts, root, not previous)
 
 
 def read_ledger(
@@ -126,14 +127,14 @@ def read_ledger(
             raise _damaged(path, "the ledger is not what was committed")
         found.put(entry)
         ledger.append(entry)
-    counts = found.n_tasks, found.n_samples
-    if found.digests() != generation.buckets or counts != (generation.n_tasks, generation.n_samples):
+    counts, (buckets, digests) = (found.n_tasks, found.n_samples), found.packed()
+    if digests != generation.buckets or counts != (generation.n_tasks, generation.n_samples):
         raise _damaged(path, "the ledger is not what was committed")
     if full:
         _check_columns(ledger, generation, path)
     if full and generation.is_current:
         stored = _rows(connection, "SELECT number, entries FROM buckets ORDER BY number", (int, bytes))
-        if [row for row in stored if row[1]] != found.changed_buckets():
+        if [row for row in stored if row[1]] != buckets:
             raise _damaged(path, "the index of the ledger has been changed")
     return tuple(ledger)
 
@@ -166,12 +167,15 @@ def _parsed_manifest(stored: bytes, path: Path) -> tuple[dict[str, Any], tuple[P
             Piece(str(name), str(dtype), tuple(map(int, shape)), tuple(map(str, digests)))
             for name, dtype, shape, digests in arrays or ()
         )
-        total = sum(piece.n_bytes for piece in pieces)
-        fits = all(min(p.shape) > 0 and len(p.digests) == -(-p.n_bytes // BLOCK_BYTES) for p in pieces)
+        sizes = [DTYPES[piece.dtype] * prod(piece.shape) for piece in pieces]
+        fits = all(
+            min(piece.shape) > 0 and len(piece.digests) == -(-size // BLOCK_BYTES)
+            for piece, size in zip(pieces, sizes, strict=True)
+        )
     except (KeyError, TypeError, ValueError) as error:
         raise _damaged(path, "its manifest is invalid") from error
-    if total > MEMORY_BUDGET:
-        raise StoreError(f"the state in {path} has {total} bytes, beyond the budget of {MEMORY_BUDGET}.")
+    if sum(sizes) > MEMORY_BUDGET:
+        raise StoreError(f"the state in {path} has {sum(sizes)} bytes, beyond the budget of {MEMORY_BUDGET}.")
     counts = [fields.get(name) for name in ("next", "rows", "schema", "tasks")]
     whole = all(type(count) is int and count >= 0 for count in counts) and fields.get("parts", 0) is None
     if not pieces or not fits or not whole or len(fields) != 5 or len({p.name for p in pieces}) != len(pieces):

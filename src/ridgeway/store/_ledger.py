@@ -1,19 +1,20 @@
 """The ledger: one record for each task that was absorbed, found by id or by content without reading the others."""
 
 import sqlite3
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ridgeway.errors import DamagedStoreError
-from ridgeway.store._digests import DIGEST_BYTES, digest_of
-from ridgeway.store._notes import RESTORE, canonical, parsed
+from ridgeway.store._digests import DIGEST_BYTES, RESTORE, canonical, digest_of, parsed
 
 BUCKETS = 256
 KEY_BYTES, SEQUENCE_BYTES = 16, 8
 ITEM_BYTES = KEY_BYTES + SEQUENCE_BYTES + DIGEST_BYTES
-NO_BUCKETS = bytes(BUCKETS * DIGEST_BYTES)
-"""The digests of the buckets of an empty ledger: an empty bucket has a digest of zeros."""
+KEYS = ("task_id", "digest")
+"""The fields by which records are found. A record that was removed has no digest."""
+NO_BUCKETS = BUCKETS * digest_of(b"")
+"""The digests of the buckets of an empty ledger."""
 
 
 @dataclass(frozen=True)
@@ -95,27 +96,27 @@ class Entry(NamedTuple):
     def items(self) -> list[bytes]:
         """Return what the buckets keep of the record: under its id and, unless removed, under its content."""
         record = self.record
-        tail = record.sequence.to_bytes(SEQUENCE_BYTES, "big") + digest_of(
-            str(self.generation).encode(), record.to_bytes()
-        )
-        keys = [_key("task", record.task_id)] + ([_key("content", record.digest)] if record.removed is None else [])
-        return [key + tail for key in keys]
+        digest = digest_of(str(self.generation).encode(), record.to_bytes())
+        tail = record.sequence.to_bytes(SEQUENCE_BYTES, "big") + digest
+        return [_key(name, getattr(record, name)) + tail for name in KEYS if getattr(record, name)]
 
 
-def _key(kind: str, text: str) -> bytes:
-    return digest_of(kind.encode(), text.encode())[:KEY_BYTES]
+def _key(name: str, value: str) -> bytes:
+    return digest_of(name.encode(), value.encode())[:KEY_BYTES]
 
 
+@dataclass
 class Ledger:
     """The ledger of a generation, read and changed a bucket at a time.
 
     A bucket holds the items of all records whose key begins with its number. Its digest is among those of the
     generation, so what is found, and that nothing more is there, is certain.
 
-    Without a connection it begins empty.
-
     Attributes
     ----------
+    connection, path : the file; without a connection the ledger starts empty
+    digests : bytes
+        The digests of the buckets as they are in the file.
     n_tasks, n_samples : int
         Tasks and rows, not counting what was removed.
     next_sequence : int
@@ -123,28 +124,28 @@ class Ledger:
         What was added or replaced.
     """
 
-    def __init__(
-        self,
-        connection: sqlite3.Connection | None,
-        path: Path,
-        digests: bytes = NO_BUCKETS,
-        n_tasks: int = 0,
-        n_samples: int = 0,
-        next_sequence: int = 1,
-    ) -> None:
-        self._connection, self._path, self._digests = connection, path, digests
-        self.n_tasks, self.n_samples, self.next_sequence = n_tasks, n_samples, next_sequence
-        self.changes: list[Entry] = []
-        self._buckets: dict[int, set[bytes]] = {}
-        self._changed: set[int] = set()
+    connection: sqlite3.Connection | None
+    path: Path
+    digests: bytes = NO_BUCKETS
+    n_tasks: int = 0
+    n_samples: int = 0
+    next_sequence: int = 1
+    changes: list[Entry] = field(default_factory=list)
+    _buckets: dict[int, set[bytes]] = field(default_factory=dict)
+    _changed: set[int] = field(default_factory=set)
 
-    def with_id(self, task_id: str) -> list[Entry]:
-        """Return the tasks of an id, in order. There are several if one was forced in."""
-        return [entry for entry in self._found(_key("task", task_id)) if entry.record.task_id == task_id]
-
-    def with_content(self, digest: str) -> list[Entry]:
-        """Return the tasks of a content, in order."""
-        return [entry for entry in self._found(_key("content", digest)) if entry.record.digest == digest]
+    def find(self, name: str, value: str) -> list[Entry]:
+        """Return the entries with a task id or a digest, in order, except those of tasks that were removed."""
+        found, key = [], _key(name, value)
+        for item in sorted(item for item in self._bucket(key[0]) if item.startswith(key)):
+            sequence = int.from_bytes(item[KEY_BYTES : KEY_BYTES + SEQUENCE_BYTES], "big")
+            entry = next((entry for entry in self.changes if entry.record.sequence == sequence), None)
+            entry = self._stored(sequence) if entry is None else entry
+            if item not in entry.items():
+                raise self._damaged(f"record {sequence} of the ledger has been changed")
+            if entry.record.removed is None and getattr(entry.record, name) == value:
+                found.append(entry)
+        return found
 
     def put(self, entry: Entry, before: Entry | None = None) -> None:
         """Add an entry, or replace another by it."""
@@ -161,51 +162,30 @@ class Ledger:
         self.next_sequence = max(self.next_sequence, 1 + max(entry.record.sequence, entry.record.removed or 0))
         self.changes.append(entry)
 
-    def digests(self) -> bytes:
-        """Return the digests of all buckets, with the changes."""
-        digests = bytearray(self._digests)
-        for number, joined in self.changed_buckets():
-            digests[number * DIGEST_BYTES : (number + 1) * DIGEST_BYTES] = _digest(joined)
-        return bytes(digests)
-
-    def changed_buckets(self) -> list[tuple[int, bytes]]:
-        """Return the buckets that were changed, as rows of the file."""
-        return [(number, b"".join(sorted(self._buckets[number]))) for number in sorted(self._changed)]
-
-    def _found(self, key: bytes) -> list[Entry]:
-        """Return the entries that are not removed and have an item under a key."""
-        found = []
-        for item in sorted(item for item in self._bucket(key[0]) if item.startswith(key)):
-            sequence = int.from_bytes(item[KEY_BYTES : KEY_BYTES + SEQUENCE_BYTES], "big")
-            entry = next((entry for entry in self.changes if entry.record.sequence == sequence), None)
-            entry = self._stored(sequence) if entry is None else entry
-            if item not in entry.items():
-                raise self._damaged(f"record {sequence} of the ledger has been changed")
-            found.append(entry)
-        return [entry for entry in found if entry.record.removed is None]
+    def packed(self) -> tuple[list[tuple[int, bytes]], bytes]:
+        """Return the buckets that were changed, as rows of the file, and the digests of all buckets."""
+        rows = [(number, b"".join(sorted(self._buckets[number]))) for number in sorted(self._changed)]
+        digests = bytearray(self.digests)
+        for number, joined in rows:
+            digests[number * DIGEST_BYTES : (number + 1) * DIGEST_BYTES] = digest_of(joined)
+        return rows, bytes(digests)
 
     def _stored(self, sequence: int) -> Entry:
-        row = self._row("SELECT generation, record, columns FROM ledger WHERE sequence = ?", sequence)
+        query = "SELECT generation, record, columns FROM ledger WHERE sequence = ?"
+        row = None if self.connection is None else self.connection.execute(query, (sequence,)).fetchone()
         if row is None or [type(value) for value in row] != [int, bytes, bytes]:
             raise self._damaged(f"record {sequence} of the ledger is missing or of another type")
         return Entry(row[0], Record.from_bytes(row[1]), row[2])
 
     def _bucket(self, number: int) -> set[bytes]:
         if number not in self._buckets:
-            place = number * DIGEST_BYTES
-            row = self._row("SELECT entries FROM buckets WHERE number = ?", number)
-            stored = b"" if row is None else row[0]
-            if type(stored) is not bytes or _digest(stored) != self._digests[place : place + DIGEST_BYTES]:
+            query = "SELECT entries FROM buckets WHERE number = ?"
+            row = None if self.connection is None else self.connection.execute(query, (number,)).fetchone()
+            stored, place = b"" if row is None else row[0], number * DIGEST_BYTES
+            if type(stored) is not bytes or digest_of(stored) != self.digests[place : place + DIGEST_BYTES]:
                 raise self._damaged("the index of the ledger has been changed")
             self._buckets[number] = {stored[at : at + ITEM_BYTES] for at in range(0, len(stored), ITEM_BYTES)}
         return self._buckets[number]
 
-    def _row(self, query: str, number: int) -> Any:
-        return None if self._connection is None else self._connection.execute(query, (number,)).fetchone()
-
     def _damaged(self, what: str) -> DamagedStoreError:
-        return DamagedStoreError(f"{self._path} is damaged: {what}. {RESTORE}")
-
-
-def _digest(bucket: bytes) -> bytes:
-    return digest_of(bucket) if bucket else bytes(DIGEST_BYTES)
+        return DamagedStoreError(f"{self.path} is damaged: {what}. {RESTORE}")

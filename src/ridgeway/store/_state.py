@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway.data import Block, Schema, Task, check_tasks, columns_of_a_model
-from ridgeway.errors import DamagedStoreError, InvalidDataError, InvalidStateError, StoreError
+from ridgeway.errors import DamagedStoreError, InvalidDataError, InvalidParameterError, InvalidStateError, StoreError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.information import KINDS
 from ridgeway.linalg import is_nearly_semidefinite
-from ridgeway.store._notes import RESTORE
+from ridgeway.store._digests import RESTORE
 from ridgeway.weights import Accumulated, Mergeable, Origin, Retained, from_arrays, policy_of, to_arrays
 
 Array = NDArray[Any]
@@ -22,7 +22,10 @@ def empty_arrays(schema: Schema, prior: Any) -> dict[str, Array]:
     """Return the arrays of a state that has learned nothing."""
     start = np.zeros((len(schema.features), len(schema.targets)))
     origin = Origin(start, KINDS[schema.information], schema.fit_intercept, schema.single_target)
-    return to_arrays(Accumulated(prior=prior).start(origin))
+    state = Accumulated(prior=prior).start(origin)
+    if state.prior is None:
+        raise InvalidParameterError(f"a state file needs a prior that is given; got {prior!r}. Pass numbers.")
+    return to_arrays(state)
 
 
 def read_state(schema: Schema, arrays: Mapping[str, Array]) -> Retained:
@@ -73,7 +76,7 @@ def model_of(schema: Schema, arrays: Mapping[str, Array], *, named: bool = True)
 def described(schema: Schema, arrays: Mapping[str, Array]) -> dict[str, Any]:
     """Return what a state says, as plain data; an infinite condition is None."""
     model = model_of(schema, arrays)
-    growth = model.information_.solve(arrays["prior"], arrays["start"]).growth
+    growth = read_state(schema, arrays).solver.solve().growth
     coefs, intercepts = np.atleast_2d(model.coef_).tolist(), np.atleast_1d(model.intercept_).tolist()
     return {
         **asdict(schema),
