@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 from ridgeway._checks import one_of, whole
 from ridgeway.errors import InvalidParameterError
-from ridgeway.linalg import one_thread
+from ridgeway.kernels import single_threaded
 from ridgeway.research.verify import (
     _adaptive_statements,
     _approximation_statements,
@@ -98,6 +98,6 @@ def verify(names: Iterable[str] = (), *, seed: int = 0, budget: str = "quick") -
 
 def _run(statements: list[Statement], seed: int, *, full: bool) -> Iterator[StatementResult]:
     for statement in statements:
-        with one_thread():  # the matrices are too small for more threads
+        with single_threaded():  # the matrices are too small for more threads
             result = statement.run(seed=seed, full=full)
         yield result
