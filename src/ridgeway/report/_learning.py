@@ -1,14 +1,15 @@
 """Run one method on one sequence of tasks: its error on every task after every task."""
 
+import io
 import pickle
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
+from types import FunctionType
 from typing import Any
 
 import numpy as np
-from joblib import wrap_non_picklable_objects
 from numpy.typing import NDArray
 
 from ridgeway.catalogue import Method
@@ -84,9 +85,17 @@ def learn_in_order(
     return LearningRun(losses, predictions, _n_bytes(model), seconds, warned)
 
 
+class _Sizer(pickle.Pickler):
+    """A pickler for sizes alone: classes and functions that cannot be imported count by name."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        """Return the name in place of a class or function of a notebook cell or a function."""
+        is_local = isinstance(obj, type | FunctionType) and "<" in obj.__qualname__
+        return (str, (obj.__qualname__,)) if is_local else NotImplemented
+
+
 def _n_bytes(model: Any) -> int:
-    """Return the length of the pickled model; a class from a notebook or a function is pickled by value."""
-    try:
-        return len(pickle.dumps(model))
-    except (AttributeError, TypeError, pickle.PicklingError):
-        return len(pickle.dumps(wrap_non_picklable_objects(model)))
+    """Return the length of the pickled model."""
+    buffer = io.BytesIO()
+    _Sizer(buffer).dump(model)
+    return buffer.tell()

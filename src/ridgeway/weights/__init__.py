@@ -10,6 +10,7 @@
 | your own                     | a subclass of `PenaltyPolicy` that says `weight(memory, rows)`      |
 """
 
+from ridgeway.linalg import Rows
 from ridgeway.weights._accumulated import Accumulated
 from ridgeway.weights._codec import from_arrays, policy_of, to_arrays
 from ridgeway.weights._gradient import GradientSteps
@@ -33,6 +34,7 @@ __all__ = [
     "PenaltyPolicy",
     "Removable",
     "Retained",
+    "Rows",
     "State",
     "WeightPolicy",
     "Zero",

@@ -9,6 +9,7 @@ import pytest
 from pyarrow import parquet
 
 import ridgeway
+from ridgeway import weights
 from ridgeway.errors import InvalidDataError, MissingPackageError
 from ridgeway.research import simulation
 from ridgeway.research.simulation import Results, Setting, figures
@@ -144,3 +145,13 @@ def test_the_same_figure_is_the_same_bytes(results, tmp_path):
 def test_arrow_table_has_the_setting(results):
     assert isinstance(results.to_arrow(), pyarrow.Table)
     assert b"ridgeway" in results.to_arrow().schema.metadata
+
+
+def test_methods_of_your_own_have_a_line_and_a_label():
+    methods = ["gr:2", "crr", weights.Isotropic(0.5), weights.Zero(), "es:gr"]
+    found = simulation.run(Setting(3, 4, 3), methods, 2)
+    (axis,) = figures.draw_errors(found).axes
+    labels = ["GR, prior 2", "CRR, λ = 1", "Isotropic(penalty=0.5)", "Zero", "ES matched to GR"]
+    shown = lines(axis)
+    assert [label for label in shown if not label.startswith("_")] == labels
+    assert len({shown[label].get_color() for label in labels}) == len(labels)

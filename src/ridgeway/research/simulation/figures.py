@@ -159,9 +159,9 @@ def _figure(n_panels: int) -> tuple["Figure", list["Axes"]]:
 
 
 def _styles(methods: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return colour, marker and dashes of each method: a colour per kind, continual ridge one per rule."""
+    """Return colour, marker and dashes of each method: one colour per kind of GR and ES, others in turn."""
     styles: dict[str, dict[str, Any]] = {}
-    ridges = iter(np.resize(np.array(RIDGES), len(methods)))
+    free = iter(np.resize(np.array(RIDGES), len(methods)))
     for i, method in enumerate(methods):
         kind = method.partition(":")[0]
         if method == "oracle":
@@ -174,8 +174,8 @@ def _styles(methods: Sequence[str]) -> dict[str, dict[str, Any]]:
                 "markersize": 7.5,
             }
             continue
-        colour = str(next(ridges)) if kind == "crr" else COLOURS[kind]
-        line = "-" if method in ("mn", "gr", "es") or kind == "crr" else (0, (1, 1))
+        colour = COLOURS.get(kind) or str(next(free))
+        line = (0, (1, 1)) if kind in COLOURS and kind != method else "-"
         styles[method] = {"color": colour, "marker": MARKERS[i % len(MARKERS)], "linestyle": line, "markersize": 3.5}
     return styles
 
@@ -212,7 +212,11 @@ def _label(method: str) -> str:
         return LABELS[method]
     if kind == "es":
         return f"ES, {argument} steps"
-    return f"CRR, λ = {argument}" if "/" not in argument else "CRR, λ by schedule"
+    if kind == "gr" and argument:
+        return f"GR, prior {argument}"
+    if kind == "crr":
+        return "CRR, λ by schedule" if "/" in argument else f"CRR, λ = {argument or 1}"
+    return method.removesuffix("()")
 
 
 def _add_legend(figure: "Figure", axis: "Axes", dashed: str | None = None) -> None:

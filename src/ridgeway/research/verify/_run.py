@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
-from threadpoolctl import threadpool_limits
-
 from ridgeway._checks import one_of, whole
 from ridgeway.errors import InvalidParameterError
+from ridgeway.kernels import single_threaded
 from ridgeway.research.verify import (
     _adaptive_statements,
     _approximation_statements,
@@ -99,6 +98,6 @@ def verify(names: Iterable[str] = (), *, seed: int = 0, budget: str = "quick") -
 
 def _run(statements: list[Statement], seed: int, *, full: bool) -> Iterator[StatementResult]:
     for statement in statements:
-        with threadpool_limits(1):  # the matrices are too small for more threads
+        with single_threaded():  # the matrices are too small for more threads
             result = statement.run(seed=seed, full=full)
         yield result
