@@ -57,3 +57,14 @@ def test_the_citation_has_the_version():
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
     assert re.search(r"^version: (.*)$", citation, flags=re.M)[1] == PROJECT["version"]
     assert re.search(r"^license: (.*)$", citation, flags=re.M)[1] == PROJECT["license"]
+
+
+def test_the_layout_is_that_of_the_contract():
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    layout = re.search(r"^## The layout\n\n```\n(.*?)^```", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.M | re.S)[
+        1
+    ]
+    rows = [re.split(r"\s{2,}", line)[0] for line in layout.splitlines()]
+    names = [name for row in rows for name in row.split(" | ")]
+    layers = [name for row in contracts[0]["layers"] for name in row.split(" | ")]
+    assert [name for name in names if name in layers] == layers
