@@ -38,7 +38,9 @@ def test_snippets_run(page):
     assert found.failed == 0
 
 
-@pytest.mark.parametrize("page", [README, ROOT / "CONTRIBUTING.md", *PAGES], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "page", [README, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *PAGES], ids=lambda path: path.name
+)
 def test_links_lead_somewhere(page):
     targets = re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
     made = {"api.rst"}  # by the build

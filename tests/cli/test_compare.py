@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from pyarrow import feather, parquet
+from pyarrow import csv, feather, parquet
 from report.tables import shifted
 from runner import CliRunner
 
@@ -47,7 +47,8 @@ def test_penguins(run, tmp_path):
 
 
 def test_formats_give_the_same_numbers(table, tmp_path):
-    frame = pd.read_csv(table, float_precision="round_trip")
+    nullable = csv.ConvertOptions(strings_can_be_null=True)
+    frame = csv.read_csv(table, convert_options=nullable).to_pandas()  # pandas 2 does not read every digit
     paths = [tmp_path / f"same.{suffix}" for suffix in ("tsv", "parquet", "arrow", "feather")]
     frame.to_csv(paths[0], index=False, sep="\t")
     frame.to_parquet(paths[1])
