@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ridgeway.data import dense, is_sparse
 from ridgeway.kernels._means import Mean, two_sum
-from ridgeway.kernels._threads import in_parallel
+from ridgeway.kernels._threads import in_parallel, threads_for
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -134,7 +134,10 @@ def _tree(
 
         return block_of
 
-    return joined_in_a_tree(worker, join, total)
+    if total > 1:
+        return joined_in_a_tree(worker, join, total)
+    with threads_for(width, n * width**2):
+        return worker()(0)
 
 
 def n_blocks(n_rows: int, width: int) -> int:
