@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpocon, dpotrf, dpotrs, dtrcon
 from scipy.linalg.lapack import dtrtrs as small_dtrtrs
 
-from ridgeway.kernels import _blocks
 from ridgeway.kernels import _reference as plain
-from ridgeway.kernels._blocks import Rows, condensed, n_blocks
+from ridgeway.kernels import _tall
 from ridgeway.kernels._means import Mean, about_own_mean
 from ridgeway.kernels._reference import Updated
 from ridgeway.kernels._routines import dsyrk, dtpmqrt, dtpqrt, dtrtrs
+from ridgeway.kernels._tall import TaskRows, condensed, n_blocks
 from ridgeway.kernels._threads import FEW, ONE_THREAD, WIDE, few_threads, in_parallel, threads_for
 
 Array = NDArray[np.float64]
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 ONE_PASS = 2**14
 """Numbers from which one pass over the rows saves more than it costs to find out whether it was enough."""
 ROWS = 1024
-"""Rows that are added at a time to a wide matrix."""
+"""TaskRows that are added at a time to a wide matrix."""
 REFLECTORS = 32
 """Columns of a wide factor whose reflectors LAPACK puts together."""
 PANEL, STRIP = 192, 256
@@ -38,9 +38,9 @@ smallest_eigenvalue = few_threads(plain.smallest_eigenvalue)
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite shows in the squares
 def factor_update(R: Array, past: Mean, X: Any, y: Array, weight: Array | None, *, centered: bool) -> Updated:
     """As `_reference.factor_update`."""
-    if not _is_tall(X, y, least=_blocks.ENTRIES) or n_blocks(len(y), len(R)) == 1:
+    if not _is_tall(X, y, least=_tall.ENTRIES) or n_blocks(len(y), len(R)) == 1:
         return _by_rows(R, past, (X, y, weight), "F", centered, _absorb)
-    rows = Rows.of(X, y, weight)
+    rows = TaskRows.of(X, y, weight)
     task, own = condensed(rows, centered=centered, factored=True, make=_factor_of, join=_joined_factors)
     mean, gap = _together(past, own, centered)
     below = np.empty((1 + len(task), rows.width), order="F")
@@ -54,7 +54,7 @@ def comoment_update(S: Array, past: Mean, X: Any, y: Array, weight: Array | None
     """As `_reference.comoment_update`."""
     if not _is_tall(X, y, least=ONE_PASS):
         return _by_rows(S, past, (X, y, weight), "C", centered, _multiply)
-    rows = Rows.of(X, y, weight)
+    rows = TaskRows.of(X, y, weight)
     task, own = condensed(rows, centered=centered, factored=False, make=_products_of, join=np.add)
     mean, gap = _together(past, own, centered)
     task += gap[:, None] * gap
@@ -117,7 +117,7 @@ def definite_solve(U: Array, right: Array) -> Array:
 def _is_tall(X: Any, y: Array, *, least: int) -> bool:
     """Say whether a task has so many numbers, and rows for its columns, that it pays to condense it first."""
     n, width = len(y), X.shape[1] + y.shape[1]
-    return n * width > least and n >= _blocks.TALL * width and bool(width < WIDE)
+    return n * width > least and n >= _tall.TALL * width and bool(width < WIDE)
 
 
 def _by_rows(
