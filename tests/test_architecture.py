@@ -17,10 +17,6 @@ import ridgeway
 from ridgeway import errors
 
 KNOWN = {
-    "libraries_away_from_home": [
-        "research.verify._pooled_statements: numpy.linalg",
-        "research.verify._run: threadpoolctl",
-    ],
     "classes_told_apart": ["retrospect._model: GeneralizedRidge"],
     "too_much_code": ["the package"],
     "shared_class_names": ["Rows: kernels._blocks, linalg._rows"],
