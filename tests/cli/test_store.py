@@ -110,7 +110,7 @@ def test_schema_from_a_file(run, survey):
     schema = store.open("b.rw").schema
     assert schema.targets == ("log_wage", "tenure")
     assert (schema.fit_intercept, schema.information, schema.single_target) == (False, "moments", False)
-    assert store.open("b.rw").snapshot()[1]["prior"].tolist() == [2.0, 2.0, 2.0]
+    assert store.open("b.rw").snapshot().arrays["prior"].tolist() == [2.0, 2.0, 2.0]
 
 
 @pytest.mark.parametrize(
@@ -121,11 +121,11 @@ def test_schema_from_a_file(run, survey):
         ("init x.rw --features a,b --target b", "duplicate column names: 'b'"),
         ("absorb none.rw survey-2019.parquet --task 2019", "there is no state file none.rw"),
         ("absorb wages.rw none.parquet --task 2019", "none.parquet does not exist. Check the path."),
-        ("absorb wages.rw survey-2019.parquet", "either the task or the column of the tasks; got neither"),
+        ("absorb wages.rw survey-2019.parquet", "either a task or a task column; got neither"),
         ("absorb wages.rw survey-2018.parquet --task 2019", "is in the state file with other content"),
         ("remove wages.rw survey-2018.parquet --task 2018", "there is no task '2018'"),
-        ("show empty.rw", "has learned nothing yet"),
-        ("history all.parquet", "is no state file"),
+        ("show empty.rw", "has not learned anything yet"),
+        ("history all.parquet", "is not a state file"),
         ("predict wages.rw survey-2019.parquet --out p.txt", "a data file ends in"),
         ("predict wages.rw new.csv --out all.parquet", "all.parquet exists already. Choose another name, or remove"),
         ("export wages.rw new.csv", "new.csv exists already. Choose another name, or remove the file first."),
@@ -133,10 +133,10 @@ def test_schema_from_a_file(run, survey):
         ("merge wages.rw other.rw --out all.parquet", "all.parquet exists already. Choose another name"),
         ("merge wages.rw wages.rw --out w.rw", "both have a task '2019'"),
         ("export wages.rw wages.txt", "exports end with"),
-        ("import all.parquet new.rw", "no intact safetensors"),
+        ("import all.parquet new.rw", "not an intact safetensors"),
         ("check none.rw", "there is no state file"),
-        ("check all.parquet", "is no state file"),
-        ("check nothing.rw", "is empty, so it is no state file"),
+        ("check all.parquet", "is not a state file"),
+        ("check nothing.rw", "is empty, so it is not a state file"),
     ],
 )
 def test_what_is_refused_is_one_line_and_exit_code_2(run, survey, line, words, tmp_path):
@@ -160,7 +160,7 @@ def test_a_damaged_file_is_found_by_check_and_restored_on_demand(run, survey, tm
     run("absorb wages.rw survey-2018.parquet --task 2018")
     run("absorb wages.rw survey-2019.parquet --task 2019")
     assert "there is nothing to restore" in run("check wages.rw --restore-previous", code=2).stderr
-    matrix = store.open("wages.rw").snapshot()[1]["matrix"].tobytes("F")
+    matrix = store.open("wages.rw").snapshot().arrays["matrix"].tobytes()
     content = (tmp_path / "wages.rw").read_bytes()
     (tmp_path / "wages.rw").write_bytes(content.replace(matrix, bytes(len(matrix))))
     result = run("check wages.rw", code=1)

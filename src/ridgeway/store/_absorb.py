@@ -14,7 +14,6 @@ from ridgeway.store._changes import Change, Handle, changing
 from ridgeway.store._digests import Content, ContentDigest
 from ridgeway.store._ledger import Entry, Ledger, Record
 from ridgeway.store._state import checked_arrays, emptied, read_state, task_of
-from ridgeway.weights import policy_of
 
 Blocks = Generator[tuple[str, Block], None, None]
 Source = Callable[[], Blocks]
@@ -43,14 +42,13 @@ def absorb(handle: Handle, source: Source, force: str | None) -> list[Absorbed]:
     schema = handle.schema
     with changing(handle) as change:
         ledger, known, state = change.ledger, {}, read_state(schema, change.arrays)
-        policy = policy_of(state)
 
         def learn(task_id: str, block: Block) -> None:
             nonlocal state
             if task_id not in known:
                 known[task_id] = bool(ledger.find("task_id", checked_id(task_id)))
             if not known[task_id]:
-                state = policy.step(state, task_of(schema, block))
+                state = state.after(task_of(schema, block))
 
         found = _read(source(), schema, learn)
         if not found:
