@@ -71,7 +71,7 @@ def _read(blocks: Blocks, schema: Schema, act: Callable[[str, Block], None]) -> 
     """Do something with each block of rows, and return the contents of the tasks."""
     digests: dict[str, ContentDigest] = {}
     # The pool hashes, in order, while this thread does the linear algebra. Blocks may have a thread of their own: they
-    # are closed here, lest the garbage collector of another thread does it.
+    # are closed here, so that the garbage collector does not do it in the middle of something else.
     with closing(blocks), ThreadPoolExecutor(1) as pool:
         for task_id, block in blocks:
             hashing = pool.submit(digests.setdefault(task_id, ContentDigest()).add, *block)
