@@ -46,7 +46,7 @@ class Bar:
 BARS = {
     "partial_fit": Bar(66, 15, 1),
     "coef_": Bar(23, 7),
-    "store": Bar(172, 30),
+    "store": Bar(120, 22),
 }
 TARGETS = {
     "partial_fit": Bar(30, 10),

@@ -32,7 +32,7 @@ WIDE = 12_000
 
 @dataclass(frozen=True)
 class Measured:
-    """A ratio or a number of bytes, and the most that it may be; None where there is no bar."""
+    """A ratio or a number of bytes, and the limit; None if there is no limit."""
 
     what: str
     value: float
@@ -127,7 +127,7 @@ def wide(folder: str) -> tuple[float, float]:
 
 
 def absorbed(folder: str, rows: int, rounds: int) -> list[Measured]:
-    """Measure absorbing a file of so many rows, each run in a process of its own, taking turns."""
+    """Measure absorbing a file with the given number of rows, each run in its own process, in turns."""
     path = str(Path(folder) / "rows.parquet")
     alone(2, make_file, path, rows)
     times: dict[str, list[float]] = {"bare": [], "lean": [], **{kind: [] for kind in KINDS}}

@@ -121,7 +121,7 @@ def test_schema_from_a_file(run, survey):
         ("init x.rw --features a,b --target b", "duplicate column names: 'b'"),
         ("absorb none.rw survey-2019.parquet --task 2019", "there is no state file none.rw"),
         ("absorb wages.rw none.parquet --task 2019", "none.parquet does not exist. Check the path."),
-        ("absorb wages.rw survey-2019.parquet", "pass either task_id or task_column; got neither"),
+        ("absorb wages.rw survey-2019.parquet", "either a task or a task column; got neither"),
         ("absorb wages.rw survey-2018.parquet --task 2019", "is in the state file with other content"),
         ("remove wages.rw survey-2018.parquet --task 2018", "there is no task '2018'"),
         ("show empty.rw", "has not learned anything yet"),
@@ -160,7 +160,7 @@ def test_a_damaged_file_is_found_by_check_and_restored_on_demand(run, survey, tm
     run("absorb wages.rw survey-2018.parquet --task 2018")
     run("absorb wages.rw survey-2019.parquet --task 2019")
     assert "there is nothing to restore" in run("check wages.rw --restore-previous", code=2).stderr
-    matrix = store.open("wages.rw").snapshot().arrays["matrix"].tobytes("F")
+    matrix = store.open("wages.rw").snapshot().arrays["matrix"].tobytes()
     content = (tmp_path / "wages.rw").read_bytes()
     (tmp_path / "wages.rw").write_bytes(content.replace(matrix, bytes(len(matrix))))
     result = run("check wages.rw", code=1)

@@ -179,7 +179,7 @@ def test_neither_or_both_ways_to_name_the_task(frame, tmp_path, refused):
     refused(
         path,
         InvalidParameterError,
-        "either task_id or task_column; got both",
+        "either a task or a task column; got both",
         task_id="a",
         task_column="b",
     )

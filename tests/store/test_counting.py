@@ -9,7 +9,7 @@ from pyarrow import parquet
 from store.tables import same, task
 
 from ridgeway import GeneralizedRidge, store
-from ridgeway.data import _file_rows, _row_blocks
+from ridgeway.data import _file_rows, _schema
 from ridgeway.errors import (
     DuplicateTaskError,
     InvalidParameterError,
@@ -21,8 +21,8 @@ FEATURES = ["a", "b", "c"]
 
 
 def test_the_state_is_bitwise_that_of_the_estimator_fed_the_same_blocks(made, kind, rng, monkeypatch):
-    monkeypatch.setattr(_row_blocks, "BLOCK_ENTRIES", 1)
-    monkeypatch.setattr(_row_blocks, "FEWEST_ROWS", 7)
+    monkeypatch.setattr(_schema, "BLOCK_ENTRIES", 1)
+    monkeypatch.setattr(_schema, "FEWEST_ROWS", 7)
     model = GeneralizedRidge(information=kind)
     for number in range(4):
         X, y = task(rng, rows=17)
@@ -103,8 +103,8 @@ def test_the_digest_is_of_the_values(tmp_path, rng, monkeypatch):
         states.add(made.model().coef_.tobytes())
 
     for rows in (1024, 8):
-        monkeypatch.setattr(_row_blocks, "BLOCK_ENTRIES", 1)
-        monkeypatch.setattr(_row_blocks, "FEWEST_ROWS", rows)
+        monkeypatch.setattr(_schema, "BLOCK_ENTRIES", 1)
+        monkeypatch.setattr(_schema, "FEWEST_ROWS", rows)
         for name in ("rows.csv", "order.parquet", "zero.parquet", "plain.pq", "file.arrow", "stream.ipc"):
             learn(f"{name}{rows}", lambda made, name=name: made.absorb_file(tmp_path / name, task_id="t"))
         shuffled = frame[["c", "a", "b"]]
@@ -138,8 +138,8 @@ def test_weights_that_are_one_are_no_weights_and_rows_of_weight_zero_are_absent(
 
 def test_tasks_that_take_turns(made, kind, tmp_path, rng, monkeypatch):
     """Rows of many tasks, interleaved: the digests are those of the tasks alone, and so is the sum, up to rounding."""
-    monkeypatch.setattr(_row_blocks, "BLOCK_ENTRIES", 1)
-    monkeypatch.setattr(_row_blocks, "FEWEST_ROWS", 8)
+    monkeypatch.setattr(_schema, "BLOCK_ENTRIES", 1)
+    monkeypatch.setattr(_schema, "FEWEST_ROWS", 8)
     monkeypatch.setattr(_file_rows, "MOST_BLOCKS", 3)
     X, y = task(rng, rows=400)
     label = rng.integers(0, 12, size=400)

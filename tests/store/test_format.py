@@ -17,7 +17,7 @@ import pytest
 from store.tables import task
 
 from ridgeway import store
-from ridgeway.data import _row_blocks
+from ridgeway.data import _schema
 from ridgeway.errors import DamagedStoreError, StoreError
 from ridgeway.store import _connection, _digests, _generations, _ledger
 from ridgeway.store._changes import changing
@@ -186,10 +186,10 @@ def test_the_digest_does_not_depend_on_blocks_files_or_tiles(tmp_path, rng, monk
     frame = pd.DataFrame(X, columns=FEATURES).assign(y=y)
     frame.to_parquet(tmp_path / "d.parquet", row_group_size=13)
     monkeypatch.setattr(_digests, "CHUNK_ROWS", 16)
-    monkeypatch.setattr(_row_blocks, "BLOCK_ENTRIES", 1)
+    monkeypatch.setattr(_schema, "BLOCK_ENTRIES", 1)
     digests = set()
     for number, (block, tile) in enumerate([(1, 1024), (7, 3), (16, 16), (33, 5), (1000, 1000)]):
-        monkeypatch.setattr(_row_blocks, "FEWEST_ROWS", block)
+        monkeypatch.setattr(_schema, "FEWEST_ROWS", block)
         monkeypatch.setattr(_digests, "TILE_ROWS", tile)
         made = store.create(tmp_path / f"{number}.rw", features=FEATURES, target="y")
         digests.add(made.absorb_file(tmp_path / "d.parquet", task_id="t")[0].record.digest)

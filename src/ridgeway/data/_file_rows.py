@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ridgeway.data._columns import as_labels, as_numbers
 from ridgeway.data._explain import explain
-from ridgeway.data._row_blocks import Block, block_rows
+from ridgeway.data._row_blocks import Block
 from ridgeway.data._schema import Schema, check_columns, refuse_index
 from ridgeway.data._tables import Table, open_table
 from ridgeway.errors import FeatureMismatchError, InvalidDataError, InvalidDataTypeError
@@ -92,7 +92,7 @@ def _gathered(
     table: Table, schema: Schema, task_id: str | None, labels: list[str], progress: Progress | None
 ) -> Iterator[tuple[str, Block]]:
     buffers: dict[str, _Buffer] = {}
-    rows, done, held = block_rows(schema), 0, 0
+    rows, done, held = schema.block_rows, 0, 0
     for batch in table.batches([*schema.columns, *labels], rows=rows, text=labels):
         columns = [numbers(batch.column(name), name, table) for name in schema.columns]
         done += len(batch)

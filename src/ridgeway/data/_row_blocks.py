@@ -13,9 +13,6 @@ from ridgeway.errors import FeatureMismatchError, InvalidDataError
 
 Array = NDArray[np.float64]
 
-BLOCK_ENTRIES = 2**22
-FEWEST_ROWS = 1024
-
 
 class Block(NamedTuple):
     """Some rows, checked: X (n, p) and y (n, k) in C order, positive weights (n,), or None if all are 1."""
@@ -23,11 +20,6 @@ class Block(NamedTuple):
     X: Array
     y: Array
     sample_weight: Array | None
-
-
-def block_rows(schema: Schema) -> int:
-    """Return the number of rows of a block. It depends on the number of columns only, and so do the bits of a sum."""
-    return max(FEWEST_ROWS, BLOCK_ENTRIES // schema.width)
 
 
 def checked_rows(schema: Schema, X: Any, y: Any, sample_weight: Any = None) -> Task:
@@ -50,7 +42,7 @@ def checked_rows(schema: Schema, X: Any, y: Any, sample_weight: Any = None) -> T
 
 def cut(schema: Schema, rows: Task) -> Iterator[Block]:
     """Yield the rows in blocks."""
-    step = block_rows(schema)
+    step = schema.block_rows
     for start in range(0, rows.n_samples, step):
         part = slice(start, start + step)
         weight = None if rows.sample_weight is None else rows.sample_weight[part]

@@ -15,6 +15,8 @@ WeightKind = Literal["precision", "frequency"]
 KINDS = ("square_root", "moments")
 SCHEMA_VERSION = 1
 LONGEST_NAME = 200
+BLOCK_ENTRIES = 2**22
+FEWEST_ROWS = 1024
 LOOK_ALIKES = str.maketrans(
     "аеорсухіјѕԁһгԛԝАВЕЗКМНОРСТУХІЈЅαοιρνυΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
     "aeopcyxijsdhrqwABE3KMHOPCTYXIJSaoipvuABEZHIKMNOPTYX",
@@ -59,6 +61,11 @@ class Schema:
     def width(self) -> int:
         """Number of features and targets."""
         return len(self.features) + len(self.targets)
+
+    @property
+    def block_rows(self) -> int:
+        """Rows of a block. The number depends on the width only, and so do the bits of a sum over blocks."""
+        return max(FEWEST_ROWS, BLOCK_ENTRIES // self.width)
 
     def to_bytes(self) -> bytes:
         """Return the schema as JSON; equal schemas give equal bytes."""

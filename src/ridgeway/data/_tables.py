@@ -4,6 +4,7 @@ import csv
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -176,8 +177,14 @@ FILES: dict[str, Callable[[Path], Table]] = {
 """Which reader each file ending stands for."""
 
 
-def _reader_of(path: Path) -> Callable[[Path], Table]:
+@cache
+def _require_pyarrow() -> None:
+    """Raise if pyarrow is not installed; look for it until it is found."""
     require("pyarrow", extra="store")
+
+
+def _reader_of(path: Path) -> Callable[[Path], Table]:
+    _require_pyarrow()
     reader = FILES.get(path.suffix.lower())
     if reader is None:
         raise InvalidDataError(
@@ -200,7 +207,7 @@ def open_table(data: Any, *, source: str = "the table") -> Table:
         return data
     if isinstance(data, str | PathLike):
         return _open_file(Path(data))
-    require("pyarrow", extra="store")
+    _require_pyarrow()
     import pyarrow as pa
 
     try:

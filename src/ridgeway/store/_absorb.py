@@ -14,7 +14,6 @@ from ridgeway.store._changes import Change, Handle, changing
 from ridgeway.store._digests import Content, ContentDigest
 from ridgeway.store._ledger import Entry, Ledger, Record
 from ridgeway.store._state import checked_arrays, emptied, read_state, task_of
-from ridgeway.weights import policy_of
 
 Blocks = Generator[tuple[str, Block], None, None]
 Source = Callable[[], Blocks]
@@ -43,14 +42,13 @@ def absorb(handle: Handle, source: Source, force: str | None) -> list[Absorbed]:
     schema = handle.schema
     with changing(handle) as change:
         ledger, known, state = change.ledger, {}, read_state(schema, change.arrays)
-        policy = policy_of(state)
 
         def learn(task_id: str, block: Block) -> None:
             nonlocal state
             if task_id not in known:
                 known[task_id] = bool(ledger.find("task_id", checked_id(task_id)))
             if not known[task_id]:
-                state = policy.step(state, task_of(schema, block))
+                state = state.after(task_of(schema, block))
 
         found = _read(source(), schema, learn)
         if not found:
@@ -73,7 +71,7 @@ def _read(blocks: Blocks, schema: Schema, act: Callable[[str, Block], None]) -> 
     """Do something with each block of rows, and return the contents of the tasks."""
     digests: dict[str, ContentDigest] = {}
     # The pool hashes, in order, while this thread does the linear algebra. Blocks may have a thread of their own: they
-    # are closed here, lest the garbage collector of another thread does it.
+    # are closed here, so that the garbage collector does not do it in the middle of something else.
     with closing(blocks), ThreadPoolExecutor(1) as pool:
         for task_id, block in blocks:
             hashing = pool.submit(digests.setdefault(task_id, ContentDigest()).add, *block)

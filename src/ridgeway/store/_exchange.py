@@ -82,10 +82,13 @@ def imported(path: Path) -> Contents:
             f"{EXPORT_FORMAT}. Upgrade Ridgeway."
         )
     ledger = Ledger(None, path)
-    for stored, columns in fields.get("ledger", []):
-        ledger.put(Entry(FIRST, Record.from_bytes(stored.encode()), bytes.fromhex(columns)))
-    contents = Contents([str(stored).encode() for stored in fields.get("schemas", [])], ledger.changes, arrays)
-    check_state(contents.schema, arrays, ledger.n_tasks, ledger.n_samples)
+    try:
+        for stored, columns in fields["ledger"]:
+            ledger.put(Entry(FIRST, Record.from_bytes(stored.encode()), bytes.fromhex(columns)))
+        contents = Contents([stored.encode() for stored in fields["schemas"]], ledger.changes, arrays)
+        check_state(contents.schema, arrays, ledger.n_tasks, ledger.n_samples)
+    except (AttributeError, LookupError, TypeError) as error:
+        raise DamagedStoreError(f"{path} has an invalid manifest. Export it again.") from error
     return contents
 
 

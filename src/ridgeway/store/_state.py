@@ -48,11 +48,25 @@ def emptied(state: Retained) -> Retained:
 
 
 def task_of(schema: Schema, block: Block) -> Task:
-    """Return a block of rows as the policy takes it, checked."""
-    y = block.y[:, 0] if schema.single_target else block.y
-    known = columns_of_a_model(len(schema.features), None)
-    (task,) = check_tasks(known, block.X, y, block.sample_weight, first=False)
-    return task
+    """Return a block of rows as a state takes it. Weights are checked here, other values when they are summed."""
+    X, y, weight = block
+    if weight is not None:
+        target = y[:, 0] if schema.single_target else y
+        (task,) = check_tasks(columns_of_a_model(len(schema.features), None), X, target, weight, first=False)
+        return task
+    return Task(
+        X,
+        y,
+        sample_weight=None,
+        feature_names=None,
+        single_target=schema.single_target,
+        is_finite=False,
+        n_samples=len(X),
+        n_features=X.shape[1],
+        n_targets=y.shape[1],
+        total_weight=float(len(X)),
+        log_weight=0.0,
+    )
 
 
 def checked_arrays(schema: Schema, state: Retained, n_tasks: int, n_samples: int) -> dict[str, Array]:
@@ -76,7 +90,8 @@ def model_of(schema: Schema, arrays: Mapping[str, Array], *, named: bool = True)
 def described(schema: Schema, arrays: Mapping[str, Array]) -> dict[str, Any]:
     """Return what a state says, as plain data; an infinite condition is None."""
     model = model_of(schema, arrays)
-    growth = read_state(schema, arrays).solver.solve().growth
+    state = read_state(schema, arrays)
+    growth = state.information.solve(state.prior_in_force, state.origin.coef).growth
     coefs, intercepts = np.atleast_2d(model.coef_).tolist(), np.atleast_1d(model.intercept_).tolist()
     return {
         **asdict(schema),

@@ -103,7 +103,7 @@ class Store:
         """
         if (task_id is None) == (task_column is None):
             got = "neither" if task_id is None else "both"
-            raise InvalidParameterError(f"pass either task_id or task_column; got {got}.")
+            raise InvalidParameterError(f"name either a task or a task column; got {got}.")
         table = open_table(path)
         known = None if task_id is None else checked_id(task_id)
         check_file(table, self.schema, task_column)
