@@ -26,7 +26,7 @@ class Approximation:
     denominator : callable of (σ², e⁽⁰⁾, information) → D
     ratio : callable of (γ, n_t, D before, D after) → ρ
     reference : callable of (D of eq. (lambda), σ², error before) → n_tλ, what Δ is measured against
-    bound : callable of (C, σ², D) → what the error may be
+    bound : callable of (C, σ², D) → the bound on the error
     least_constant : float
         The smallest C that is allowed.
     room : float

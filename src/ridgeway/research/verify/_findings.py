@@ -80,7 +80,7 @@ class WorstCase:
                 self._smallest = (size, str(instance))
 
     def trial(self) -> Trial:
-        """Return what was found."""
+        """Return the trial."""
         found = None if self._smallest is None else self._smallest[1]
         return Trial(self._measure, self._worst, self._limit, self._instances, found, self._broken)
 
@@ -117,7 +117,7 @@ class StatementResult:
     row : str
         Its row in docs/paper.md; empty for a statement that needs no correction.
     verdict, recorded : Verdict
-        What was found, and what was expected.
+        The verdict, and the expected one.
     printed : Trial
         The statement as printed.
     corrected : Trial or None
