@@ -143,7 +143,6 @@ def _turning_point(constant: float) -> float:
 MUTATIONS: dict[str, dict[Literal["printed", "corrected"], Approximation]] = {
     "room × 1.1": {"corrected": replace(CORRECTED, room=1.1)},
     "dropped σ²": {"corrected": replace(CORRECTED, bound=PRINTED.bound)},
-    "corrected in print": {"printed": CORRECTED},
 }
 
 STATEMENTS = (
@@ -217,7 +216,6 @@ STATEMENTS = (
         mutations={
             "turning point × 1.1": {"corrected": lambda constant: 1.1 * _turning_point(constant)},
             "turning point ÷ 1.1": {"corrected": lambda constant: _turning_point(constant) / 1.1},
-            "corrected in print": {"printed": _turning_point},
         },
     ),
 )

@@ -117,9 +117,6 @@ STATEMENTS = (
         new_claim=True,
         printed=Claim(_any_information, _try_strict),
         corrected=Claim(_information_where_needed, _try_strict),
-        mutations={
-            "error anywhere": {"corrected": lambda gammas, errors: any(error > 0 for error in errors)},
-            "corrected in print": {"printed": _information_where_needed},
-        },
+        mutations={"error anywhere": {"corrected": lambda gammas, errors: any(error > 0 for error in errors)}},
     ),
 )
