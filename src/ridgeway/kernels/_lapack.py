@@ -1,6 +1,7 @@
 """What makes the kernels fast: rows in blocks, LAPACK in place, and threads where they pay."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, Literal
 
 import numpy as np
@@ -20,6 +21,8 @@ Array = NDArray[np.float64]
 
 ONE_PASS = 2**14
 """Numbers from which one pass over the rows saves more than it costs to find out whether it was enough."""
+SINGLE = 2**12
+"""Numbers of a task below which BLAS uses one thread for every step, so that a limit would only cost time."""
 ROWS = 1024
 """TaskRows that are added at a time to a wide matrix."""
 REFLECTORS = 32
@@ -132,13 +135,14 @@ def _by_rows(
     (X, y, weight), width = rows, len(matrix)
     matrix, squares = matrix.copy(order="F"), np.zeros(width)
     step = ROWS if width >= WIDE else len(y)
-    for start in range(0, len(y), step):
-        part = slice(start, start + step)
-        own_weight = None if weight is None else weight[part]
-        block, own = about_own_mean(X[part], y[part], own_weight, order, centered=centered)
-        mean, block[0] = _together(mean, own, centered)
-        squares += np.einsum("ij,ij->j", block, block)
-        add(matrix, block)
+    with ONE_THREAD if width < WIDE and len(y) * width >= SINGLE else nullcontext():
+        for start in range(0, len(y), step):
+            part = slice(start, start + step)
+            own_weight = None if weight is None else weight[part]
+            block, own = about_own_mean(X[part], y[part], own_weight, order, centered=centered)
+            mean, block[0] = _together(mean, own, centered)
+            squares += np.einsum("ij,ij->j", block, block)
+            add(matrix, block)
     return Updated(matrix, mean, squares)
 
 
@@ -155,7 +159,7 @@ def _multiply(S: Array, rows: Array) -> None:
 
 
 def _products_of(block: Array) -> Array:
-    return np.asarray(block.T @ block)
+    return np.dot(block.T, block)  # which, unlike `@`, always releases Python's lock
 
 
 def _factor_of(block: Array) -> Array:

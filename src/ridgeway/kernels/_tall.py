@@ -129,13 +129,12 @@ def _tree(
         def block_of(i: int) -> Array:
             part = rows.part(slice(cuts[i], cuts[i + 1]))
             block = buffer[: len(part.y)]
-            with np.errstate(over="ignore", invalid="ignore"):
-                part.write(block[:, first:], about)
-                if first:
-                    block[:, 0] = 1.0
-                if part.root is not None:
-                    block *= part.root[:, None]
-                return make(block)
+            part.write(block[:, first:], about)
+            if first:
+                block[:, 0] = 1.0
+            if part.root is not None:
+                block *= part.root[:, None]
+            return make(block)
 
         return block_of
 

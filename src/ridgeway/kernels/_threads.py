@@ -138,6 +138,7 @@ class _Helpers:
 
     def _run(self) -> None:
         _THREAD.alone = True  # a helper that asked for helpers could wait for itself
+        np.seterr(over="ignore", invalid="ignore")  # as in the kernels that call helpers
         while True:
             self.calls.get()()
 
