@@ -33,6 +33,7 @@ svd = few_threads(plain.svd)
 triangular_factor = few_threads(plain.triangular_factor)
 eigen = few_threads(plain.eigen)
 smallest_eigenvalue = few_threads(plain.smallest_eigenvalue)
+product = few_threads(plain.product)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite shows in the squares
