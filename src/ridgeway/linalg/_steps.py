@@ -167,7 +167,7 @@ def _primal(rows: Rows, coef: Array) -> tuple[Array, Array]:
     R = update.matrix
     scale, _ = equilibrate(column_norms(R[:, :p]), rows.offset)
     R[:, :p][:, scale == 0.0] = 0.0  # columns that are rounding
-    return R[:p, :p], R[:p, p:] - R[:p, :p] @ coef
+    return R[:p, :p], R[:p, p:] - kernels.product(R[:p, :p], coef)
 
 
 def _dual_triangle(
