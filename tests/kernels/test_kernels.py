@@ -173,6 +173,14 @@ def test_products(n, p, seed, factor):
     assert_allclose(plain, S + factor * np.triu(rows.T @ rows), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(3, 2, 1), (200, 90, 4)])
+def test_plain_products(shape, rng):
+    n, p, k = shape
+    A, B = rng.normal(size=(n, p)), rng.normal(size=(p, k))
+    for kernel in BOTH:
+        assert_allclose(kernel.product(A, B), np.einsum("ij,jk->ik", A, B), rtol=1e-10, atol=1e-12)
+
+
 @given(p=SIZES, k=st.integers(1, 3), seed=SEEDS, scale=st.sampled_from([1e-7, 1.0, 1e5]))
 def test_triangles(p, k, seed, scale):
     rng = np.random.default_rng(seed)

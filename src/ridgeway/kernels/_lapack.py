@@ -1,4 +1,4 @@
-"""What makes the kernels fast: rows in blocks, LAPACK in place, and threads where they pay."""
+"""What makes the kernels fast: rows in blocks, LAPACK in place, and threads if they pay."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -20,7 +20,7 @@ from ridgeway.kernels._threads import FEW, ONE_THREAD, WIDE, few_threads, in_par
 Array = NDArray[np.float64]
 
 ONE_PASS = 2**14
-"""Numbers from which one pass over the rows saves more than it costs to find out whether it was enough."""
+"""Numbers of a task above which one pass over the rows is faster than three."""
 SINGLE = 2**12
 """Numbers of a task below which BLAS uses one thread for every step, so that a limit would only cost time."""
 ROWS = 1024
@@ -36,6 +36,7 @@ svd = few_threads(plain.svd)
 triangular_factor = few_threads(plain.triangular_factor)
 eigen = few_threads(plain.eigen)
 smallest_eigenvalue = few_threads(plain.smallest_eigenvalue)
+product = few_threads(plain.product)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite shows in the squares
@@ -118,7 +119,7 @@ def definite_solve(U: Array, right: Array) -> Array:
 
 
 def _is_tall(X: Any, y: Array, *, least: int) -> bool:
-    """Say whether a task has so many numbers, and rows for its columns, that it pays to condense it first."""
+    """Return whether a task has enough numbers, and enough rows for its columns, to be condensed first."""
     n, width = len(y), X.shape[1] + y.shape[1]
     return n * width > least and n >= _tall.TALL * width and bool(width < WIDE)
 
