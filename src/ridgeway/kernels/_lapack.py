@@ -160,7 +160,7 @@ def _multiply(S: Array, rows: Array) -> None:
 
 
 def _products_of(block: Array) -> Array:
-    return np.dot(block.T, block)  # which, unlike `@`, always releases Python's lock
+    return np.asarray(np.dot(block.T, block))  # `dot` always releases Python's lock, `@` does not
 
 
 def _factor_of(block: Array) -> Array:

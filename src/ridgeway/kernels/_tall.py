@@ -16,8 +16,8 @@ from ridgeway.kernels._threads import in_parallel, threads_for
 Array = NDArray[np.float64]
 T = TypeVar("T")
 
-ENTRIES = 2**17
-"""Numbers in a block: 1 MiB, which fits into the cache of a core."""
+ENTRIES = 2**18
+"""Numbers in a block: 2 MiB. In smaller ones the BLAS calls of many threads get in each other's way."""
 TALL = 4
 """A block has at least this many rows for every column, so that joining blocks costs little beside making them."""
 SAMPLE = 64
