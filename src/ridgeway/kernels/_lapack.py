@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 ONE_PASS = 2**14
 """Numbers of a task above which one pass over the rows is faster than three."""
 SINGLE = 2**12
-"""Numbers of a task below which BLAS uses one thread for every step, so that a limit would only cost time."""
+"""Numbers of a task below which BLAS sums rows with one thread, so that a limit would only cost time."""
 ROWS = 1024
 """TaskRows that are added at a time to a wide matrix."""
 REFLECTORS = 32
@@ -136,14 +136,14 @@ def _by_rows(
     (X, y, weight), width = rows, len(matrix)
     matrix, squares = matrix.copy(order="F"), np.zeros(width)
     step = ROWS if width >= WIDE else len(y)
-    with ONE_THREAD if width < WIDE and len(y) * width >= SINGLE else nullcontext():
-        for start in range(0, len(y), step):
-            part = slice(start, start + step)
-            own_weight = None if weight is None else weight[part]
+    for start in range(0, len(y), step):
+        part = slice(start, start + step)
+        own_weight = None if weight is None else weight[part]
+        with ONE_THREAD if len(y) * width >= SINGLE else nullcontext():  # the same bits with any number of threads
             block, own = about_own_mean(X[part], y[part], own_weight, order, centered=centered)
-            mean, block[0] = _together(mean, own, centered)
-            squares += np.einsum("ij,ij->j", block, block)
-            add(matrix, block)
+        mean, block[0] = _together(mean, own, centered)
+        squares += np.einsum("ij,ij->j", block, block)
+        add(matrix, block)
     return Updated(matrix, mean, squares)
 
 
