@@ -29,14 +29,13 @@ PUBLIC = [ridgeway, errors]
 PUBLIC += [getattr(ridgeway, name) for name in ("data", "information", "metrics", "retrospect", "store", "weights")]
 PUBLIC += [ridgeway.research.theory]
 
-NUMERICAL = {"kernels", "linalg"}
 HOMES = {
-    "ctypes": NUMERICAL,
-    "threadpoolctl": NUMERICAL,
-    "numpy.linalg": NUMERICAL,
-    "scipy.linalg": NUMERICAL,
-    "scipy.sparse.linalg": NUMERICAL,
-    "concurrent.futures": NUMERICAL | {"data", "store", "research"},
+    "ctypes": {"kernels"},
+    "threadpoolctl": {"kernels"},
+    "numpy.linalg": {"kernels"},
+    "scipy.linalg": {"kernels"},
+    "scipy.sparse.linalg": {"linalg"},
+    "concurrent.futures": {"data", "store", "research"},
     "multiprocessing": {"research"},
     "joblib": {"report", "research"},
     "click": {"cli"},
