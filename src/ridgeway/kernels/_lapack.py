@@ -24,7 +24,7 @@ ONE_PASS = 2**14
 SINGLE = 2**12
 """Numbers of a task below which BLAS sums rows with one thread, so that a limit would only cost time."""
 ROWS = 1024
-"""TaskRows that are added at a time to a wide matrix."""
+"""Rows that are added at a time to a wide matrix."""
 REFLECTORS = 32
 """Columns of a wide factor whose reflectors LAPACK puts together."""
 PANEL, STRIP = 192, 256

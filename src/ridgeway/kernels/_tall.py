@@ -21,7 +21,7 @@ ENTRIES = 2**18
 TALL = 4
 """A block has at least this many rows for every column, so that joining blocks costs little beside making them."""
 SAMPLE = 64
-"""TaskRows whose mean stands in for the mean of a task at first."""
+"""Rows whose mean stands in for the mean of a task at first."""
 EPS = float(np.finfo(np.float64).eps)
 
 

@@ -36,7 +36,7 @@ def cholesky_root(matrix: Array) -> Array:
     """Return the lower triangular F with F·Fᵀ = matrix, for a positive definite matrix."""
     upper = kernels.cholesky(matrix)
     if upper is None:
-        raise np.linalg.LinAlgError("the matrix is not positive definite")
+        raise ArithmeticError("the matrix is not positive definite")
     return upper.T
 
 
