@@ -15,11 +15,15 @@ class Bar(NamedTuple):
 # Time relative to scikit-learn-intelex, two threads: (n, p) → moments and square_root, coefficients asked for once at
 # the end and after every task.
 SPEED: dict[tuple[int, int], dict[str, tuple[Bar, Bar]]] = {
-    (150, 200): {"moments": (Bar(0.7, 0.2), Bar(0.7, 0.3)), "square_root": (Bar(1.2, 0.7), Bar(1.0, 0.5))},
-    (2000, 200): {"moments": (Bar(1.0, 0.75), Bar(1.0, 0.7)), "square_root": (Bar(3.0, 2.5), Bar(2.5, 2.1))},
-    (50000, 100): {"moments": (Bar(1.0, 0.62), Bar(1.0, 0.6)), "square_root": (Bar(3.0, 3.0), Bar(3.0, 2.9))},
-    (1000, 2000): {"moments": (Bar(0.85, 0.67), Bar(0.9, 0.75)), "square_root": (Bar(3.0, 2.3), Bar(1.5, 1.2))},
-    (200, 4000): {"moments": (Bar(0.5, 0.39), Bar(0.7, 0.55)), "square_root": (Bar(1.1, 0.9), Bar(0.25, 0.20))},
+    (100, 20): {"moments": (Bar(0.8, 0.1), Bar(0.8, 0.1)), "square_root": (Bar(1.5, 0.1), Bar(1.5, 0.1))},
+    (2000, 20): {"moments": (Bar(0.8, 0.2), Bar(0.8, 0.2)), "square_root": (Bar(1.5, 0.3), Bar(1.5, 0.3))},
+    (27000, 20): {"moments": (Bar(0.8, 0.66), Bar(0.8, 0.66)), "square_root": (Bar(1.5, 0.95), Bar(1.5, 0.95))},
+    (200000, 10): {"moments": (Bar(0.8, 0.7), Bar(0.8, 0.7)), "square_root": (Bar(1.5, 0.76), Bar(1.5, 0.76))},
+    (150, 200): {"moments": (Bar(0.52, 0.2), Bar(0.69, 0.3)), "square_root": (Bar(0.95, 0.7), Bar(0.73, 0.5))},
+    (2000, 200): {"moments": (Bar(0.83, 0.75), Bar(0.99, 0.7)), "square_root": (Bar(1.56, 1.3), Bar(1.72, 1.3))},
+    (50000, 100): {"moments": (Bar(0.77, 0.62), Bar(0.75, 0.6)), "square_root": (Bar(1.74, 1.2), Bar(1.8, 1.2))},
+    (1000, 2000): {"moments": (Bar(0.86, 0.67), Bar(0.94, 0.75)), "square_root": (Bar(1.83, 1.6), Bar(1.4, 1.2))},
+    (200, 4000): {"moments": (Bar(0.48, 0.39), Bar(0.62, 0.55)), "square_root": (Bar(1.2, 0.9), Bar(0.5, 0.4))},
 }
 SPEED_THREADS = 2
 

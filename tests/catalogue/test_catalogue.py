@@ -131,3 +131,13 @@ def test_predictions_of_a_wrong_shape_are_explained(rng):
 
     with pytest.raises(InvalidDataError, match="one number per row"):
         report.compare(shifted(rng, n_tasks=2), **SITES, methods=[Column()])
+
+
+def test_methods_without_an_estimator_are_refused_before_anything_is_learned(rng):
+    from ridgeway.research import simulation
+
+    assert simulation.Setting().n_tasks == 20  # the import registers its methods
+    steps = []
+    with pytest.raises(InvalidParameterError, match="'crr:best' has no estimator; it is for simulations only"):
+        report.compare(shifted(rng), **SITES, methods=["mn", "crr:best"], progress=lambda *step: steps.append(step))
+    assert not steps

@@ -164,7 +164,7 @@ def test_reproduce_refuses(place):
 
 
 def test_reproduce_prints_verdicts(tmp_path, monkeypatch):
-    monkeypatch.setattr("ridgeway.research.simulation._reproduction.METHODS", _few())
+    monkeypatch.setattr("ridgeway.research.simulation._reproduction.REPRODUCED", _few())
     result = invoke("reproduce", "--out", tmp_path / "r", "--repetitions", "2", "--jobs", "2")
     assert result.exit_code == 0, result.output
     assert "depends on the unstated" in result.stdout
@@ -174,9 +174,9 @@ def test_reproduce_prints_verdicts(tmp_path, monkeypatch):
 
 
 def _few():
-    from ridgeway.research.simulation._reproduction import METHODS
+    from ridgeway.research.simulation import REPRODUCED
 
-    return tuple(method for method in METHODS if method not in ("es", "gr:diagonal"))
+    return tuple(method for method in REPRODUCED if method not in ("es", "gr:diagonal"))
 
 
 def finished_parts(folder):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from ridgeway.kernels import Mean, _blocks, _lapack, _reference, _threads, _tridiagonal
+from ridgeway.kernels import Mean, _lapack, _reference, _tall, _threads, _tridiagonal
 
 BOTH = [_reference, _lapack]
 UPDATES = ["factor_update", "comoment_update"]
@@ -64,8 +64,9 @@ def test_updates(name, n, p, k, seed, weighted, centered, offset, scale, rank):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(_blocks, "ENTRIES", 40)
-    monkeypatch.setattr(_blocks, "TALL", 2)
+    monkeypatch.setattr(_tall, "ENTRIES", 40)
+    monkeypatch.setattr(_lapack, "ONE_PASS", 40)
+    monkeypatch.setattr(_tall, "TALL", 2)
 
 
 @pytest.mark.parametrize("name", UPDATES)
@@ -86,7 +87,7 @@ def test_blocks(name, centered, n, kind, small_blocks, monkeypatch, rng):
 @pytest.mark.parametrize("name", UPDATES)
 def test_rows_far_from_the_first_ones_lose_no_digits(name, small_blocks, rng):
     X = rng.normal(size=(600, 3))
-    X[:: 600 // _blocks.SAMPLE] += 1e9  # all rows whose mean stands in for the mean
+    X[:: 600 // _tall.SAMPLE] += 1e9  # all rows whose mean stands in for the mean
     far = X[:, 0] < 1e8
     y = rng.normal(size=(600, 1))
     update = getattr(_lapack, name)(
@@ -100,11 +101,11 @@ def test_rows_far_from_the_first_ones_lose_no_digits(name, small_blocks, rng):
 @pytest.mark.parametrize("name", UPDATES)
 def test_a_mean_that_is_far_from_the_sample_is_found(name, small_blocks, monkeypatch, rng):
     X, y = rng.normal(size=(600, 3)), rng.normal(size=(600, 1))
-    step, done = 600 // _blocks.SAMPLE, []
+    step, done = 600 // _tall.SAMPLE, []
     X[::step] += 1e7
     X[np.arange(600) % step > 0] -= 1e7
-    reduce = _blocks._tree
-    monkeypatch.setattr(_blocks, "_tree", lambda *arguments: done.append(1) or reduce(*arguments))
+    reduce = _tall._tree
+    monkeypatch.setattr(_tall, "_tree", lambda *arguments: done.append(1) or reduce(*arguments))
     compare(name, Mean.of_nothing(4), X, y, None, centered=True)
     compare(name, Mean.of_nothing(4), X[:50], y[:50], None, centered=True)
     X[step + 1 :] = rng.normal(size=(599 - step, 3))
@@ -170,6 +171,14 @@ def test_products(n, p, seed, factor):
     plain, fast = (kernel.comoments_of(rows, S, factor) for kernel in BOTH)
     assert_allclose(fast, plain, rtol=1e-12, atol=1e-12)
     assert_allclose(plain, S + factor * np.triu(rows.T @ rows), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(3, 2, 1), (200, 90, 4)])
+def test_plain_products(shape, rng):
+    n, p, k = shape
+    A, B = rng.normal(size=(n, p)), rng.normal(size=(p, k))
+    for kernel in BOTH:
+        assert_allclose(kernel.product(A, B), np.einsum("ij,jk->ik", A, B), rtol=1e-10, atol=1e-12)
 
 
 @given(p=SIZES, k=st.integers(1, 3), seed=SEEDS, scale=st.sampled_from([1e-7, 1.0, 1e5]))

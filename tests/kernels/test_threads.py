@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from ridgeway import kernels
 from ridgeway.kernels import Mean, _lapack, _threads
-from ridgeway.kernels._blocks import joined_in_a_tree
+from ridgeway.kernels._tall import joined_in_a_tree
 
 RNG = np.random.default_rng(2)
 X, Y = RNG.normal(size=(30_000, 20)) + 5.0, RNG.normal(size=(30_000, 2))
@@ -110,7 +110,7 @@ def test_the_tree_does_not_depend_on_threads(cores, n_leaves):
 def test_bitwise_the_same_with_any_number_of_threads(update, monkeypatch):
     used = []
     in_parallel = _threads.in_parallel
-    monkeypatch.setattr("ridgeway.kernels._blocks.in_parallel", lambda *args: used.append(1) or in_parallel(*args))
+    monkeypatch.setattr("ridgeway.kernels._tall.in_parallel", lambda *args: used.append(1) or in_parallel(*args))
     results = []
     for threads in (1, 2, 3):
         monkeypatch.setattr(_threads, "_cores", lambda threads=threads: threads)

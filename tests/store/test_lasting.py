@@ -11,7 +11,7 @@ import pytest
 from store.tables import task
 
 from ridgeway import store
-from ridgeway.data import _blocks
+from ridgeway.data import _row_blocks
 from ridgeway.errors import (
     FeatureMismatchError,
     InvalidDataError,
@@ -125,7 +125,7 @@ def test_a_file_that_changes_while_it_is_read(made, tmp_path, rng, monkeypatch):
     before = made.path.read_bytes()
     shifts = [1.0, 3.0, 2.0, 2.001]
     monkeypatch.setattr(
-        "ridgeway.store._store.cut", lambda *_: iter([_blocks.Block(X + shifts.pop(0), y[:, None], None)])
+        "ridgeway.store._store.cut", lambda *_: iter([_row_blocks.Block(X + shifts.pop(0), y[:, None], None)])
     )
     with pytest.raises(InvalidDataError, match="changed while they were read"):
         made.absorb("one", X, y, force="late rows")

@@ -9,6 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway.errors import InvalidParameterError
+
 __all__ = ["Family", "Method", "Predictor"]
 
 Array = NDArray[np.float64]
@@ -62,6 +64,12 @@ class Method:
     def is_installed(self) -> bool:
         """Whether the packages that it needs are installed."""
         return all(find_spec(package) is not None for package in self.packages)
+
+    def estimator(self) -> Predictor:
+        """Return a new estimator, or raise if the method is for simulations only."""
+        if self.make is None:
+            raise InvalidParameterError(f"method {self.key!r} has no estimator; it is for simulations only.")
+        return self.make()
 
     @property
     def slug(self) -> str:

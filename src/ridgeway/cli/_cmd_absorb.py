@@ -6,8 +6,6 @@ from ridgeway.cli._failures import guarded
 from ridgeway.cli._options import as_json_option, data_file, examples, state_file
 from ridgeway.cli._output import emit, progress_bar
 
-__all__ = ["absorb"]
-
 
 @click.command(
     epilog=examples(

@@ -9,8 +9,6 @@ from ridgeway.cli._options import as_json_option, examples, state_file
 from ridgeway.cli._output import emit
 from ridgeway.errors import DamagedStoreError
 
-__all__ = ["check"]
-
 
 @click.command(epilog=examples("ridgeway check wages.rw", "ridgeway check wages.rw --restore-previous"))
 @state_file

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgeway.cli._failures import guarded
-from ridgeway.cli._options import as_json_option, examples
+from ridgeway.cli._options import as_json_option, choice, examples
 from ridgeway.cli._output import Cell, emit, print_table, progress_bar
 from ridgeway.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from ridgeway.data import Table
     from ridgeway.report import MethodComparison, MethodResult
-
-__all__ = ["compare"]
 
 HEADINGS = ("method", "error", "forgetting", "forward transfer", "from pooled", "order spread", "bytes kept", "ms/task")
 NARROW = ("method", "error", "forgetting", "from pooled")
@@ -38,30 +36,19 @@ NARROW = ("method", "error", "forgetting", "from pooled")
     help="Of mn, es, crr, sgd, river, gr; with a number: es:20 (steps), crr:0.1 (penalty), gr:1 (prior).  "
     "[default: all that are installed]",
 )
-@click.option(
-    "--order",
-    type=click.Choice(["file", "sorted", "random"]),
-    default="file",
-    show_default=True,
-    help="Order of the tasks: of first appearance, sorted by value, or random.",
+@choice(
+    "--order", "file", "sorted", "random", words="Order of the tasks: of first appearance, sorted by value, or random."
 )
 @click.option("--holdout", type=float, default=0.2, show_default=True, help="Share of each task's rows to hold out.")
-@click.option(
-    "--missing",
-    type=click.Choice(["drop", "refuse"]),
-    default="drop",
-    show_default=True,
-    help="Rows with a missing value: leave them out and report how many, or stop.",
-)
+@choice("--missing", "drop", "refuse", words="Rows with a missing value: leave them out and report how many, or stop.")
 @click.option(
     "--encoding", type=click.Path(), help="Use the categories and constants of an earlier report (encoding.json)."
 )
-@click.option(
+@choice(
     "--unknown",
-    type=click.Choice(["refuse", "ignore"]),
-    default="refuse",
-    show_default=True,
-    help="Rows with a category that the encoding does not know: stop, or leave them out and report how many.",
+    "refuse",
+    "ignore",
+    words="Rows with a category that the encoding does not know: stop, or leave them out and report how many.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 @click.option(

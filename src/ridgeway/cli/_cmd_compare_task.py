@@ -13,8 +13,6 @@ from ridgeway.cli._output import emit
 if TYPE_CHECKING:
     from ridgeway.retrospect import Comparison
 
-__all__ = ["compare_task"]
-
 SHOWN = 3
 """Number of directions shown, and of terms in each."""
 

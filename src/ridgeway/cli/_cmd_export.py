@@ -6,8 +6,6 @@ from ridgeway.cli._failures import guarded
 from ridgeway.cli._options import as_json_option, examples, state_file
 from ridgeway.cli._output import emit
 
-__all__ = ["export"]
-
 
 @click.command(
     epilog=examples("ridgeway export wages.rw model.safetensors", "ridgeway export wages.rw coefficients.csv")

@@ -6,8 +6,6 @@ from ridgeway.cli._failures import guarded
 from ridgeway.cli._options import as_json_option, examples, state_file
 from ridgeway.cli._output import emit, print_table
 
-__all__ = ["history"]
-
 HEADINGS = ("#", "task", "rows", "absorbed", "digest", "note")
 
 

@@ -6,8 +6,6 @@ from ridgeway.cli._failures import guarded
 from ridgeway.cli._options import as_json_option, examples, state_file
 from ridgeway.cli._output import emit
 
-__all__ = ["import_"]
-
 
 @click.command("import", epilog=examples("ridgeway import model.safetensors wages.rw"))
 @click.argument("source", type=click.Path(), metavar="IN.safetensors")

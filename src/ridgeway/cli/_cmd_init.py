@@ -3,11 +3,9 @@
 import click
 
 from ridgeway.cli._failures import guarded
-from ridgeway.cli._options import as_json_option, examples, names, state_file
+from ridgeway.cli._options import as_json_option, choice, examples, names, state_file
 from ridgeway.cli._output import emit
 from ridgeway.errors import InvalidParameterError
-
-__all__ = ["init"]
 
 
 @click.command(
@@ -24,13 +22,7 @@ __all__ = ["init"]
 @click.option("--leave-out", help="Columns of that file that are not features.")
 @click.option("--prior", type=float, default=0.0, show_default=True, help="P = prior·I; it counts once.")
 @click.option("--no-intercept", is_flag=True, help="Do not fit an intercept.")
-@click.option(
-    "--information",
-    type=click.Choice(["square_root", "moments"]),
-    default="square_root",
-    show_default=True,
-    help="moments is faster, but keeps only half of the digits.",
-)
+@choice("--information", "square_root", "moments", words="moments is faster, but keeps only half of the digits.")
 @as_json_option
 @guarded()
 def init(

@@ -6,8 +6,6 @@ from ridgeway.cli._failures import guarded
 from ridgeway.cli._options import as_json_option, examples
 from ridgeway.cli._output import emit
 
-__all__ = ["merge"]
-
 
 @click.command(epilog=examples("ridgeway merge north.rw south.rw --out both.rw"))
 @click.argument("one", type=click.Path(), metavar="ONE.rw")

@@ -6,8 +6,6 @@ from ridgeway.cli._failures import guarded
 from ridgeway.cli._options import as_json_option, examples
 from ridgeway.cli._output import emit
 
-__all__ = ["plot"]
-
 
 @click.command(
     epilog=examples(

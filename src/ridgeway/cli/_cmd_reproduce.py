@@ -6,8 +6,6 @@ from ridgeway.cli._failures import guarded
 from ridgeway.cli._options import as_json_option, checked_jobs, examples, jobs_option
 from ridgeway.cli._output import Cell, emit, print_table, progress_bar
 
-__all__ = ["reproduce"]
-
 COLOURS = {"reproduced": "green", "not reproduced": "red"}
 
 

@@ -8,8 +8,6 @@ from ridgeway.cli._failures import guarded
 from ridgeway.cli._options import as_json_option, examples, state_file
 from ridgeway.cli._output import emit, print_table
 
-__all__ = ["show"]
-
 
 @click.command(epilog=examples("ridgeway show wages.rw", "ridgeway show wages.rw --json"))
 @state_file

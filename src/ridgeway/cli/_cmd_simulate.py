@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgeway.cli._failures import guarded
-from ridgeway.cli._options import as_json_option, checked_jobs, jobs_option
+from ridgeway.cli._options import as_json_option, checked_jobs, choice, jobs_option
 from ridgeway.cli._output import emit, print_table, progress_bar
 from ridgeway.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from ridgeway.research.simulation import Results
-
-__all__ = ["simulate"]
 
 EXAMPLES = """\b
 Examples:
@@ -61,12 +59,11 @@ Methods:
 @click.option("--repetitions", type=int, default=100, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True)
 @jobs_option
-@click.option(
+@choice(
     "--average",
-    type=click.Choice(["exact", "drawn"]),
-    default="exact",
-    show_default=True,
-    help="exact: expected errors given the designs. drawn: noise and parameters are drawn.",
+    "exact",
+    "drawn",
+    words="exact: expected errors given the designs. drawn: noise and parameters are drawn.",
 )
 @click.option("--out", type=click.Path(), required=True, help="A new or empty folder for the results.")
 @click.option("--resume", is_flag=True, help="Continue the run in the folder.")

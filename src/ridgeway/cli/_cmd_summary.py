@@ -11,8 +11,6 @@ from ridgeway.cli._output import emit
 if TYPE_CHECKING:
     from ridgeway.retrospect import Summary
 
-__all__ = ["summary"]
-
 
 @click.command(
     epilog=examples(

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from ridgeway.cli._failures import guarded
-from ridgeway.cli._options import as_json_option, examples
+from ridgeway.cli._options import as_json_option, choice, examples
 from ridgeway.cli._output import Cell, emit, print_table, progress_bar
 
 if TYPE_CHECKING:
     from ridgeway.research.verify import StatementResult, Trial
-
-__all__ = ["verify"]
 
 COLOURS = {"holds": "green", "holds as corrected": "cyan", "fails as stated": "yellow", "open": "magenta"}
 HEADINGS = ["statement", "where", "row", "verdict", "as printed", "as corrected", "instances", "seconds"]
@@ -31,12 +29,8 @@ NARROW = ("statement", "row", "verdict")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @as_json_option
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random instances.")
-@click.option(
-    "--budget",
-    type=click.Choice(["quick", "full"]),
-    default="quick",
-    show_default=True,
-    help="quick takes seconds; full takes minutes, with 10 to 50 times as many instances.",
+@choice(
+    "--budget", "quick", "full", words="quick takes seconds; full takes minutes, with 10 to 50 times as many instances."
 )
 @guarded()
 def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: str) -> None:

@@ -20,9 +20,6 @@ from ridgeway.cli._cmd_simulate import simulate
 from ridgeway.cli._cmd_summary import summary
 from ridgeway.cli._cmd_verify import verify
 
-__all__ = ["commands"]
-
-
 EXAMPLES = """\b
 Examples:
   ridgeway init wages.rw --features age,tenure --target log_wage

@@ -9,8 +9,6 @@ import click
 
 from ridgeway.errors import RidgewayError
 
-__all__ = ["guarded"]
-
 CANCELLED = r"\d+ tasks which were still being processed"
 """How joblib's warning after Ctrl-C begins; we print our own message."""
 

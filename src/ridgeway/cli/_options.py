@@ -1,10 +1,13 @@
 """Arguments and options that several commands share."""
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 import click
 
 from ridgeway.errors import InvalidParameterError
 
-__all__ = ["as_json_option", "checked_jobs", "data_file", "examples", "jobs_option", "names", "state_file"]
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 jobs_option = click.option(
@@ -12,6 +15,11 @@ jobs_option = click.option(
 )
 state_file = click.argument("file", type=click.Path(), metavar="FILE.rw")
 data_file = click.argument("data", type=click.Path(), metavar="DATA")
+
+
+def choice(name: str, *values: str, words: str) -> Callable[[Command], Command]:
+    """Return an option with fixed values, the first of which is the default."""
+    return click.option(name, type=click.Choice(values), default=values[0], show_default=True, help=words)
 
 
 def checked_jobs(jobs: int) -> int:

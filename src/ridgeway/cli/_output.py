@@ -10,8 +10,6 @@ from typing import Any
 
 import click
 
-__all__ = ["Cell", "emit", "print_table", "progress_bar"]
-
 Cell = str | tuple[str, str]
 """A text that is shown as it is, or a text and its style."""
 

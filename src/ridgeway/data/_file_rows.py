@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.data._blocks import Block
 from ridgeway.data._columns import as_labels, as_numbers
 from ridgeway.data._explain import explain
+from ridgeway.data._row_blocks import Block
 from ridgeway.data._schema import Schema, check_columns, refuse_index
 from ridgeway.data._tables import Table, open_table
 from ridgeway.errors import FeatureMismatchError, InvalidDataError, InvalidDataTypeError

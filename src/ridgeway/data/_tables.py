@@ -44,9 +44,12 @@ class Table(ABC):
     def batches(self, columns: Sequence[str], *, rows: int, text: Sequence[str] = ()) -> Iterator[Any]:
         """Yield Arrow record batches of about `rows` rows; columns of a CSV file are numbers unless in `text`."""
 
-    @abstractmethod
     def read(self, columns: Sequence[str], *, text: Sequence[str] = ()) -> Any:
         """Return whole columns as an Arrow table; columns of a CSV file have inferred types unless in `text`."""
+        import pyarrow as pa
+
+        batches = list(self.batches(columns, rows=2**20))
+        return pa.Table.from_batches(batches) if batches else pa.table({name: [] for name in columns})
 
 
 class _InMemory(Table):
@@ -87,10 +90,6 @@ class _ParquetFile(Table):
         with reading(self.source):
             yield from self._file.iter_batches(batch_size=rows, columns=list(columns))
 
-    def read(self, columns: Sequence[str], *, text: Sequence[str] = ()) -> Any:
-        with reading(self.source):
-            return self._file.read(columns=list(columns)).select(list(columns))
-
 
 class _ArrowFile(Table):
     def __init__(self, path: Path) -> None:
@@ -108,12 +107,6 @@ class _ArrowFile(Table):
             for batch in found:
                 batch.validate()
                 yield from (batch.slice(start, rows).select(list(columns)) for start in range(0, len(batch), rows))
-
-    def read(self, columns: Sequence[str], *, text: Sequence[str] = ()) -> Any:
-        with reading(self.source):
-            whole = _ipc_reader(self.source).read_all()
-            whole.validate()
-            return whole.select(list(columns))
 
 
 class _CsvFile(Table):

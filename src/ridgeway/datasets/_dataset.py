@@ -6,8 +6,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-__all__ = ["Dataset"]
-
 
 @dataclass(frozen=True, eq=False)
 class Dataset:

@@ -7,8 +7,6 @@ import numpy as np
 
 from ridgeway.datasets._dataset import Dataset
 
-__all__ = ["load_penguins"]
-
 TEXT = {"species", "island", "sex"}
 
 

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 from ridgeway._optional import require
 from ridgeway.datasets._dataset import Dataset
 
-__all__ = ["load_exams", "load_flights", "load_wages"]
-
 WEATHER = ["temp", "dewp", "humid", "wind_speed", "precip", "pressure", "visib"]
 
 

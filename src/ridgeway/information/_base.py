@@ -49,7 +49,7 @@ class Information(ABC):
     centered : bool
         Whether the rows are centred at their means (an intercept is fitted) or taken about the origin.
     n_samples : int
-        Rows seen, rows of weight zero aside.
+        Rows seen, not counting rows of weight zero.
     total_weight, log_weight : float
         Σw and Σ log w over the rows.
     mean, mean_low : ndarray of shape (n_features + n_targets,)
@@ -271,7 +271,7 @@ def digits_at_stake(before: Array, after: Array, n_features: int, kept: float = 
     before : the scale of the rounding that each column carries, in squares
     after : the sums of squares of each column that remain
     n_features : how many of the columns are features
-    kept : the least share of the information about any direction that remains, where that is known
+    kept : the least share of the information about any direction that remains, if known
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.where(before > 0.0, before / after, 1.0)

@@ -12,7 +12,7 @@ from ridgeway.linalg import cholesky_root
 Array = NDArray[np.float64]
 
 DECISIVE = 2.0 * np.log(100.0)
-"""The gain in −2·log likelihood from which on the past is taken to differ: odds of a hundred to one."""
+"""The gain in −2·log likelihood at which the past counts as different: odds of a hundred to one."""
 POINTS = 16
 
 
@@ -21,7 +21,7 @@ def evidence_decay(past: Information, task: Information, start: Array) -> float:
 
     Given the past, w ~ N(m, σ²(γJ + λI)⁻¹) with m = (γJ + λI)⁻¹γJŵ: γ = 1 is the posterior, γ = 0 knows nothing but
     the prior. λ and σ² are those of largest evidence in the past, and γ the one that makes the task's targets most
-    probable. Where that does not beat γ = 1 by `DECISIVE` it is 1, and where it does not beat γ = 0 as much it is 0.
+    probable. If that does not beat γ = 1 by `DECISIVE`, it is 1; if it does not beat γ = 0 by as much, it is 0.
     w is measured from `start`. O(p³).
     """
     if past.n_samples - past.centered <= past.n_features:
@@ -78,7 +78,7 @@ class _View:
         self.one_row = past.total_weight / past.n_samples
 
     def deviance(self, share: float) -> float:
-        """Return −2·log of the density of the task's targets (Student's t), constants aside."""
+        """Return −2·log of the density of the task's targets (Student's t), up to a constant."""
         known = share * self.spectrum.values + self.penalty
         mean = share * np.sqrt(self.spectrum.values)[:, None] * self.spectrum.scores[:, self.used] / known[:, None]
         if self.weight is not None:

@@ -145,7 +145,7 @@ def learn_from(spectrum: Spectrum) -> LearnedPrior:
     squares, n = np.square(spectrum.scores[:, used]), spectrum.n_samples
 
     def deviance(penalties: Array) -> tuple[Array, Array]:
-        """Return −2·log evidence at the best σ², constants aside, and its slope in log λ."""
+        """Return −2·log evidence at the best σ², up to a constant, and its slope in log λ."""
         shrunk = penalties[:, None] / (spectrum.values + penalties[:, None])
         rss = spectrum.left[used] + shrunk @ squares
         spread = np.log1p(spectrum.values / penalties[:, None]).sum(axis=1)
@@ -163,7 +163,7 @@ def learn_by_gcv(information: Information, start: Array) -> LearnedPrior:
     rank = spectrum.rank
 
     def criterion(penalties: Array) -> tuple[Array, Array]:
-        """Return the sum of log GCV over the targets, constants aside, and its slope in log λ."""
+        """Return the sum of log GCV over the targets, up to a constant, and its slope in log λ."""
         shrunk = penalties[:, None] / (spectrum.values + penalties[:, None])
         rss = spectrum.left[spectrum.varies] + np.square(shrunk) @ squares
         freedom = max(spectrum.n_samples - rank, 0) + shrunk[:, :rank].sum(axis=1)
@@ -189,10 +189,10 @@ def log_evidence(information: Information, prior: Array, start: Array) -> float:
 
 
 def _best_penalty(spectrum: Spectrum, criterion: Callable[[Array], tuple[Array, Array]]) -> float:
-    """Return the penalty of least criterion: the best of a grid, and from there to where the slope is zero."""
+    """Return the penalty of least criterion: the best of a grid, refined until the slope is zero."""
     grid = np.log(spectrum.penalties)
     values, slopes = criterion(np.exp(grid))
-    # Where the criterion is flat, as it may be for fewer rows than features, the least penalty that is as good as any.
+    # If the criterion is flat, as it may be with fewer rows than features, take the smallest of the best penalties.
     best = int(np.argmax(values <= values.min() + FLAT))
     other = best - 1 if slopes[best] > 0.0 else best + 1
     if not 0 <= other < GRID or slopes[best] * slopes[other] >= 0.0:

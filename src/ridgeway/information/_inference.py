@@ -78,7 +78,7 @@ class Inference:
 
     @cached_property
     def noise_variance(self) -> Array:
-        """σ̂², of shape (n_targets,), or raise `InferenceError` where no degrees of freedom are left."""
+        """σ̂², of shape (n_targets,), or raise `InferenceError` if no degrees of freedom are left."""
         if self.degrees_of_freedom < 1:
             held = self.information
             raise InferenceError(
@@ -90,7 +90,7 @@ class Inference:
 
     @property
     def effective_parameters(self) -> float:
-        """tr{(J + P)⁻J} and 1 for an intercept: the number of parameters, where no prior holds them."""
+        """tr{(J + P)⁻J} and 1 for an intercept: the number of parameters, if there is no prior."""
         p = self.information.n_features
         whitened, _ = self.row_space.whiten(self.information.factor()[:p, :p].T)
         return float(np.square(whitened).sum()) + self.information.centered
@@ -112,11 +112,11 @@ class Inference:
         return np.vstack([first, whitened]), known
 
     def standard_deviations(self, functionals: Array, on_intercept: Array | float) -> Array:
-        """Return the standard deviations of c_0·b + c·ŵ, (n_targets, q): infinite where nothing is known."""
+        """Return the standard deviations of c_0·b + c·ŵ, (n_targets, q): infinite if nothing is known."""
         return np.sqrt(self.noise_variance[:, None] * self.leverages(functionals, on_intercept))
 
     def leverages(self, functionals: Array, on_intercept: Array | float) -> Array:
-        """Return the variances of c_0·b + c·ŵ in units of σ², (q,): infinite where nothing is known."""
+        """Return the variances of c_0·b + c·ŵ in units of σ², (q,): infinite if nothing is known."""
         whitened, known = self.whiten(functionals, on_intercept)
         return np.where(known, np.square(whitened).sum(axis=0), np.inf)
 

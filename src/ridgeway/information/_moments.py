@@ -27,7 +27,7 @@ class Moments(Information):
     """The information as the centred co-moments, Σ w·(a − ā)(a − ā)ᵀ over rows a = [x, y], no entry kept twice.
 
     Adding a task is one matrix product. The condition number is squared: columns that are collinear to 1e-8 cannot
-    be told apart, where `SquareRoot` still has half of its digits.
+    be told apart, while `SquareRoot` still has half of its digits.
     """
 
     name = "moments"

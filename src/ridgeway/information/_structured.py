@@ -105,7 +105,7 @@ class _Climb:
         return left + penalties @ np.square(away), away, stacked[:p, :p]
 
     def deviance(self, logs: Array) -> tuple[float, Array]:
-        """Return −2·log evidence at the best σ², constants aside, and its slopes."""
+        """Return −2·log evidence at the best σ², up to a constant, and its slopes."""
         squares, away, factor = self.fitted(logs)
         used, n = self.spectrum.varies, self.spectrum.n_samples
         inverse = solve_triangular(factor, np.eye(len(factor)))

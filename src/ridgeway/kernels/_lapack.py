@@ -1,6 +1,7 @@
-"""What makes the kernels fast: rows in blocks, LAPACK in place, and threads where they pay."""
+"""What makes the kernels fast: rows in blocks, LAPACK in place, and threads if they pay."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, Literal
 
 import numpy as np
@@ -8,18 +9,24 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpocon, dpotrf, dpotrs, dtrcon
 from scipy.linalg.lapack import dtrtrs as small_dtrtrs
 
-from ridgeway.kernels import _blocks
 from ridgeway.kernels import _reference as plain
-from ridgeway.kernels._blocks import Rows, condensed, n_blocks
+from ridgeway.kernels import _tall
 from ridgeway.kernels._means import Mean, about_own_mean
 from ridgeway.kernels._reference import Updated
 from ridgeway.kernels._routines import dsyrk, dtpmqrt, dtpqrt, dtrtrs
-from ridgeway.kernels._threads import FEW, WIDE, few_threads, in_parallel, threads_for
+from ridgeway.kernels._tall import TaskRows, condensed, n_blocks
+from ridgeway.kernels._threads import FEW, ONE_THREAD, WIDE, few_threads, in_parallel, threads_for
 
 Array = NDArray[np.float64]
 
+ONE_PASS = 2**14
+"""Numbers of a task above which one pass over the rows is faster than three."""
+SINGLE = 2**12
+"""Numbers of a task below which BLAS uses one thread for every step, so that a limit would only cost time."""
 ROWS = 1024
-"""Rows that are added at a time to a wide matrix."""
+"""TaskRows that are added at a time to a wide matrix."""
+REFLECTORS = 32
+"""Columns of a wide factor whose reflectors LAPACK puts together."""
 PANEL, STRIP = 192, 256
 """Columns of a wide factor that are factored at a time, and that a thread then updates at a time."""
 
@@ -29,14 +36,15 @@ svd = few_threads(plain.svd)
 triangular_factor = few_threads(plain.triangular_factor)
 eigen = few_threads(plain.eigen)
 smallest_eigenvalue = few_threads(plain.smallest_eigenvalue)
+product = few_threads(plain.product)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite shows in the squares
 def factor_update(R: Array, past: Mean, X: Any, y: Array, weight: Array | None, *, centered: bool) -> Updated:
     """As `_reference.factor_update`."""
-    if not _is_tall(X, y):
+    if not _is_tall(X, y, least=_tall.ENTRIES) or n_blocks(len(y), len(R)) == 1:
         return _by_rows(R, past, (X, y, weight), "F", centered, _absorb)
-    rows = Rows.of(X, y, weight)
+    rows = TaskRows.of(X, y, weight)
     task, own = condensed(rows, centered=centered, factored=True, make=_factor_of, join=_joined_factors)
     mean, gap = _together(past, own, centered)
     below = np.empty((1 + len(task), rows.width), order="F")
@@ -48,9 +56,9 @@ def factor_update(R: Array, past: Mean, X: Any, y: Array, weight: Array | None, 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite shows in the squares
 def comoment_update(S: Array, past: Mean, X: Any, y: Array, weight: Array | None, *, centered: bool) -> Updated:
     """As `_reference.comoment_update`."""
-    if not _is_tall(X, y):
+    if not _is_tall(X, y, least=ONE_PASS):
         return _by_rows(S, past, (X, y, weight), "C", centered, _multiply)
-    rows = Rows.of(X, y, weight)
+    rows = TaskRows.of(X, y, weight)
     task, own = condensed(rows, centered=centered, factored=False, make=_products_of, join=np.add)
     mean, gap = _together(past, own, centered)
     task += gap[:, None] * gap
@@ -110,10 +118,10 @@ def definite_solve(U: Array, right: Array) -> Array:
         return np.asarray(dpotrs(U, right)[0])
 
 
-def _is_tall(X: Any, y: Array) -> bool:
-    """Say whether rows are many enough for their number of columns to be cut into blocks."""
-    (n, k), p = y.shape, X.shape[1]
-    return n * (p + k) > _blocks.ENTRIES and p + k < WIDE and n_blocks(n, p + k) > 1
+def _is_tall(X: Any, y: Array, *, least: int) -> bool:
+    """Return whether a task has enough numbers, and enough rows for its columns, to be condensed first."""
+    n, width = len(y), X.shape[1] + y.shape[1]
+    return n * width > least and n >= _tall.TALL * width and bool(width < WIDE)
 
 
 def _by_rows(
@@ -128,13 +136,14 @@ def _by_rows(
     (X, y, weight), width = rows, len(matrix)
     matrix, squares = matrix.copy(order="F"), np.zeros(width)
     step = ROWS if width >= WIDE else len(y)
-    for start in range(0, len(y), step):
-        part = slice(start, start + step)
-        own_weight = None if weight is None else weight[part]
-        block, own = about_own_mean(X[part], y[part], own_weight, order, centered=centered)
-        mean, block[0] = _together(mean, own, centered)
-        squares += np.einsum("ij,ij->j", block, block)
-        add(matrix, block)
+    with ONE_THREAD if width < WIDE and len(y) * width >= SINGLE else nullcontext():
+        for start in range(0, len(y), step):
+            part = slice(start, start + step)
+            own_weight = None if weight is None else weight[part]
+            block, own = about_own_mean(X[part], y[part], own_weight, order, centered=centered)
+            mean, block[0] = _together(mean, own, centered)
+            squares += np.einsum("ij,ij->j", block, block)
+            add(matrix, block)
     return Updated(matrix, mean, squares)
 
 
@@ -151,7 +160,7 @@ def _multiply(S: Array, rows: Array) -> None:
 
 
 def _products_of(block: Array) -> Array:
-    return np.asarray(block.T @ block)
+    return np.asarray(np.dot(block.T, block))  # `dot` always releases Python's lock, `@` does not
 
 
 def _factor_of(block: Array) -> Array:
@@ -185,17 +194,18 @@ def _absorb(R: Array, rows: Array, triangular_rows: int = 0) -> None:
         with threads_for(width, rows.size * width):
             dtpqrt(R, rows, triangular_rows=triangular_rows, panel=_reflectors(width))
         return
-    for start in range(0, width, PANEL):
-        stop = min(start + PANEL, width)
-        used = rows[: full + min(stop, triangular_rows)]  # below, these columns are zero
-        _absorb_panel(R[start:stop, start:], used[:, start:], max(min(stop, triangular_rows) - start, 0))
+    with ONE_THREAD:
+        for start in range(0, width, PANEL):
+            stop = min(start + PANEL, width)
+            used = rows[: full + min(stop, triangular_rows)]  # below, these columns are zero
+            _absorb_panel(R[start:stop, start:], used[:, start:], max(min(stop, triangular_rows) - start, 0))
 
 
 def _absorb_panel(panel: Array, rows: Array, triangular_rows: int) -> None:
     """Do the same for the first rows of a factor, R[i:j, i:], and the columns of the rows from there."""
     size, width = panel.shape
     own = rows[:, :size]
-    factors = dtpqrt(panel[:, :size], own, triangular_rows=triangular_rows, panel=_reflectors(size))
+    factors = dtpqrt(panel[:, :size], own, triangular_rows=triangular_rows, panel=min(REFLECTORS, size))
 
     def turn(strip: int) -> None:
         columns = slice(size + strip * STRIP, min(size + (strip + 1) * STRIP, width))
@@ -206,4 +216,4 @@ def _absorb_panel(panel: Array, rows: Array, triangular_rows: int) -> None:
 
 def _reflectors(width: int) -> int:
     """Return how many columns' reflectors LAPACK should put together: one in a narrow matrix keeps most digits."""
-    return min(1 + width // 20, 32)
+    return min(1 + width // 20, REFLECTORS)

@@ -73,6 +73,11 @@ def _about_the_mean(past: Mean, X: Any, y: Array, weight: Array | None, centered
     return np.vstack([gap, root * (rows - high - low)]), mean
 
 
+def product(A: Array, B: Array) -> Array:
+    """Return A·B."""
+    return np.asarray(A @ B)
+
+
 def comoments_of(rows: Array, S: Array, factor: float = 1.0) -> Array:
     """Return S + factor·rowsᵀrows, of which the upper triangle. O(n·p²)."""
     return np.asfortranarray(S + factor * np.triu(rows.T @ rows))

@@ -56,7 +56,8 @@ class _OneThread:
         self._lock = Lock()
 
 
-_ONE_THREAD = _OneThread()
+ONE_THREAD = _OneThread()
+"""A context in which BLAS has one thread. Threads that BLAS has just used keep a core busy for a while."""
 _THREAD = local()
 
 
@@ -64,7 +65,7 @@ _THREAD = local()
 def single_threaded() -> Iterator[None]:
     """Return a context in which this thread computes with one thread: the same bits on any number of cores."""
     before = getattr(_THREAD, "alone", False)
-    with _ONE_THREAD:
+    with ONE_THREAD:
         _THREAD.alone = True
         try:
             yield
@@ -74,7 +75,7 @@ def single_threaded() -> Iterator[None]:
 
 def threads_for(n_columns: int, multiplications: float) -> AbstractContextManager[int | None]:
     """Return a context in which BLAS has the threads that a computation of this size can use."""
-    return _ONE_THREAD if n_columns < WIDE and multiplications >= FEW else nullcontext()
+    return ONE_THREAD if n_columns < WIDE and multiplications >= FEW else nullcontext()
 
 
 def few_threads(kernel: Callable[Concatenate[Array, P], T]) -> Callable[Concatenate[Array, P], T]:
@@ -93,7 +94,7 @@ def in_parallel(worker: Callable[[], Callable[[int], None]], n_parts: int) -> No
 
     BLAS has one thread meanwhile. The first error is raised once all threads have stopped.
     """
-    with _ONE_THREAD as spare:
+    with ONE_THREAD as spare:
         helpers = 0 if getattr(_THREAD, "alone", False) else _helpers.ready(min(spare, n_parts) - 1)
         parts, done, failures = count(), SimpleQueue[None](), list[BaseException]()
 
@@ -137,6 +138,7 @@ class _Helpers:
 
     def _run(self) -> None:
         _THREAD.alone = True  # a helper that asked for helpers could wait for itself
+        np.seterr(over="ignore", invalid="ignore")  # as in the kernels that call helpers
         while True:
             self.calls.get()()
 
@@ -148,7 +150,7 @@ def _after_fork() -> None:
     """Start again without threads: a forked process has none of its parent's."""
     global _helpers
     _helpers = _Helpers()
-    _ONE_THREAD.renew_lock()
+    ONE_THREAD.renew_lock()
 
 
 if hasattr(os, "register_at_fork"):

@@ -1,4 +1,4 @@
-"""Symmetric matrices: the checks that they are what they say."""
+"""Checks on symmetric matrices."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,12 @@ def smallest_eigenvalue(matrix: Array) -> float:
 
 
 def is_semidefinite(matrix: Array) -> bool:
-    """Say whether a symmetric matrix has no eigenvalue below zero, rounding aside."""
+    """Return whether no eigenvalue of a symmetric matrix is below zero, apart from rounding."""
     return smallest_eigenvalue(matrix) >= -tolerance(len(matrix))
 
 
 def is_definite(matrix: Array) -> bool:
-    """Say whether a symmetric matrix has all eigenvalues above zero, by more than rounding."""
+    """Return whether all eigenvalues of a symmetric matrix are above zero by more than rounding."""
     return bool((np.diag(matrix) > 0.0).all()) and smallest_eigenvalue(matrix) > tolerance(len(matrix))
 
 
@@ -41,7 +41,9 @@ def cholesky_root(matrix: Array) -> Array:
 
 
 def is_nearly_semidefinite(matrix: Array, *, offset: Array, digits_lost: float = 0.0) -> bool:
-    """Say whether centred co-moments, scaled to a unit diagonal, have a Cholesky factor once rounding is allowed for.
+    """Return whether centred co-moments, scaled to a unit diagonal, are semidefinite up to rounding.
+
+    They are if they have a Cholesky factor once the rounding is added to the diagonal.
 
     A third of the work of `is_semidefinite` or less. O(p³/3).
 

@@ -17,7 +17,7 @@ from ridgeway.linalg._triangle import empty_triangle
 Array = NDArray[np.float64]
 
 TINY = 1e-8
-"""A penalty below this share of a column's squares leaves room for rounding to show in the answer."""
+"""If a penalty is below this share of a column's squares, rounding may show in the answer."""
 
 NEGLIGIBLE = 1e-18
 """The root of a penalty below this share of a column's norm no longer shows in the answer."""
@@ -28,8 +28,8 @@ def solve_penalized(
 ) -> Solution:
     """Solve min ‖R w − rhs‖² + ‖root·(w − start)‖² for upper triangular R and root. O(p³).
 
-    Where the penalty is weak and R singular, what rounding left in R would outweigh the penalty: directions of R that
-    are rounding are taken out first, and the dual is solved.
+    If the penalty is weak and R singular, rounding errors in R would outweigh the penalty. Directions of R that consist
+    of rounding are then taken out first, and the dual is solved.
 
     Parameters
     ----------

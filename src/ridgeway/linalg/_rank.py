@@ -25,7 +25,7 @@ class Solution:
     rank : int, or None if no system was solved
     growth : float
         How much a rounding error may have grown in `coef`: the condition number over the directions that count,
-        columns scaled to unit norm. Infinite where directions were taken for exactly collinear that may be nearly so.
+        columns scaled to unit norm. Infinite if directions that count as collinear may be only nearly so.
     """
 
     coef: Array
@@ -52,8 +52,8 @@ def equilibrate(norms: Array, offset: Array | float) -> tuple[Array, Array]:
 
     Returns
     -------
-    scale : the norms, or 0 where there is nothing left but the rounding of the offset
-    spread : √(norm² + offset²)/norm, or 1 where the scale is 0
+    scale : the norms, or 0 if only the rounding of the offset is left
+    spread : √(norm² + offset²)/norm, or 1 if the scale is 0
     """
     live = norms > EPS * np.asarray(offset)
     scale = np.where(live, norms, 0.0)
@@ -79,7 +79,7 @@ def triangle_growth(R: Array, *, offset: Array | float = 0.0) -> float:
 
 
 def solve_triangle(R: Array, rhs: Array, *, size: int, offset: Array | float = 0.0) -> Solution:
-    """Solve min ‖R w − rhs‖ for an upper triangular R, taking the w of least norm where R is singular.
+    """Solve min ‖R w − rhs‖ for an upper triangular R, or find the w of least norm if R is singular.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def solve_triangle(R: Array, rhs: Array, *, size: int, offset: Array | float = 0
 
     Notes
     -----
-    O(p²) where a condition estimate shows full rank, one SVD otherwise. Columns are scaled to unit norm before the
+    O(p²) if a condition estimate shows full rank, one SVD otherwise. Columns are scaled to unit norm before the
     rank is decided; the norm that is least is that of w itself, unscaled.
     """
     scale, spread = equilibrate(np.sqrt(np.einsum("ij,ij->j", R, R)), offset)
@@ -125,7 +125,7 @@ def solve_under_prior(R: Array, prior: Array, squares: Array, offset: Array) -> 
 
 
 def plainly_regular(R: Array, *, offset: Array | float = 0.0) -> bool:
-    """Say whether a condition estimate alone shows that an upper triangular R is of full rank. O(p²)."""
+    """Return whether a condition estimate alone shows that an upper triangular R has full rank. O(p²)."""
     scale, spread = equilibrate(column_norms(R), offset)
     if not scale.all():
         return False
@@ -135,7 +135,7 @@ def plainly_regular(R: Array, *, offset: Array | float = 0.0) -> bool:
 def solve_moments(
     S: Array, rhs: Array, *, size: int, offset: Array | float = 0.0, prior: Array | float = 0.0
 ) -> Solution:
-    """Solve (S + diag(prior))·w = rhs for the upper triangle S of XᵀX; if that is singular, take the w of least norm.
+    """Solve (S + diag(prior))·w = rhs for the upper triangle S of XᵀX; take the w of least norm if that is singular.
 
     As `solve_triangle`, from squares: one Cholesky factorisation if the system is safely definite, one
     eigendecomposition otherwise. The growth of rounding errors is squared too.
@@ -225,7 +225,7 @@ def without_rounding(A: Array, rhs: Array, *, offset: Array | float = 0.0) -> tu
     """Return rows that say what A w = rhs says, less the directions that only rounding sets apart.
 
     A penalty far below the rounding of A's squares would let those directions through: rounding over penalty is large.
-    A itself where all of its rows or columns count; otherwise an SVD has decided. O(n·p·min(n, p)).
+    Returns A itself if all of its rows or columns count. One SVD decides. O(n·p·min(n, p)).
     """
     scale, spread = equilibrate(column_norms(A), offset)
     U, s, Vt = kernels.svd(A / np.where(scale > 0.0, scale, np.inf))
@@ -236,9 +236,9 @@ def without_rounding(A: Array, rhs: Array, *, offset: Array | float = 0.0) -> tu
 
 
 def minimum_norm(A: Array, rhs: Array, scale: Array, spread: Array) -> Solution:
-    """Solve A w = rhs with the least norm, in the least-squares sense where A is singular. O(n·p·min(n, p)).
+    """Solve A w = rhs with the least norm, in the least-squares sense if A is singular. O(n·p·min(n, p)).
 
-    `scale` and `spread` are what `equilibrate` says of A's columns.
+    `scale` and `spread` are those of A's columns, from `equilibrate`.
     """
     U, s, Vt = kernels.svd(A / np.where(scale > 0.0, scale, np.inf))
     rank = numerical_rank(s, _noise(Vt, spread), len(A))

@@ -11,7 +11,7 @@ from ridgeway.linalg._rank import column_norms, equilibrate, numerical_rank
 Array = NDArray[np.float64]
 
 ESTIMABLE = 1e-7
-"""The share of a functional that may lie outside of the row space, for rounding, before it is not estimable."""
+"""The share of a functional that may lie outside of the row space, because of rounding, if it is estimable."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class RowSpace:
 
         Returns
         -------
-        whitened : ndarray of shape (p, q) at full rank, where it is R⁻ᵀC; otherwise of shape (rank, q)
+        whitened : ndarray of shape (p, q), R⁻ᵀC, at full rank; otherwise of shape (rank, q)
         estimable : ndarray of bool of shape (q,)
             Whether a functional lies in the row space.
         """

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway import kernels
 from ridgeway.data import Task, dense, is_sparse
 
 Array = NDArray[np.float64]
@@ -105,21 +106,23 @@ class Rows:
 
     def times(self, coef: Array) -> Array:
         """Return the X part of A times `coef` (n_features, n_columns)."""
-        return np.vstack([block[:, : self.n_features] @ coef for block in self.blocks("C")])
+        return np.vstack([kernels.product(block[:, : self.n_features], coef) for block in self.blocks("C")])
 
     def residual(self, coef: Array) -> Array:
         """Return the y part of A less its X part times `coef` (n_features, n_targets)."""
         p = self.n_features
-        return np.vstack([block[:, p:] - block[:, :p] @ coef for block in self.blocks("C")])
+        return np.vstack([block[:, p:] - kernels.product(block[:, :p], coef) for block in self.blocks("C")])
 
     def transposed_times(self, vector: Array) -> Array:
         """Return the X part of A, transposed, times `vector` (n_samples, n_targets)."""
         if self.n_samples > self.n_features:
             rows = zip(self._cuts(), self.blocks("C"), strict=True)
-            return np.asarray(sum(block[:, : self.n_features].T @ vector[i:j] for (i, j), block in rows))
+            return np.asarray(
+                sum(kernels.product(block[:, : self.n_features].T, vector[i:j]) for (i, j), block in rows)
+            )
         result = np.empty((self.n_features, vector.shape[1]))
         for part, block in self.columns():
-            result[part] = block.T @ vector
+            result[part] = kernels.product(block.T, vector)
         return result
 
     def _cuts(self) -> Iterator[tuple[int, int]]:

@@ -1,7 +1,7 @@
 """One task's update, u = ŵ_t − ŵ_{t−1}, for each kind of H_t.
 
 All solve min_u ‖r − A u‖² + n_t·‖u‖²_{H_t} with A the centred, weighted rows and r = y − A·ŵ_{t−1} what they leave
-unexplained. Where there are fewer rows than columns and H_t is isotropic the n×n dual is solved instead of the p×p
+unexplained. If there are fewer rows than columns and H_t is isotropic, the n×n dual is solved instead of the p×p
 primal, and no p×p matrix is formed.
 """
 
@@ -42,7 +42,7 @@ def minimum_norm_step(rows: Rows, coef: Array) -> Solution:
 
 
 def _streamed_minimum_norm(rows: Rows, coef: Array, scale: Array, spread: Array) -> Solution:
-    """As `minimum_norm`, a block of columns at a time: fewer digits where columns differ much in scale."""
+    """As `minimum_norm`, a block of columns at a time: fewer digits if columns differ much in scale."""
     divisor, live = np.where(scale > 0.0, scale, np.inf), scale > 0.0
     _, s, Ut = kernels.svd(_dual_triangle(rows, lambda part, block: block / divisor[part]))
     rank = numerical_rank(s, np.full(len(s), spread.max()), rows.n_samples)
@@ -87,7 +87,7 @@ def _dual_ridge(rows: Rows, coef: Array, weight: float) -> Solution:
 
 
 def _streamed_dual_ridge(rows: Rows, coef: Array, weight: float) -> Solution:
-    """As `_dual_ridge`, a block of columns at a time: fewer digits where columns differ much in scale."""
+    """As `_dual_ridge`, a block of columns at a time: fewer digits if columns differ much in scale."""
     n, p = rows.n_samples, rows.n_features
     size = float(np.square(_column_norms(rows)).sum())
     if weight <= tolerance(n) ** 2 * size:
@@ -103,7 +103,7 @@ def _streamed_dual_ridge(rows: Rows, coef: Array, weight: float) -> Solution:
 
 
 def weighted_step(rows: Rows, coef: Array, weight_matrix: Array) -> Solution:
-    """Any positive semidefinite H_t (p, p); where the system is singular, the limit H_t + δI. O((n + p)·p²)."""
+    """Any positive semidefinite H_t (p, p); the limit of H_t + δI if the system is singular. O((n + p)·p²)."""
     return _penalized(rows, coef, psd_root(rows.total_weight * weight_matrix))
 
 
@@ -167,7 +167,7 @@ def _primal(rows: Rows, coef: Array) -> tuple[Array, Array]:
     R = update.matrix
     scale, _ = equilibrate(column_norms(R[:, :p]), rows.offset)
     R[:, :p][:, scale == 0.0] = 0.0  # columns that are rounding
-    return R[:p, :p], R[:p, p:] - R[:p, :p] @ coef
+    return R[:p, :p], R[:p, p:] - kernels.product(R[:p, :p], coef)
 
 
 def _dual_triangle(

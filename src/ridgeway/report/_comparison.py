@@ -155,6 +155,9 @@ def contenders_of(methods: str | Sequence[Any] | None) -> tuple[list[Method], li
         raise InvalidParameterError(f"{', '.join(absent)} is not installed. Install it, or choose other methods.")
     if not any(method.key == "oracle" for method in found):
         found.append(find("oracle"))
+    for method in found:
+        if method.is_installed:
+            method.estimator()  # raises now, not after other methods have learned
     names = [method.name for method in found]
     return [
         # Two methods of one kind are told apart by their keys.

@@ -12,8 +12,6 @@ from matplotlib.ticker import MaxNLocator
 from ridgeway import metrics
 from ridgeway.report._result import MethodComparison, MethodResult
 
-__all__ = ["STYLE", "draw_all"]
-
 # Okabe and Ito's colours, which colour-blind readers can distinguish; markers repeat the information.
 COLOURS = ("#D55E00", "#CC79A7", "#E69F00", "#56B4E9", "#009E73", "#0072B2")
 MARKERS = ("o", "s", "^", "D", "v", "P")

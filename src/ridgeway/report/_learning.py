@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway.catalogue import Method
-from ridgeway.errors import InvalidDataError, InvalidParameterError
+from ridgeway.errors import InvalidDataError
 from ridgeway.report._tasks import Tasks
 
 Array = NDArray[np.float64]
@@ -60,9 +60,7 @@ def learn_in_order(
     X_held, y_held = tasks.X[held], tasks.y[held]
     losses = np.full((len(order), len(order)), np.nan)
     seconds = np.zeros(len(order))
-    if method.make is None:
-        raise InvalidParameterError(f"method {method.key!r} has no estimator, so it cannot be compared on a table.")
-    model = method.make()
+    model = method.estimator()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for t, number in enumerate(order):

@@ -4,47 +4,12 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from html import escape
 from importlib.metadata import version
+from importlib.resources import files
 
 import numpy as np
 
 from ridgeway.catalogue import SGD_STEPS
 from ridgeway.report._result import MethodComparison, MethodResult, short
-
-__all__ = ["make_page"]
-
-STYLE = """
-:root { color-scheme: light; }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 1180px; padding: 1.2rem; color: #1b1f24; background: #fff;
-  font: 16px/1.55 system-ui, sans-serif; overflow-wrap: anywhere; }
-.cards { overflow-wrap: normal; }
-.cards td { white-space: nowrap; }
-.cards td:first-child { white-space: normal; }
-h1 { font-size: 1.7rem; line-height: 1.2; margin: 0.6rem 0; }
-h2 { font-size: 1.2rem; margin: 2.2rem 0 0.6rem; }
-.said { border-left: 4px solid #0072b2; background: #f2f7fb; padding: 0.8rem 1rem; margin: 1rem 0; font-size: 1.05rem; }
-.quiet { color: #57606a; font-size: 0.9rem; }
-table { border-collapse: collapse; width: 100%; font-size: 0.92rem; }
-th, td { padding: 0.4rem 0.6rem; text-align: right; border-bottom: 1px solid #d9dee3; vertical-align: top; }
-th { font-weight: 600; vertical-align: bottom; }
-th:first-child, td:first-child, .words td, .words th { text-align: left; }
-.forgets { color: #b03a00; font-weight: 600; }
-.pooled { color: #00588a; font-weight: 600; }
-.grid { display: grid; gap: 1.2rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 21rem), 1fr)); }
-.grid.small { grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr)); }
-figure { margin: 0; }
-figcaption { font-weight: 600; font-size: 0.95rem; margin-bottom: 0.2rem; }
-img { display: block; width: 100%; height: auto; }
-.scroll { max-height: 24rem; overflow: auto; border: 1px solid #d9dee3; }
-@media (max-width: 760px) {
-  .cards thead { display: none; }
-  .cards tr { display: block; border: 1px solid #d9dee3; border-radius: 6px; margin-bottom: 0.8rem; padding: 0.3rem; }
-  .cards td { display: flex; justify-content: space-between; gap: 1rem; border: 0; padding: 0.15rem 0.5rem; }
-  .cards td::before { content: attr(data-label); color: #57606a; }
-  .cards td:first-child { font-weight: 600; font-size: 1.05rem; }
-  .cards td:first-child::before { content: none; }
-}
-"""
 
 HEADINGS = (
     ("method", "the method, and what it keeps from task to task"),
@@ -66,6 +31,7 @@ def make_page(comparison: MethodComparison, images: list[tuple[str, str, bytes]]
     maps = [html for name, html in shown.items() if name.startswith("losses-")]
     lines = [html for name, html in shown.items() if not name.startswith("losses-")]
     target = escape(comparison.encoding.target)
+    style = (files("ridgeway.report") / "page.css").read_text(encoding="utf-8")
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -73,7 +39,7 @@ def make_page(comparison: MethodComparison, images: list[tuple[str, str, bytes]]
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
 <title>Which methods forget? {target}</title>
-<style>{STYLE}</style>
+<style>{style}</style>
 </head>
 <body>
 <h1>Which methods forget?</h1>

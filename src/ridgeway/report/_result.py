@@ -12,8 +12,6 @@ from ridgeway import metrics
 from ridgeway.catalogue import Method
 from ridgeway.data import Encoding
 
-__all__ = ["MethodComparison", "MethodResult", "TaskInfo", "short"]
-
 Array = NDArray[np.float64]
 
 CONFIDENCE = 0.99

@@ -16,8 +16,6 @@ from ridgeway.report._result import MethodComparison
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["check_folder", "draw_figures", "write_report"]
-
 MANIFEST = "comparison.json"
 MAKER = "ridgeway compare"
 

@@ -11,7 +11,7 @@ from ridgeway.research import verify
 from ridgeway.research.verify import STATEMENTS, Verdict
 
 PAPER = Path(__file__).parents[3] / "docs" / "paper.md"
-CONTROLS = [(name, mutation) for name, statement in STATEMENTS.items() for mutation in statement.mutations]
+CONTROLS = [(name, mutation) for name, statement in STATEMENTS.items() for mutation in statement.controls]
 
 
 @pytest.mark.parametrize("name", STATEMENTS)

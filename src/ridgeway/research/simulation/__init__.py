@@ -5,16 +5,20 @@
 """
 
 from ridgeway.research.simulation import figures
+from ridgeway.research.simulation._claims import ExperimentClaim, Finding
 from ridgeway.research.simulation._forms import Filter, PooledMethod, Update
 from ridgeway.research.simulation._population import expected_oracle_error
-from ridgeway.research.simulation._reproduction import reproduce
+from ridgeway.research.simulation._reproduction import REPRODUCED, reproduce
 from ridgeway.research.simulation._results import Results
 from ridgeway.research.simulation._runner import expectation, run
 from ridgeway.research.simulation._setting import Setting
 from ridgeway.research.simulation._shared_task import SharedTask
 
 __all__ = [
+    "REPRODUCED",
+    "ExperimentClaim",
     "Filter",
+    "Finding",
     "PooledMethod",
     "Results",
     "Setting",

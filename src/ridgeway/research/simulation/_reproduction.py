@@ -23,9 +23,10 @@ from ridgeway.research.simulation._results import Results
 from ridgeway.research.simulation._runner import EXPECTED_DESIGNS, expectation, run
 from ridgeway.research.simulation._setting import Setting
 
-__all__ = ["reproduce"]
+__all__ = ["REPRODUCED", "reproduce"]
 
-METHODS = ("mn", *RULES, "gr", "gr:optimal", "gr:diagonal", "es", "oracle")
+REPRODUCED = ("mn", *RULES, "gr", "gr:optimal", "gr:diagonal", "es", "oracle")
+"""The methods that `reproduce` runs."""
 SHOWN = ("mn", "crr:1", "crr:best", "crr:max", "gr", "oracle")
 """The methods in the figures."""
 RUNS = {"no-shift": "none", "paper-shift": "paper"}
@@ -70,7 +71,7 @@ def reproduce(
     for k, (name, shift) in enumerate(RUNS.items()):
         found[name] = run(
             Setting(noise_variance=(1.0, 5.0), shift=shift),
-            METHODS,
+            REPRODUCED,
             repetitions,
             seed,
             n_jobs,

@@ -77,8 +77,9 @@ def _evidence(task: SharedTask, mix: Array) -> Array:
         pooled.moment @ mix,
         mix.T @ pooled.squares @ mix,
     )
-    n, nothing = pooled.n_samples, np.zeros(p + 1)
-    held = Moments(p, 1, False, n, float(n), 0.0, nothing, nothing, matrix, matrix.diagonal().copy(), 0.0)
+    n, diagonal = pooled.n_samples, matrix.diagonal().copy()
+    nothing = Moments.empty(p, 1, centered=False)
+    held = replace(nothing, n_samples=n, total_weight=float(n), matrix=matrix, peak=diagonal)
     return evidence_estimate(held, np.zeros((p, 1)))
 
 

@@ -209,8 +209,7 @@ STATEMENTS = (
         printed=Claim((_error_iter, _one_for_all), _try_recursion),
         corrected=Claim((_error_iter, _of_the_task), _try_recursion),
         mutations={
-            "all rows so far for n_t": {"corrected": (_error_iter, lambda counts, task: sum(counts[: task + 1]))},
-            "corrected in print": {"printed": (_error_iter, _of_the_task)},
+            "all rows so far for n_t": {"corrected": (_error_iter, lambda counts, task: sum(counts[: task + 1]))}
         },
     ),
     Statement(
@@ -233,10 +232,7 @@ STATEMENTS = (
         recorded=Verdict.CORRECTED,
         printed=Claim(_penalties_over_square, _try_minimum),
         corrected=Claim(_penalties_over_error, _try_minimum),
-        mutations={
-            "penalties × 1.1": {"corrected": _stronger},
-            "corrected in print": {"printed": _penalties_over_error},
-        },
+        mutations={"penalties × 1.1": {"corrected": _stronger}},
     ),
     Statement(
         name="closed-form",
@@ -267,10 +263,7 @@ STATEMENTS = (
         recorded=Verdict.CORRECTED,
         printed=Claim(_iteration_printed, _try_iteration),
         corrected=Claim(_iteration, _try_iteration),
-        mutations={
-            "swapped sign": {"corrected": lambda e, gamma, noise: -_iteration(e, gamma, noise)},
-            "corrected in print": {"printed": _iteration},
-        },
+        mutations={"swapped sign": {"corrected": lambda e, gamma, noise: -_iteration(e, gamma, noise)}},
     ),
     Statement(
         name="asymptotics",
@@ -282,9 +275,6 @@ STATEMENTS = (
         new_claim=True,
         printed=Claim(ENDLESS | FADING, _try_asymptotics),
         corrected=Claim(ENDLESS, _try_asymptotics),
-        mutations={
-            "information that fades": {"corrected": ENDLESS | {"1/t²": lambda t: t**-2.0}},
-            "corrected in print": {"printed": ENDLESS},
-        },
+        mutations={"information that fades": {"corrected": ENDLESS | {"1/t²": lambda t: t**-2.0}}},
     ),
 )

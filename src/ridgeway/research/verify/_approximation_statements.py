@@ -26,7 +26,7 @@ class Approximation:
     denominator : callable of (σ², e⁽⁰⁾, information) → D
     ratio : callable of (γ, n_t, D before, D after) → ρ
     reference : callable of (D of eq. (lambda), σ², error before) → n_tλ, what Δ is measured against
-    bound : callable of (C, σ², D) → what the error may be
+    bound : callable of (C, σ², D) → the bound on the error
     least_constant : float
         The smallest C that is allowed.
     room : float
@@ -143,7 +143,6 @@ def _turning_point(constant: float) -> float:
 MUTATIONS: dict[str, dict[Literal["printed", "corrected"], Approximation]] = {
     "room × 1.1": {"corrected": replace(CORRECTED, room=1.1)},
     "dropped σ²": {"corrected": replace(CORRECTED, bound=PRINTED.bound)},
-    "corrected in print": {"printed": CORRECTED},
 }
 
 STATEMENTS = (
@@ -217,7 +216,6 @@ STATEMENTS = (
         mutations={
             "turning point × 1.1": {"corrected": lambda constant: 1.1 * _turning_point(constant)},
             "turning point ÷ 1.1": {"corrected": lambda constant: _turning_point(constant) / 1.1},
-            "corrected in print": {"printed": _turning_point},
         },
     ),
 )

@@ -160,10 +160,7 @@ STATEMENTS = (
         recorded=Verdict.CORRECTED,
         printed=Claim(ANY, _try_range),
         corrected=Claim(INSIDE, _try_range),
-        mutations={
-            "sγ up to 1.1": {"corrected": (*INSIDE, Fraction(11, 10))},
-            "corrected in print": {"printed": INSIDE},
-        },
+        mutations={"sγ up to 1.1": {"corrected": (*INSIDE, Fraction(11, 10))}},
     ),
     Statement(
         name="early-stopping-any-matrix",
@@ -177,7 +174,6 @@ STATEMENTS = (
         mutations={
             "H × 1.1": {"corrected": lambda sigma, a, m: 1.1 * weight_matrix_from_early_stopping(sigma, a, m)},
             "one step more": {"corrected": lambda sigma, a, m: weight_matrix_from_early_stopping(sigma, a, m + 1)},
-            "corrected in print": {"printed": weight_matrix_from_early_stopping},
         },
     ),
     Statement(

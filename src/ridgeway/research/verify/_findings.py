@@ -57,6 +57,10 @@ class Trial:
         """Whether the form holds."""
         return self.margin >= 0
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain numbers and text, ready for JSON."""
+        return {**vars(self), "holds": self.holds, "margin": self.margin}
+
 
 class WorstCase:
     """The worst value of a measure so far, and the smallest instance that broke its limit."""
@@ -76,7 +80,7 @@ class WorstCase:
                 self._smallest = (size, str(instance))
 
     def trial(self) -> Trial:
-        """Return what was found."""
+        """Return the trial."""
         found = None if self._smallest is None else self._smallest[1]
         return Trial(self._measure, self._worst, self._limit, self._instances, found, self._broken)
 
@@ -113,7 +117,7 @@ class StatementResult:
     row : str
         Its row in docs/paper.md; empty for a statement that needs no correction.
     verdict, recorded : Verdict
-        What was found, and what was expected.
+        The verdict, and the expected one.
     printed : Trial
         The statement as printed.
     corrected : Trial or None
@@ -156,32 +160,13 @@ class StatementResult:
     def as_dict(self) -> dict[str, Any]:
         """Return plain numbers and text, ready for JSON."""
         return {
-            "name": self.name,
-            "where": self.where,
-            "row": self.row,
-            "claim": self.claim,
-            "correction": self.correction,
+            **vars(self),
             "verdict": str(self.verdict),
             "recorded": str(self.recorded),
             "agrees": self.agrees,
             "margin": self.margin,
             "instances": self.instances,
             "counterexample": self.counterexample,
-            "printed": _trial_dict(self.printed),
-            "corrected": None if self.corrected is None else _trial_dict(self.corrected),
-            "seconds": self.seconds,
+            "printed": self.printed.as_dict(),
+            "corrected": None if self.corrected is None else self.corrected.as_dict(),
         }
-
-
-def _trial_dict(trial: Trial) -> dict[str, Any]:
-    return {
-        "holds": trial.holds,
-        "measure": trial.measure,
-        "value": trial.value,
-        "limit": trial.limit,
-        "at_least": trial.at_least,
-        "margin": trial.margin,
-        "instances": trial.instances,
-        "broken": trial.broken,
-        "counterexample": trial.counterexample,
-    }

@@ -88,7 +88,6 @@ STATEMENTS = (
         mutations={
             "dropped n_t": {"corrected": lambda noise, n, values: n * _with_rank(noise, n, values)},
             "bound × 1.1": {"corrected": lambda noise, n, values: 1.1 * _with_rank(noise, n, values)},
-            "corrected in print": {"printed": _with_rank},
         },
     ),
 )

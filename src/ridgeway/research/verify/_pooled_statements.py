@@ -165,10 +165,7 @@ STATEMENTS = (
         recorded=Verdict.CORRECTED,
         printed=Claim(lambda case: _oracle_error(case) / case.noise_variance, _try_oracle),
         corrected=Claim(_oracle_error, _try_oracle),
-        mutations={
-            "σ⁴ for σ²": {"corrected": lambda case: _oracle_error(case) * case.noise_variance},
-            "corrected in print": {"printed": _oracle_error},
-        },
+        mutations={"σ⁴ for σ²": {"corrected": lambda case: _oracle_error(case) * case.noise_variance}},
     ),
     Statement(
         name="practical-prior",
@@ -189,7 +186,6 @@ STATEMENTS = (
                     closed_form,
                 )
             },
-            "corrected in print": {"printed": Optimum(optimal_penalties, closed_form)},
         },
     ),
     Statement(

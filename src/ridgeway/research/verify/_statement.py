@@ -92,6 +92,12 @@ class Statement:
     conclusive: bool = True
 
     @property
+    def controls(self) -> dict[str, Mapping[Literal["printed", "corrected"], Any]]:
+        """The mutations, and one more if both forms have the same trial: the corrected form in print."""
+        same = self.corrected is not None and self.corrected.trial is self.printed.trial
+        return {**self.mutations, **({"corrected in print": {"printed": self.forms[1]}} if same else {})}
+
+    @property
     def forms(self) -> tuple[Any, Any]:
         """The printed form, and the corrected one or None."""
         return self.printed.form, None if self.corrected is None else self.corrected.form
@@ -116,8 +122,8 @@ class Statement:
         )
 
     def mutated(self, mutation: str) -> "Statement":
-        """Return the statement with the forms of one of its mutations."""
-        forms = self.mutations[mutation]
+        """Return the statement with the forms of one of its controls."""
+        forms = self.controls[mutation]
         printed, corrected = self.printed, self.corrected
         if "printed" in forms:
             printed = replace(printed, form=forms["printed"])

@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 
 from ridgeway.data import dense, is_sparse
 from ridgeway.kernels._means import Mean, two_sum
-from ridgeway.kernels._threads import in_parallel
+from ridgeway.kernels._threads import in_parallel, threads_for
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
 
-ENTRIES = 2**17
-"""Numbers in a block: 1 MiB, which fits into the cache of a core."""
+ENTRIES = 2**18
+"""Numbers in a block: 2 MiB. In smaller ones the BLAS calls of many threads get in each other's way."""
 TALL = 4
 """A block has at least this many rows for every column, so that joining blocks costs little beside making them."""
 SAMPLE = 64
-"""Rows whose mean stands in for the mean of a task at first."""
+"""TaskRows whose mean stands in for the mean of a task at first."""
 EPS = float(np.finfo(np.float64).eps)
 
 
-class Rows(NamedTuple):
+class TaskRows(NamedTuple):
     """The rows [X, y] of a task, and the roots of their weights; None if all weigh 1."""
 
     X: Any
@@ -34,7 +34,7 @@ class Rows(NamedTuple):
     root: Array | None
 
     @classmethod
-    def of(cls, X: Any, y: Array, weight: Array | None) -> "Rows":
+    def of(cls, X: Any, y: Array, weight: Array | None) -> "TaskRows":
         """Return the rows of a task."""
         return cls(X, y, weight, None if weight is None else np.sqrt(weight))
 
@@ -43,10 +43,10 @@ class Rows(NamedTuple):
         """Number of columns."""
         return int(self.X.shape[1] + self.y.shape[1])
 
-    def part(self, rows: slice) -> "Rows":
+    def part(self, rows: slice) -> "TaskRows":
         """Return some of the rows."""
         weight, root = (None if one is None else one[rows] for one in (self.weight, self.root))
-        return Rows(self.X[rows], self.y[rows], weight, root)
+        return TaskRows(self.X[rows], self.y[rows], weight, root)
 
     def total_weight(self) -> float:
         """Return the sum of the weights."""
@@ -75,7 +75,12 @@ class Rows(NamedTuple):
 
 
 def condensed(
-    rows: Rows, *, centered: bool, factored: bool, make: Callable[[Array], Array], join: Callable[[Array, Array], Array]
+    rows: TaskRows,
+    *,
+    centered: bool,
+    factored: bool,
+    make: Callable[[Array], Array],
+    join: Callable[[Array, Array], Array],
 ) -> tuple[Array, Mean]:
     """Return the factor or the products of all rows about their mean, and the mean; if not `centered`, as they are.
 
@@ -110,7 +115,7 @@ def _split(matrix: Array, factored: bool) -> tuple[Array, Array]:
 
 
 def _tree(
-    rows: Rows, about: Array | None, make: Callable[[Array], Array], join: Callable[[Array, Array], Array]
+    rows: TaskRows, about: Array | None, make: Callable[[Array], Array], join: Callable[[Array, Array], Array]
 ) -> Array:
     """Return the join of what `make` returns for every block; with a column of ones if the rows are about a point."""
     n, first = len(rows.y), int(about is not None)
@@ -124,17 +129,19 @@ def _tree(
         def block_of(i: int) -> Array:
             part = rows.part(slice(cuts[i], cuts[i + 1]))
             block = buffer[: len(part.y)]
-            with np.errstate(over="ignore", invalid="ignore"):
-                part.write(block[:, first:], about)
-                if first:
-                    block[:, 0] = 1.0
-                if part.root is not None:
-                    block *= part.root[:, None]
-                return make(block)
+            part.write(block[:, first:], about)
+            if first:
+                block[:, 0] = 1.0
+            if part.root is not None:
+                block *= part.root[:, None]
+            return make(block)
 
         return block_of
 
-    return joined_in_a_tree(worker, join, total)
+    if total > 1:
+        return joined_in_a_tree(worker, join, total)
+    with threads_for(width, n * width**2):
+        return worker()(0)
 
 
 def n_blocks(n_rows: int, width: int) -> int:

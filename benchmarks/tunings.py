@@ -1,0 +1,104 @@
+"""What each tuning of the kernels buys: `python -m benchmarks.tunings` prints the table.
+
+A tuning is switched off by setting its constant to what a plain version would have, on the same rows and in turn. One
+that buys less than 15 % here is dropped.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.tables import number, table
+from benchmarks.timing import Plan, clock, interleave, paired_ratio
+from benchmarks.workers import alone
+from ridgeway.kernels import Mean, _lapack, _reference, _tall, _threads, _tridiagonal
+
+THREADS = 2
+PLAN = Plan(seconds=4.0, fewest=5, most=200)
+WORTH = 1.15
+
+
+class Tuning(NamedTuple):
+    """A tuning: what it is, the kernel and the size (n, p) that show it, and the constant that switches it off."""
+
+    what: str
+    kernel: str
+    size: tuple[int, int]
+    module: Any
+    constant: str
+    off: Any
+
+
+TUNINGS = (
+    Tuning("blocks that fit into the cache, and threads", "comoment_update", (50_000, 100), _tall, "ENTRIES", 2**40),
+    Tuning("blocks that fit into the cache, and threads", "factor_update", (50_000, 100), _tall, "ENTRIES", 2**40),
+    Tuning("one pass over the rows", "comoment_update", (6000, 20), _lapack, "ONE_PASS", 2**40),
+    Tuning("reflectors put together, narrow", "factor_update", (2000, 200), _lapack, "_reflectors", lambda width: 1),
+    Tuning("reflectors put together, wide", "factor_update", (500, 1500), _lapack, "REFLECTORS", 8),
+    Tuning("panels and strips", "factor_update", (500, 1500), _lapack, "PANEL", 10**6),
+    Tuning("one BLAS thread for few columns", "cholesky", (0, 300), _threads, "WIDE", 0),
+    Tuning("tridiagonal instead of eigenvalues", "reduce_symmetric", (0, 300), _tridiagonal, "TridiagonalForm", None),
+)
+
+
+def run(kernel: str, arguments: tuple[Any, ...]) -> None:
+    """Call a kernel."""
+    if kernel in ("cholesky", "reduce_symmetric"):
+        getattr(_lapack if kernel == "cholesky" else _tridiagonal, kernel)(arguments[0])
+    else:
+        getattr(_lapack, kernel)(*arguments, None, centered=True)
+
+
+def given(kernel: str, n: int, p: int) -> tuple[Any, ...]:
+    """Return what a kernel is called with."""
+    rng = np.random.default_rng(0)
+    if n == 0:
+        return (np.asfortranarray(np.cov(rng.standard_normal((p, 2 * p)))),)
+    X, y = rng.standard_normal((n, p)), rng.standard_normal((n, 1))
+    start = np.asfortranarray(np.eye(p + 1))
+    return (start, Mean(float(n), np.zeros(p + 1), np.zeros(p + 1)), X, y)
+
+
+@contextmanager
+def without(tuning: Tuning) -> Iterator[None]:
+    """Switch a tuning off."""
+    before = getattr(tuning.module, tuning.constant)
+    off = (lambda A: _reference.EigenForm(*_reference.eigen(A))) if tuning.off is None else tuning.off
+    setattr(tuning.module, tuning.constant, off)
+    try:
+        yield
+    finally:
+        setattr(tuning.module, tuning.constant, before)
+
+
+def measured(number_of: int) -> float:
+    """Return the time without a tuning relative to the time with it."""
+    tuning = TUNINGS[number_of]
+    arguments = given(tuning.kernel, *tuning.size)
+
+    def on() -> float:
+        return clock(lambda: run(tuning.kernel, arguments))
+
+    def off() -> float:
+        with without(tuning):
+            return clock(lambda: run(tuning.kernel, arguments))
+
+    on(), off()
+    seconds = interleave({"on": on, "off": off}, PLAN)
+    return paired_ratio(seconds["off"], seconds["on"])
+
+
+def main() -> None:
+    """Print the table."""
+    rows = []
+    for index, tuning in enumerate(TUNINGS):
+        ratio = alone(THREADS, measured, index)
+        kept = "kept" if ratio >= WORTH else "NOT WORTH IT"
+        rows.append([tuning.what, f"{tuning.kernel} {tuning.size}", number(ratio), kept])
+    print("\n".join(table(["tuning", "shown by", "time without it", "verdict"], rows)))
+
+
+if __name__ == "__main__":
+    main()
