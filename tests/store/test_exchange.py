@@ -21,6 +21,7 @@ from ridgeway.errors import (
     StoreError,
 )
 from ridgeway.store import _exchange
+from ridgeway.store._digests import canonical
 
 FEATURES = ["a", "b"]
 
@@ -108,6 +109,23 @@ def test_what_is_no_export(made, tmp_path, monkeypatch):
     made.export(tmp_path / "m.safetensors")
     with pytest.raises(StoreError, match="exists already"):
         store.import_arrays(tmp_path / "m.safetensors", made.path)
+
+
+@pytest.mark.parametrize(
+    "change", [{"ledger": None}, {"ledger": [1]}, {"ledger": [["{}", "00", 1]]}, {"schemas": []}, {"schemas": [1]}]
+)
+def test_an_export_with_an_invalid_manifest(made, tmp_path, change):
+    """The digest is right: what a forger, or a bug, could write."""
+    made.export(tmp_path / "m.safetensors")
+    with safe_open(tmp_path / "m.safetensors", framework="numpy") as file:
+        manifest = canonical({**json.loads(file.metadata()["ridgeway"]), **change})
+        names = file.keys()
+        arrays = {name: file.get_tensor(name) for name in names}
+    notes = {"ridgeway": manifest.decode(), "digest": _exchange._digest(manifest, arrays)}
+    save_file(arrays, tmp_path / "other.safetensors", metadata=notes)
+    with pytest.raises(DamagedStoreError, match=r"invalid"):
+        store.import_arrays(tmp_path / "other.safetensors", tmp_path / "back.rw")
+    assert not (tmp_path / "back.rw").exists()
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow"])

@@ -2,14 +2,16 @@
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from ridgeway import store
 from ridgeway.errors import DamagedStoreError, StoreError, UncertainStoreError
-from ridgeway.store import _changes, _connection
+from ridgeway.store import _changes, _connection, _recovery
 
 X, Y = np.arange(12.0).reshape(6, 2) ** 2, np.arange(6.0)
 
@@ -85,3 +87,34 @@ def test_a_failed_write_is_undone_at_once(made):
         fail_halfway()
     assert made.path.read_bytes() == before
     assert not journal.exists()
+
+
+@pytest.mark.parametrize("outcome", ["made", "not made", "not made, damaged as before", "unknown"])
+def test_a_restoration_that_reports_an_error_is_examined(made, monkeypatch, outcome):
+    """The error may come after the point of no return; what is in the file decides."""
+    made.absorb("one", X, Y)
+    made.absorb("two", X + 1.0, Y)
+    damage = "UPDATE blocks SET data = x'' WHERE id >= (SELECT max(number) FROM generations) << 20"
+    if outcome.endswith("as before"):
+        damage = "UPDATE generations SET root = x'00' WHERE number = 3"
+    with closing(sqlite3.connect(made.path, isolation_level=None)) as connection:
+        connection.execute(damage)
+    before, real = made.path.read_bytes(), _recovery._restore
+
+    def failing(path, timeout, restored):
+        if outcome in ("made", "unknown"):
+            real(path, timeout, restored)
+        else:
+            restored.append(SimpleNamespace(root=b"of a copy"))
+        raise StoreError("reading or writing failed")
+
+    monkeypatch.setattr(_recovery, "_restore", failing)
+    if outcome == "made":
+        assert [record.task_id for record in store.restore_previous(made.path).history()] == ["one"]
+        return
+    if outcome == "unknown":
+        monkeypatch.setattr(_changes, "sync_folder", broken)
+    with pytest.raises(StoreError) as caught:
+        store.restore_previous(made.path)
+    assert isinstance(caught.value, UncertainStoreError) == (outcome == "unknown")
+    assert (made.path.read_bytes() == before) == (outcome != "unknown")

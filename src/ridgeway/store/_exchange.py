@@ -87,7 +87,9 @@ def imported(path: Path) -> Contents:
             ledger.put(Entry(FIRST, Record.from_bytes(stored.encode()), bytes.fromhex(columns)))
         contents = Contents([stored.encode() for stored in fields["schemas"]], ledger.changes, arrays)
         check_state(contents.schema, arrays, ledger.n_tasks, ledger.n_samples)
-    except (AttributeError, LookupError, TypeError) as error:
+    except StoreError:
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise DamagedStoreError(f"{path} has an invalid manifest. Export it again.") from error
     return contents
 
