@@ -1,6 +1,6 @@
 """The paper's five estimators, as scikit-learn regressors that learn task after task."""
 
-from ridgeway.estimators._base import ContinualRegressor
+from ridgeway.estimators._shell import ContinualRegressor
 from ridgeway.estimators._continual_ridge import ContinualRidge
 from ridgeway.estimators._early_stopping import EarlyStopping
 from ridgeway.estimators._generalized_ridge import GeneralizedRidge

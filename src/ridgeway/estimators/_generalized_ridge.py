@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ridgeway.data import check_tasks
 from ridgeway.errors import InvalidParameterError, InvalidStateError, MergeError, RemovalError
-from ridgeway.estimators._base import ContinualRegressor
+from ridgeway.estimators._shell import ContinualRegressor
 from ridgeway.information import KINDS, Information
 from ridgeway.weights import (
     Accumulated,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ridgeway.estimators._base import AnchoredRegressor
+from ridgeway.estimators._shell import AnchoredRegressor
 from ridgeway.weights import Zero
 
 

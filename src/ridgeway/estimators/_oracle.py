@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ridgeway.estimators._base import ContinualRegressor
+from ridgeway.estimators._shell import ContinualRegressor
 from ridgeway.information import AllRows
 from ridgeway.weights import Accumulated
 

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 def state_of(model: Any) -> Retained:
     """Return what a model remembers, or raise if it keeps no information about the past."""
-    if not isinstance(model, GeneralizedRidge):
+    if not hasattr(type(model), "information_"):
         raise InvalidParameterError(
             f"only a GeneralizedRidge keeps what is needed; got {type(model).__name__}. Learn the tasks with it."
         )
