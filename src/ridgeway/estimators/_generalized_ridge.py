@@ -23,8 +23,6 @@ from ridgeway.weights import (
     to_arrays,
 )
 
-Array = NDArray[np.float64]
-
 DEFAULT = Accumulated()
 
 

@@ -6,17 +6,15 @@ from operator import is_
 from typing import Any, Literal, Self, overload
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ridgeway._checks import flag
+from ridgeway._types import Array
 from ridgeway.data import Task, check_rows, check_tasks
 from ridgeway.errors import InferenceError, InvalidParameterError
 from ridgeway.information import SquareRoot
 from ridgeway.weights import Inferable, Origin, State, WeightPolicy
-
-Array = NDArray[np.float64]
 
 
 class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):

@@ -4,12 +4,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._types import Array
 from ridgeway.data import Task, check_values
 from ridgeway.linalg import Solution, pooled_factor, pooled_least_squares, pooled_means
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

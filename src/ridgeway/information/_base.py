@@ -8,13 +8,12 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._types import Array
 from ridgeway.data import LARGEST, Task, check_values
 from ridgeway.errors import InvalidDataError, MergeError, RemovalError
 from ridgeway.information._parts import put_together, taken_apart
 from ridgeway.kernels import Mean
 from ridgeway.linalg import Solution, empty_triangle
-
-Array = NDArray[np.float64]
 
 
 class Held(NamedTuple):

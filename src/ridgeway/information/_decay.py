@@ -4,12 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from ridgeway._types import Array
 from ridgeway.information._base import Information
 from ridgeway.information._evidence import Spectrum, learn_from
 from ridgeway.kernels import solve_triangular
 from ridgeway.linalg import cholesky_root
-
-Array = NDArray[np.float64]
 
 DECISIVE = 2.0 * np.log(100.0)
 """The gain in −2·log likelihood at which the past counts as different: odds of a hundred to one."""

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from ridgeway._types import Array
 from ridgeway.errors import InferenceError
 from ridgeway.information._base import Information
 from ridgeway.kernels import qr_update, svd
 from ridgeway.linalg import psd_root, tolerance
-
-Array = NDArray[np.float64]
 
 GRID = 80
 """Points at which a function of one penalty is tried before its best is refined."""

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._types import Array
 from ridgeway.data import dense
 from ridgeway.errors import InferenceError
 from ridgeway.information._base import Information
 from ridgeway.kernels import qr_update
 from ridgeway.linalg import RowSpace, psd_root, semidefinite_root
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

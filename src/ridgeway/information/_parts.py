@@ -4,11 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._types import Array
 from ridgeway.errors import InvalidStateError
-
-Array = NDArray[np.float64]
 
 WHOLE = ("n_features", "n_targets", "n_samples")
 NUMBERS = ("total_weight", "log_weight", "digits_lost")

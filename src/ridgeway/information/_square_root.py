@@ -6,6 +6,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._types import Array
 from ridgeway.data import Task
 from ridgeway.information._base import Held, Information, digits_at_stake, refuse_removal
 from ridgeway.kernels import Mean, factor_update, qr_update, triangular_factor
@@ -21,8 +22,6 @@ from ridgeway.linalg import (
     tolerance,
     triangle_growth,
 )
-
-Array = NDArray[np.float64]
 
 WEAKEST, STRONGEST = 1e-8, 1e4
 """A prior is stacked on the factor if it lies between these multiples of each column's squares."""

@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from ridgeway._types import Array
 from ridgeway.errors import InferenceError
 from ridgeway.information._base import Information
 from ridgeway.information._evidence import WIDE, LearnedPrior, Spectrum, learn_from
 from ridgeway.kernels import qr_update, solve_triangular
 from ridgeway.linalg import empty_triangle
-
-Array = NDArray[np.float64]
 
 MOST_STEPS = 10_000
 

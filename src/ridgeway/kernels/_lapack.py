@@ -5,10 +5,10 @@ from contextlib import nullcontext
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dpocon, dpotrf, dpotrs, dtrcon
 from scipy.linalg.lapack import dtrtrs as small_dtrtrs
 
+from ridgeway._types import Array
 from ridgeway.kernels import _reference as plain
 from ridgeway.kernels import _tall
 from ridgeway.kernels._means import Mean, about_own_mean
@@ -16,8 +16,6 @@ from ridgeway.kernels._reference import Updated
 from ridgeway.kernels._routines import dsyrk, dtpmqrt, dtpqrt, dtrtrs
 from ridgeway.kernels._tall import TaskRows, condensed, n_blocks
 from ridgeway.kernels._threads import FEW, ONE_THREAD, WIDE, few_threads, in_parallel, threads_for
-
-Array = NDArray[np.float64]
 
 ONE_PASS = 2**14
 """Numbers of a task above which one pass over the rows is faster than three."""

@@ -3,11 +3,9 @@
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._types import Array
 from ridgeway.data import dense
-
-Array = NDArray[np.float64]
 
 
 class Mean(NamedTuple):

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from ridgeway._types import Array
 from ridgeway.data import dense
 from ridgeway.kernels._means import Mean
-
-Array = NDArray[np.float64]
 
 
 class Updated(NamedTuple):

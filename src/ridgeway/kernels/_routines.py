@@ -9,11 +9,10 @@ import ctypes
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import LowLevelCallable
 from scipy.linalg import cython_blas, cython_lapack
 
-Array = NDArray[np.float64]
+from ridgeway._types import Array
 
 
 def _routine(module: Any, name: str) -> Any:

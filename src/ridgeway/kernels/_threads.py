@@ -10,11 +10,11 @@ from threading import Lock, Thread, local
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ridgeway._types import Array
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Array = NDArray[np.float64]
 
 WIDE = 512
 """With fewer columns than this, one BLAS thread is as fast as several, and much faster on a busy machine."""

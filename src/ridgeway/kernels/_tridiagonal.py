@@ -3,15 +3,13 @@
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh_tridiagonal
 from scipy.linalg.blas import dsbmv
 from scipy.linalg.lapack import dormqr, dptsv, dptsvx, dstebz, dsytrd
 
+from ridgeway._types import Array
 from ridgeway.kernels._reference import Reduced
 from ridgeway.kernels._threads import threads_for
-
-Array = NDArray[np.float64]
 
 BLOCK = 32
 """Columns that LAPACK may take at a time, which sets the size of its workspace."""

@@ -3,14 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway._checks import LARGEST
+from ridgeway._types import Array
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg._definite import asymmetry, is_definite, smallest_eigenvalue
 from ridgeway.linalg._rank import tolerance
-
-Array = NDArray[np.float64]
 
 
 def checked_semidefinite(matrix: Any, size: int, name: str) -> Array:

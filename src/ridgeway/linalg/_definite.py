@@ -1,12 +1,10 @@
 """Checks on symmetric matrices."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway import kernels
+from ridgeway._types import Array
 from ridgeway.linalg._rank import tolerance
-
-Array = NDArray[np.float64]
 
 
 def asymmetry(matrix: Array) -> float:

@@ -1,12 +1,10 @@
 """Roots, inverses and gains of dense matrices: what exact risks are made of."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway import kernels
+from ridgeway._types import Array
 from ridgeway.linalg._rank import EPS, numerical_rank, solve_triangle, tolerance
-
-Array = NDArray[np.float64]
 
 
 def semidefinite_eigen(matrix: Array) -> tuple[Array, Array]:

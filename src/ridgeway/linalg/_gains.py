@@ -3,15 +3,13 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway import kernels
+from ridgeway._types import Array
 from ridgeway.linalg._dense import minimum_norm_gain, semidefinite_root
 from ridgeway.linalg._rank import Solution
 from ridgeway.linalg._rows import Rows
 from ridgeway.linalg._steps import ridge_step, weighted_step
-
-Array = NDArray[np.float64]
 
 
 def penalized_change(rows: Rows, coef: Array, weight: float | Array) -> Solution:

@@ -1,9 +1,9 @@
 """Least squares under a quadratic penalty, however weak or strong it is beside the data."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway import kernels
+from ridgeway._types import Array
 from ridgeway.linalg._rank import (
     Solution,
     column_norms,
@@ -13,8 +13,6 @@ from ridgeway.linalg._rank import (
     without_rounding,
 )
 from ridgeway.linalg._triangle import empty_triangle
-
-Array = NDArray[np.float64]
 
 TINY = 1e-8
 """If a penalty is below this share of a column's squares, rounding may show in the answer."""

@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway import kernels
+from ridgeway._types import Array
 from ridgeway.data import Task
 from ridgeway.linalg._rank import Solution, equilibrate, least_norm, numerical_rank
 
-Array = NDArray[np.float64]
 CHUNK_ROWS = 4096
 
 

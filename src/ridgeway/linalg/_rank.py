@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway import kernels
+from ridgeway._types import Array
 
-Array = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
 PLAIN = 1e-10
 """A system whose least singular value or eigenvalue is known to exceed this share of the largest needs no estimate."""

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway import kernels
+from ridgeway._types import Array
 from ridgeway.linalg._rank import column_norms, equilibrate, numerical_rank
-
-Array = NDArray[np.float64]
 
 ESTIMABLE = 1e-7
 """The share of a functional that may lie outside of the row space, because of rounding, if it is estimable."""

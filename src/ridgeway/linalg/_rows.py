@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway import kernels
+from ridgeway._types import Array
 from ridgeway.data import Task, dense, is_sparse
-
-Array = NDArray[np.float64]
 
 BLOCK_ROWS = 1024
 STRIP = 256

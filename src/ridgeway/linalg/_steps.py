@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ridgeway import kernels
+from ridgeway._types import Array
 from ridgeway.linalg._penalized import TINY, least_root, solve_penalized
 from ridgeway.linalg._rank import (
     Solution,
@@ -26,8 +26,6 @@ from ridgeway.linalg._rank import (
 )
 from ridgeway.linalg._rows import Rows
 from ridgeway.linalg._triangle import add_rows, empty_triangle, psd_root
-
-Array = NDArray[np.float64]
 
 
 def minimum_norm_step(rows: Rows, coef: Array) -> Solution:

@@ -7,12 +7,10 @@ the residual block R_y as well.
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway import kernels
+from ridgeway._types import Array
 from ridgeway.linalg._dense import semidefinite_root
-
-Array = NDArray[np.float64]
 
 
 def empty_triangle(width: int) -> Array:

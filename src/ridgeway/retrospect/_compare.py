@@ -4,17 +4,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import fdtrc
 
+from ridgeway._types import Array
 from ridgeway.data import Task, check_tasks, dense
 from ridgeway.errors import InferenceError
 from ridgeway.information import Inference, SquareRoot, evidence_decay
 from ridgeway.linalg import column_complement, svd_economic
 from ridgeway.retrospect._model import feature_names, inference_of, per_target, state_of
 from ridgeway.weights import Retained
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

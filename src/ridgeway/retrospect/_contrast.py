@@ -4,16 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import fdtrc, stdtrit
 
+from ridgeway._types import Array
 from ridgeway.data import check_rows, dense
 from ridgeway.errors import InferenceError, InvalidParameterError
 from ridgeway.kernels import triangular_factor
 from ridgeway.linalg import RowSpace
 from ridgeway.retrospect._model import checked_level, inference_of, per_target, state_of
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import fraction
+from ridgeway._types import Array
 from ridgeway.errors import FeatureMismatchError, InferenceError, InvalidParameterError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.information import Inference, Information
 from ridgeway.weights import Inferable, Informed, Retained
-
-Array = NDArray[np.float64]
 
 
 def state_of(model: Any) -> Retained:

@@ -4,12 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._types import Array
 from ridgeway.errors import InvalidParameterError
 from ridgeway.retrospect._model import is_number, per_target, state_of
-
-Array = NDArray[np.float64]
 
 TIGHT, MOST_STEPS = 1e-10, 100_000
 """The gap of the dual, relative to the squares of the targets, at which the solver stops; and its most steps."""

@@ -12,8 +12,6 @@ from ridgeway.estimators import GeneralizedRidge
 from ridgeway.information import LearnedPrior, learn_by_gcv, learn_directions, learn_groups, learn_penalty
 from ridgeway.retrospect._model import per_target, positions, state_of, whole_information
 
-Array = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
 class Prior:

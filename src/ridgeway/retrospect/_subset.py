@@ -12,8 +12,6 @@ from ridgeway.estimators import GeneralizedRidge
 from ridgeway.information import Inference, Information
 from ridgeway.retrospect._model import feature_names, per_target, positions, state_of
 
-Array = NDArray[np.float64]
-
 
 def submodel(model: GeneralizedRidge, features: Any) -> GeneralizedRidge:
     """Return the model that learned only some of the features, in the order given, as if refitted on all the rows.

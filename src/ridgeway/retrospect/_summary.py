@@ -4,16 +4,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from ridgeway._optional import require
+from ridgeway._types import Array
 from ridgeway.retrospect._model import checked_level, feature_names, inference_of, per_target, state_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Array = NDArray[np.float64]
 COLUMNS = ("coef", "standard_error", "t", "p_value", "lower", "upper")
 
 

@@ -4,15 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._types import Array
 from ridgeway.data import Task
 from ridgeway.weights._penalties import FullInformation
 from ridgeway.weights._policy import WeightPolicy
 from ridgeway.weights._settings import checked_decay, checked_prior
 from ridgeway.weights._states import Adaptive, Fading, Origin, Pooled, Retained, changed
-
-Array = NDArray[np.float64]
 
 
 class Accumulated(WeightPolicy):

@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway._checks import positive, scheduled, whole
+from ridgeway._types import Array
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import (
     Rows,
@@ -19,7 +19,6 @@ from ridgeway.linalg import (
 )
 from ridgeway.weights._policy import DesignPolicy
 
-Array = NDArray[np.float64]
 Rate = float | Array | None
 
 STEPS_PER_SIDE = 16

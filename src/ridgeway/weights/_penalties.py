@@ -3,14 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway._checks import nonnegative, scheduled
+from ridgeway._types import Array
 from ridgeway.linalg import Rows, checked_semidefinite, joined_root, psd_root, root_gain
 from ridgeway.weights._policy import DesignPolicy, PenaltyPolicy
 from ridgeway.weights._settings import checked_decay, checked_prior
-
-Array = NDArray[np.float64]
 
 
 class Zero(PenaltyPolicy):

@@ -4,16 +4,14 @@ from abc import ABC, abstractmethod
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from ridgeway._checks import finite, nonnegative, nonnegative_array
+from ridgeway._types import Array
 from ridgeway.data import Task, check_values
 from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.linalg import Rows, Solution, checked_semidefinite, penalized_change, penalty_gain
 from ridgeway.weights._states import Anchored, Answer, Origin, changed
-
-Array = NDArray[np.float64]
 
 
 class WeightPolicy(BaseEstimator, ABC):

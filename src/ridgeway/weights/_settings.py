@@ -3,13 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway._checks import nonnegative
+from ridgeway._types import Array
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import checked_semidefinite
-
-Array = NDArray[np.float64]
 
 
 def checked_prior(prior: Any, n_features: int) -> Array:

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._types import Array
 from ridgeway.data import Task
 from ridgeway.errors import (
     InferenceError,
@@ -19,8 +19,6 @@ from ridgeway.errors import (
 )
 from ridgeway.information import Inference, Information, SquareRoot, Stacked, evidence_decay, learn_penalty
 from ridgeway.linalg import EPS
-
-Array = NDArray[np.float64]
 
 MOST_GROWTH = 1e-4 / EPS
 """If rounding errors may have grown more than this, fewer than four digits are correct."""
