@@ -43,7 +43,8 @@ def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
 def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
     """Return the state that `to_arrays` wrote, checked, or raise `InvalidStateError`."""
     header = _header(arrays)
-    known = (header.get("information") in KINDS, header.get("state") in STATES, header.get("prior") in PRIORS)
+    names = {"information": list(KINDS), "state": list(STATES), "prior": ["given", "evidence"]}
+    known = [header.get(field) in choices for field, choices in names.items()]
     if not all(known) or type(header.get("single_target")) is not bool:
         raise InvalidStateError("the header of a state names something unknown. Read an intact copy, or upgrade.")
     information = KINDS[header["information"]].from_parts(header, arrays)
@@ -63,9 +64,6 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
     return kind(origin, n_tasks, information, prior, *settings)
 
 
-PRIORS = ("given", "evidence")
-
-
 def policy_of(state: Retained) -> Accumulated:
     """Return the policy that goes on from a state."""
     prior = "evidence" if state.prior is None else state.prior
@@ -76,7 +74,7 @@ def policy_of(state: Retained) -> Accumulated:
 
 def _header(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     try:
-        header = json.loads(np.asarray(arrays["header"], dtype=np.uint8).tobytes())
+        header = json.loads(np.asarray(arrays["header"]).tobytes())
         version = header["version"]
     except (KeyError, ValueError, TypeError, RecursionError, IndexError):
         raise InvalidStateError("the arrays are not those of a state. Pass all that to_arrays() returned.") from None
