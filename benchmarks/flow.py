@@ -44,11 +44,6 @@ class Bar:
 
 
 BARS = {
-    "partial_fit": Bar(66, 15, 1),
-    "coef_": Bar(23, 7),
-    "store": Bar(120, 22),
-}
-TARGETS = {
     "partial_fit": Bar(30, 10),
     "coef_": Bar(14, 6),
     "store": Bar(120, 22),
@@ -213,11 +208,11 @@ def _absorbing(folder: Path, *tasks: Any) -> Callable[[], object]:
 def main() -> None:
     """Print the table, then each walk."""
     found = walks(layer_order())
-    heading = ["", "functions", "bar", "target", "files", "bar", "target", "steps up", "bar", "changes of file"]
+    heading = ["", "functions", "bar", "files", "bar", "steps up", "bar", "changes of file"]
     rows = []
     for name, walk in found.items():
-        bar, target = BARS[name], TARGETS[name]
-        counts = (len(walk.functions), bar.functions, target.functions, len(walk.files), bar.files, target.files)
+        bar = BARS[name]
+        counts = (len(walk.functions), bar.functions, len(walk.files), bar.files)
         rows.append([name, *map(str, (*counts, len(walk.steps_up), bar.steps_up, walk.changes))])
     print("\n".join(table(heading, rows)))
     for name, walk in found.items():

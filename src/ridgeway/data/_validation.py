@@ -39,7 +39,21 @@ def check_tasks(
     if sample_weight is None and labels is None and _is_plain(estimator, X, y, first=first):
         n, p = X.shape
         columns = y.reshape(n, -1).astype(np.float64, copy=False)
-        return [Task(X, columns, None, None, y.ndim == 1, False, n, p, columns.shape[1], float(n), 0.0)]
+        return [
+            Task(
+                X=X,
+                y=columns,
+                sample_weight=None,
+                feature_names=None,
+                single_target=y.ndim == 1,
+                is_finite=False,
+                n_samples=n,
+                n_features=p,
+                n_targets=columns.shape[1],
+                total_weight=float(n),
+                log_weight=0.0,
+            )
+        ]
     _refuse_shuffled_index(X, labels, "tasks")
     X, y, names = _check_table(estimator, X, y, sample_weight, first=first)
     single_target = y.ndim == 1

@@ -40,7 +40,8 @@ class AllRows:
     def add(self, task: Task) -> "AllRows":
         """Keep a copy of a task's rows: the caller may reuse the arrays."""
         check_values(task)
-        kept = replace(task, X=task.X.copy(), y=task.y.copy())
+        weight = None if task.sample_weight is None else task.sample_weight.copy()
+        kept = replace(task, X=task.X.copy(), y=task.y.copy(), sample_weight=weight)
         return replace(self, tasks=(*self.tasks, kept))
 
     def stacked(self, prior: Array, start: Array) -> None:

@@ -258,8 +258,8 @@ class Information(ABC):
         """Return the matrix with every row's weight multiplied by `factor`."""
 
     @abstractmethod
-    def _solve(self, prior: Array, start: Array, origin: Array, size: int, offset: Array) -> Solution:
-        """Return the difference from `origin` that solves the system, the prior being about `start`."""
+    def _solve(self, prior: Array, start: Array, about: Array, size: int, offset: Array) -> Solution:
+        """Return the difference from `about` that solves the system, the prior being about `start`."""
 
 
 def digits_at_stake(before: Array, after: Array, n_features: int, kept: float = 1.0) -> float:

@@ -102,11 +102,11 @@ class Moments(Information):
     def _scaled(self, factor: float) -> Array:
         return np.asarray(self.matrix * factor)
 
-    def _solve(self, prior: Array, start: Array, origin: Array, size: int, offset: Array) -> Solution:
+    def _solve(self, prior: Array, start: Array, about: Array, size: int, offset: Array) -> Solution:
         p = self.n_features
         S, right = np.hsplit(self.matrix[:p], [p])
-        if origin.any():
-            right = right - mirrored(S) @ origin
+        if about.any():
+            right = right - mirrored(S) @ about
         if prior.ndim == 1:
-            return solve_moments(S, right + prior[:, None] * (start - origin), size=size, offset=offset, prior=prior)
-        return solve_moments(S + np.triu(prior), right + prior @ (start - origin), size=size, offset=offset)
+            return solve_moments(S, right + prior[:, None] * (start - about), size=size, offset=offset, prior=prior)
+        return solve_moments(S + np.triu(prior), right + prior @ (start - about), size=size, offset=offset)

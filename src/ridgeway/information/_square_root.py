@@ -132,10 +132,10 @@ class SquareRoot(Information):
     def _scaled(self, factor: float) -> Array:
         return np.asarray(self.matrix * np.sqrt(factor))
 
-    def _solve(self, prior: Array, start: Array, origin: Array, size: int, offset: Array) -> Solution:
+    def _solve(self, prior: Array, start: Array, about: Array, size: int, offset: Array) -> Solution:
         p = self.n_features
         R, z = np.hsplit(self.matrix[:p], [p])
-        rhs = z - R @ origin if origin.any() else z
+        rhs = z - R @ about if about.any() else z
         if prior.any():
-            return solve_penalized(R, rhs, psd_root(prior), start - origin, size=size, offset=offset)
+            return solve_penalized(R, rhs, psd_root(prior), start - about, size=size, offset=offset)
         return solve_triangle(R, rhs, size=size, offset=offset)

@@ -41,12 +41,12 @@ def solve_penalized(
         root = root * (least_root(norms) / strongest)
     weak = np.square(column_norms(root)) <= TINY * np.square(norms)
     if not weak.any() or plainly_regular(R, offset=offset):
-        factor, right = _stacked(root, root @ start, np.hstack([R, rhs]), triangular=True)
+        factor, right = _with_root_on_top(root, root @ start, np.hstack([R, rhs]), triangular=True)
         return solve_triangle(factor, right, size=size, offset=offset)
     rows, right = without_rounding(R, rhs, offset=offset)
     if plainly_regular(root):
         return _dual(rows, right, root, start)
-    factor, right = _stacked(root, root @ start, np.hstack([rows, right]), triangular=False)
+    factor, right = _with_root_on_top(root, root @ start, np.hstack([rows, right]), triangular=False)
     return solve_triangle(factor, right, size=size, offset=offset)
 
 
@@ -55,7 +55,7 @@ def least_root(norms: Array) -> float:
     return NEGLIGIBLE * float(norms[norms > 0.0].min(initial=np.inf)) if norms.any() else 0.0
 
 
-def _stacked(root: Array, root_rhs: Array, rows: Array, *, triangular: bool) -> tuple[Array, Array]:
+def _with_root_on_top(root: Array, root_rhs: Array, rows: Array, *, triangular: bool) -> tuple[Array, Array]:
     """Return factor and right-hand side of the two systems: the root on top, so that a strong one costs no digits."""
     p, k = root_rhs.shape
     top = empty_triangle(p + k)

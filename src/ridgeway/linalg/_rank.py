@@ -140,7 +140,7 @@ def solve_moments(
     eigendecomposition otherwise. The growth of rounding errors is squared too.
     """
     p = len(rhs)
-    squares = S.diagonal() + prior
+    squares = S.diagonal() + prior  # scaled by these, S + diag(prior) has a unit diagonal
     scale, spread = equilibrate(np.sqrt(squares), offset)
     live = scale > 0.0
     divisor = np.where(live, scale, np.inf)
