@@ -158,7 +158,9 @@ def _multiply(S: Array, rows: Array) -> None:
 
 
 def _products_of(block: Array) -> Array:
-    return np.asarray(np.dot(block.T, block))  # `dot` always releases Python's lock, `@` does not
+    S = np.zeros((block.shape[1],) * 2, order="F")
+    dsyrk(1.0, block, S)  # it releases Python's lock, which `@` does not, and copies nothing, which `dot` does
+    return S
 
 
 def _factor_of(block: Array) -> Array:
