@@ -5,15 +5,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ridgeway._checks import LARGEST
+from ridgeway._checks import LARGEST, Array
 from ridgeway.catalogue._method import Family, Method
 from ridgeway.errors import InvalidParameterError
-
-__all__ = ["BUILTIN", "COMPARED", "SGD_STEPS"]
-
-Array = NDArray[np.float64]
 
 SGD_STEPS = 2000
 """SGDRegressor passes over a task as often as it takes to make this many steps, at least once."""

@@ -5,13 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.research.simulation._results import Results
-
-__all__ = ["CLAIMS", "RULES", "Evidence", "ExperimentClaim", "Finding", "Outcome", "rule_rows", "said"]
-
-Array = NDArray[np.float64]
 
 RULES = ("crr:0.01", "crr:0.1", "crr:1", "crr:10", "crr:t-1", "crr:best", "crr:trace", "crr:max", "crr:task-max")
 """The choices of λ_t that are tried, since the paper does not give its own."""

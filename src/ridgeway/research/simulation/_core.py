@@ -5,16 +5,13 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.research.simulation._draws import REPETITION, Draws
 from ridgeway.research.simulation._forms import Filter, Form, PolicyCourse, PolicyMethod, PooledMethod, Update
 from ridgeway.research.simulation._setting import Setting
 from ridgeway.research.simulation._shared_task import Past, SharedTask
 
-__all__ = ["RepetitionErrors", "drawn_repetition", "exact_repetition", "updated_moment"]
-
-Array = NDArray[np.float64]
 Forms = Sequence[Form]
 M = TypeVar("M", bound=Form)
 

@@ -16,15 +16,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway._files import TEMPORARY, atomic_file
 from ridgeway.errors import RunFolderError
 from ridgeway.research.simulation._results import TABLE, Description, Results
-
-__all__ = ["Part", "RunFolder"]
-
-Array = NDArray[np.float64]
 
 DESCRIPTION, PARTS = "run.json", "parts"
 

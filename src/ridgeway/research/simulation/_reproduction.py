@@ -23,8 +23,6 @@ from ridgeway.research.simulation._results import Results
 from ridgeway.research.simulation._runner import EXPECTED_DESIGNS, expectation, run
 from ridgeway.research.simulation._setting import Setting
 
-__all__ = ["REPRODUCED", "reproduce"]
-
 REPRODUCED = ("mn", *RULES, "gr", "gr:optimal", "gr:diagonal", "es", "oracle")
 """The methods that `reproduce` runs."""
 SHOWN = ("mn", "crr:1", "crr:best", "crr:max", "gr", "oracle")

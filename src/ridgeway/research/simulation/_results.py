@@ -9,14 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway._files import atomic_file
 from ridgeway._optional import require
 from ridgeway.errors import InvalidDataError
 from ridgeway.research.simulation._setting import Setting
-
-__all__ = ["Description", "Results"]
-
-Array = NDArray[np.float64]
 
 TABLE, DIRECTIONS = "results.parquet", "directions.parquet"
 KEY = b"ridgeway"

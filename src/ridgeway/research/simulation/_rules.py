@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.catalogue import Method, register, resolve
 from ridgeway.errors import InvalidParameterError
 from ridgeway.kernels import eigen
@@ -17,9 +17,6 @@ from ridgeway.research.simulation._forms import Applied, Filter, Form, PolicyMet
 from ridgeway.research.simulation._setting import Setting
 from ridgeway.research.simulation._shared_task import SharedTask
 
-__all__ = ["BEST", "forms_of"]
-
-Array = NDArray[np.float64]
 Penalty = Callable[[SharedTask, float], float]
 
 MATCHED_STEPS = 10

@@ -26,8 +26,6 @@ from ridgeway.research.simulation._results import Description, Results
 from ridgeway.research.simulation._rules import BEST, forms_of
 from ridgeway.research.simulation._setting import Setting
 
-__all__ = ["EXPECTED_DESIGNS", "expectation", "run"]
-
 BATCH = 2
 """Repetitions per batch. Batch k has the repetitions 2k and 2k + 1, whichever worker runs it."""
 

@@ -7,15 +7,11 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ridgeway._checks import flag, nonnegative, one_of, whole
+from ridgeway._checks import Array, flag, nonnegative, one_of, whole
 from ridgeway.errors import InvalidParameterError
 from ridgeway.research.simulation import _setting_checks as checks
-
-__all__ = ["Setting"]
-
-Array = NDArray[np.float64]
 
 SHIFTS = ("none", "paper")
 

@@ -4,14 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ridgeway._checks import finite, nonnegative, real_array, whole
+from ridgeway._checks import Array, finite, nonnegative, real_array, whole
 from ridgeway.data import is_number
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import checked_semidefinite
-
-Array = NDArray[np.float64]
 
 MOST_NUMBERS = 10**9
 """Above this many numbers per task, a setting is taken for a typing error."""

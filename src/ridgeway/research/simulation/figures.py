@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway._files import atomic_file
 from ridgeway._optional import require
 from ridgeway.errors import InvalidDataError
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Panel", "draw_directions", "draw_errors", "draw_forgetting", "draw_panels", "save"]
 
-Array = NDArray[np.float64]
 
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE = (
     "#000000", "#E69F00", "#56B4E9", "#009E73", "#B8A800", "#0072B2", "#D55E00", "#CC79A7",

@@ -3,17 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ridgeway._checks import finite, nonnegative_array, positive, shaped
+from ridgeway._checks import Array, finite, nonnegative_array, positive, shaped
 from ridgeway.errors import InvalidParameterError
 from ridgeway.research.theory._approximation import ApproximationConstant, smallest_constants
 from ridgeway.research.theory._directions import updated_errors
 from ridgeway.research.theory._equivalence import equivalent_rates, step_counts
-
-__all__ = ["CommutingProblem"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, init=False)

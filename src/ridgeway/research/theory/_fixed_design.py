@@ -4,20 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ridgeway._checks import finite, nonnegative_array, positive, real_array, shaped
+from ridgeway._checks import Array, finite, nonnegative_array, positive, real_array, shaped
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import checked_semidefinite, semidefinite_root
 from ridgeway.research.theory._designs import design_matrices
 from ridgeway.research.theory._optimal import best_gains, best_isotropic_penalties, best_weight_matrices
 from ridgeway.research.theory._policy_gains import WeightMatrices, gains_from_weights
 from ridgeway.research.theory._propagation import ErrorMoments, ExpectedError, propagate
-
-__all__ = ["FixedDesignProblem"]
-
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, init=False)

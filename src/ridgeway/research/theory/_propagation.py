@@ -4,11 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["ErrorMoments", "ExpectedError", "propagate"]
-
-Array = NDArray[np.float64]
+from ridgeway._checks import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,17 +6,14 @@ from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.research.theory import CommutingProblem
 from ridgeway.research.verify._cases import Case, cases
 from ridgeway.research.verify._exact import Matrix, exact, relative
 from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
 from ridgeway.research.verify._statement import Claim, Search, Statement
 
-__all__ = ["STATEMENTS"]
-
-Array = NDArray[np.float64]
 Recursion = Callable[[Fraction, Fraction, Fraction, Fraction], Fraction]
 """(γ, λ, error before, σ²/n) → error after."""
 Penalties = Callable[[Case, int, Matrix], Matrix]

@@ -5,14 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
 from ridgeway.research.verify._statement import Claim, Search, Statement
-
-__all__ = ["STATEMENTS", "at_the_edge", "room"]
-
-Array = NDArray[np.float64]
 
 ROUNDING = 1 + 1e-9
 

@@ -7,14 +7,10 @@ from functools import cached_property
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.research.verify._exact import Matrix, diagonal, exact, identity, second_moments
 from ridgeway.research.verify._statement import Search
-
-__all__ = ["Case", "cases", "gaussian_designs", "reflection"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,8 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.estimators import EarlyStopping, GeneralizedRidge
 from ridgeway.linalg import semidefinite_eigen
 from ridgeway.research.theory import (
@@ -21,9 +21,6 @@ from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
 from ridgeway.research.verify._statement import Claim, Search, Statement
 from ridgeway.weights import Explicit
 
-__all__ = ["STATEMENTS"]
-
-Array = NDArray[np.float64]
 Equivalence = Callable[[Fraction, Fraction, int], Fraction]
 """(γ, s, m) → λ."""
 WeightMatrix = Callable[[Array, Array, int], Array]

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Matrix", "diagonal", "exact", "identity", "next_moment", "relative", "second_moments", "solve"]
-
 Matrix = NDArray[np.object_]
 """An array of `Fraction`; +, *, @ and .T work as for numbers."""
 

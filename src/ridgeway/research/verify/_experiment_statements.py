@@ -4,17 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.kernels import svd
 from ridgeway.research.theory import FixedDesignProblem
 from ridgeway.research.verify._findings import Trial, Verdict
 from ridgeway.research.verify._statement import Claim, Search, Statement
 from ridgeway.weights import Accumulated, Designed, Isotropic, Zero
 
-__all__ = ["STATEMENTS", "experiment"]
-
-Array = NDArray[np.float64]
 Schedule = Callable[[FixedDesignProblem], Array | Designed]
 """The weights of a method in a problem."""
 

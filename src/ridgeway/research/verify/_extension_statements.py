@@ -11,8 +11,6 @@ from ridgeway.research.verify._exact import Matrix, diagonal, exact, identity, n
 from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
 from ridgeway.research.verify._statement import Claim, Search, Statement
 
-__all__ = ["STATEMENTS"]
-
 Penalty = Callable[[Fraction, int, Fraction], Fraction]
 """(σ², n_t, the error before in the direction) → λ."""
 Strict = Callable[[Matrix, Matrix], bool]

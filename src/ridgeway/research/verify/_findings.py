@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["StatementResult", "Trial", "Verdict", "WorstCase", "judge"]
-
 
 class Verdict(StrEnum):
     """The verdict on a statement."""

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.kernels import svd
 from ridgeway.linalg import EPS
 from ridgeway.research.theory import FixedDesignProblem
@@ -13,9 +13,6 @@ from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
 from ridgeway.research.verify._statement import Claim, Search, Statement
 from ridgeway.weights import Zero
 
-__all__ = ["STATEMENTS"]
-
-Array = NDArray[np.float64]
 Bound = Callable[[float, int, Array], float]
 """(σ², n_t, the positive eigenvalues of Σ_t) → the least error after task t."""
 

@@ -14,8 +14,6 @@ from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
 from ridgeway.research.verify._statement import Claim, Search, Statement
 from ridgeway.weights import Accumulated, WeightPolicy
 
-__all__ = ["STATEMENTS"]
-
 Weights = Callable[[Sequence[Matrix], int], Matrix]
 """(designs, task from 0) → H_t."""
 Rows = list[tuple[Matrix, Matrix]]

@@ -13,8 +13,6 @@ from ridgeway.research.verify._exact import exact
 from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
 from ridgeway.research.verify._statement import Claim, Search, Statement
 
-__all__ = ["STATEMENTS"]
-
 Gap = Callable[[float, float, float], float]
 """(n_1, n_2, ε) → inf over the penalties of 𝓛(CRR)/𝓛(GR)."""
 Limit = Callable[[float, float, float], float]

@@ -19,8 +19,6 @@ from ridgeway.research.verify import (
 from ridgeway.research.verify._findings import StatementResult
 from ridgeway.research.verify._statement import BUDGETS, Statement
 
-__all__ = ["STATEMENTS", "select", "verify"]
-
 _GROUPS = (
     _minimum_norm_statements,
     _ridge_statements,

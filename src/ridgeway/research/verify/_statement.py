@@ -10,8 +10,6 @@ import numpy as np
 
 from ridgeway.research.verify._findings import StatementResult, Trial, Verdict, judge
 
-__all__ = ["BUDGETS", "Claim", "Search", "Statement"]
-
 F = TypeVar("F")
 
 BUDGETS = ("quick", "full")
