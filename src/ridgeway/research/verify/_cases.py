@@ -12,6 +12,9 @@ from ridgeway._checks import Array
 from ridgeway.research.verify._exact import Matrix, diagonal, exact, identity, second_moments
 from ridgeway.research.verify._statement import Search
 
+OTHER_FACTORS = exact([Fraction(1, 50), Fraction(1, 2), Fraction(99, 100), Fraction(101, 100), 2, 50])
+"""How much smaller or larger the penalties are that a minimiser is compared with."""
+
 
 @dataclass(frozen=True, eq=False)
 class Case:

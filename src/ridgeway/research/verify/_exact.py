@@ -71,6 +71,11 @@ def next_moment(moment: Matrix, design: Matrix, weight: Matrix, noise_variance: 
     return np.asarray(kept @ moment @ kept.T + noise_variance * (gain @ gain.T))
 
 
+def largest_difference(ones: Iterable[Fraction], twos: Iterable[Fraction]) -> float:
+    """Return the largest `relative` difference of two sequences."""
+    return max(relative(one, two) for one, two in zip(ones, twos, strict=True))
+
+
 def relative(one: Fraction, two: Fraction) -> float:
     """Return |one − two| relative to the larger of both; 0 only if they are equal."""
     return 0.0 if one == two else float(abs(one - two) / max(abs(one), abs(two)))
