@@ -101,12 +101,8 @@ def covariances(value: Any, n_tasks: int, n_features: int) -> Array | None:
     if array.ndim == 2 and array.min() < 0.0:
         raise InvalidParameterError(f"covariance has a negative variance, {array.min():g}. Pass variances ≥ 0.")
     if array.ndim == 3:
-        array = np.stack(
-            [
-                checked_semidefinite(matrix, p, f"covariance {t}" if len(array) > 1 else "the covariance")
-                for t, matrix in enumerate(array, start=1)
-            ]
-        )
+        names = [f"covariance {t}" for t in range(1, len(array) + 1)] if len(array) > 1 else ["the covariance"]
+        array = np.stack([checked_semidefinite(matrix, p, name) for matrix, name in zip(array, names, strict=True)])
         array.setflags(write=False)
     return array
 

@@ -20,13 +20,7 @@ from numpy.typing import ArrayLike
 from ridgeway._checks import Array, finite, nonnegative_array, real_array
 from ridgeway.errors import InvalidParameterError
 from ridgeway.kernels import solve_triangular
-from ridgeway.linalg import (
-    checked_definite,
-    checked_semidefinite,
-    cholesky_root,
-    semidefinite_eigen,
-    tolerance,
-)
+from ridgeway.linalg import checked_definite, checked_semidefinite, cholesky_root, semidefinite_eigen, tolerance
 
 
 def penalties_from_early_stopping(eigenvalues: ArrayLike, learning_rates: ArrayLike, n_steps: ArrayLike) -> Array:

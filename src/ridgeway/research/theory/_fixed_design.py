@@ -58,11 +58,9 @@ class FixedDesignProblem:
         task_coefs: ArrayLike | None = None,
     ) -> None:
         matrices = design_matrices(designs)
-        n_features = matrices[0].shape[1]
-        object.__setattr__(self, "designs", matrices)
-        object.__setattr__(self, "noise_variance", positive(noise_variance, "noise_variance"))
-        object.__setattr__(self, "signal", _checked_signal(signal, n_features))
-        object.__setattr__(self, "task_coefs", self._checked_task_coefs(task_coefs))
+        noise = positive(noise_variance, "noise_variance")
+        vars(self).update(designs=matrices, noise_variance=noise, signal=_checked_signal(signal, matrices[0].shape[1]))
+        vars(self).update(task_coefs=self._checked_task_coefs(task_coefs))
 
     def expected_error(self, weights: WeightMatrices) -> ExpectedError:
         """Return E‖ŵ_t − w_*‖² after each task, for any policy or any weight matrices.

@@ -13,11 +13,7 @@ TAIL = 20.0
 
 
 def ridge_gap(
-    information_1: ArrayLike,
-    information_2: ArrayLike,
-    initial_errors: ArrayLike,
-    *,
-    noise_variance: float = 1.0,
+    information_1: ArrayLike, information_2: ArrayLike, initial_errors: ArrayLike, *, noise_variance: float = 1.0
 ) -> float:
     """Return the error of continual ridge after two tasks, with the best penalties, relative to the optimum.
 

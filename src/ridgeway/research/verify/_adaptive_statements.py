@@ -11,7 +11,7 @@ import numpy as np
 from ridgeway._checks import Array
 from ridgeway.research.theory import CommutingProblem
 from ridgeway.research.verify._cases import OTHER_FACTORS, Case, cases
-from ridgeway.research.verify._exact import Matrix, exact, largest_difference, relative
+from ridgeway.research.verify._exact import Matrix, exact, largest_difference, relative, zeros
 from ridgeway.research.verify._findings import Instances, Trial, Verdict, worst_case
 from ridgeway.research.verify._statement import Claim, Search, Statement
 
@@ -49,7 +49,7 @@ def closed_form(case: Case) -> Matrix:
 
 def schedule(case: Case, form: Penalties) -> tuple[Matrix, Matrix]:
     """Return the penalties that a form chooses task by task, and the resulting errors, both (T, p)."""
-    penalties = exact(np.zeros((0, case.n_directions), dtype=int))
+    penalties = zeros(0, case.n_directions)
     errors = case.initial_errors[np.newaxis]
     for t in range(case.n_tasks):
         penalties = np.vstack([penalties, form(case, t, errors[-1])])
@@ -146,14 +146,6 @@ def _iteration(e: Fraction, gamma: Fraction, noise: Fraction) -> Fraction:
     return (e**2 * gamma**2 + e * gamma * noise - gamma**2 * e**2) / (gamma**2 * e + gamma * noise)
 
 
-def _penalties_over_square(case: Case, task: int, errors: Matrix) -> Matrix:
-    return np.asarray(case.noise_variance / case.n_samples[task] / errors**2)
-
-
-def _penalties_over_error(case: Case, task: int, errors: Matrix) -> Matrix:
-    return np.asarray(case.noise_variance / case.n_samples[task] / errors)
-
-
 def _stronger(case: Case, task: int, errors: Matrix) -> Matrix:
     return np.asarray(optimal_penalties(case, task, errors) * Fraction(11, 10))
 
@@ -191,18 +183,15 @@ STATEMENTS = {
         where="Thm (adaptive ridge), eq. (lambda)",
         claim="λ_j⁽ᵗ⁾ = D_j(t−1)/n_t minimises the error of every direction after every task",
         printed=Claim(optimal_penalties, _try_minimum),
-        mutations={
-            "penalties × 1.1": {"printed": _stronger},
-            "dropped n_t": {"printed": _without_sample_size},
-        },
+        mutations={"penalties × 1.1": {"printed": _stronger}, "dropped n_t": {"printed": _without_sample_size}},
     ),
     "minimiser-proof": Statement(
         row="4",
         where="Thm (adaptive ridge), proof",
         claim="the minimiser is (σ²/n_t)/E(e_j)²",
         correction="(σ²/n_t)/E[e_j⁽ᵗ⁻¹⁾], without the square",
-        printed=Claim(_penalties_over_square, _try_minimum),
-        corrected=Claim(_penalties_over_error, _try_minimum),
+        printed=Claim(lambda case, task, errors: case.noise_variance / case.n_samples[task] / errors**2, _try_minimum),
+        corrected=Claim(lambda case, task, errors: case.noise_variance / case.n_samples[task] / errors, _try_minimum),
         mutations={"penalties × 1.1": {"corrected": _stronger}},
     ),
     "closed-form": Statement(

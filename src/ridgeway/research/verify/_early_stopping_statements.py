@@ -16,7 +16,7 @@ from ridgeway.research.theory import (
     weight_matrix_from_early_stopping,
 )
 from ridgeway.research.verify._cases import gaussian_designs, reflection
-from ridgeway.research.verify._exact import diagonal, exact, largest_difference, solve
+from ridgeway.research.verify._exact import diagonal, exact, largest_difference, solve, zeros
 from ridgeway.research.verify._findings import Instances, worst_case
 from ridgeway.research.verify._statement import Claim, Search, Statement
 from ridgeway.weights import Explicit
@@ -41,12 +41,12 @@ def _try_estimates(search: Search, form: Equivalence) -> Instances:
     rng = search.generator()
     for _ in range(search.count(60, 1500)):
         n_tasks, p, n_steps = rng.integers(1, 4, size=3).tolist()
-        stopped = penalised = exact(np.zeros(p, dtype=int))
+        stopped = penalised = zeros(p)
         words = []
         for _ in range(n_tasks):
             basis, loads = reflection(rng, p), exact(rng.integers(1, 4, size=p))
             n = p + int(rng.integers(0, 3))
-            X = np.vstack([(basis * loads).T, exact(np.zeros((n - p, p), dtype=int))])
+            X = np.vstack([(basis * loads).T, zeros(n - p, p)])
             y = exact(rng.integers(-4, 5, size=n))
             gamma = loads**2 / Fraction(n)
             rates = exact([Fraction(int(k), 5) for k in rng.integers(1, 5, size=p)]) / gamma

@@ -1,6 +1,6 @@
 """Rational arithmetic: matrices of fractions, and the exact error of generalized ridge from its definition."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -13,11 +13,12 @@ Matrix = NDArray[np.object_]
 
 def exact(values: Any) -> Matrix:
     """Return an array of fractions, from integers or fractions."""
-    array = np.array(values, dtype=object)
-    flat = [Fraction(value) for value in array.ravel()]
-    result = np.empty(len(flat), dtype=object)
-    result[:] = flat
-    return result.reshape(array.shape)
+    return np.asarray(np.vectorize(Fraction, otypes=[object])(values))
+
+
+def zeros(*shape: int) -> Matrix:
+    """Return an array of zeros."""
+    return exact(np.zeros(shape, dtype=int))
 
 
 def identity(size: int) -> Matrix:
@@ -27,11 +28,7 @@ def identity(size: int) -> Matrix:
 
 def diagonal(values: Iterable[Fraction]) -> Matrix:
     """Return diag(values)."""
-    entries = list(values)
-    result = exact(np.zeros((len(entries), len(entries)), dtype=int))
-    for i, entry in enumerate(entries):
-        result[i, i] = entry
-    return result
+    return exact(np.diag(exact(list(values))))
 
 
 def solve(matrix: Matrix, right: Matrix) -> Matrix:
@@ -46,18 +43,6 @@ def solve(matrix: Matrix, right: Matrix) -> Matrix:
             if row != column and work[row, column] != 0:
                 work[row] = work[row] - work[row, column] * work[column]
     return work[:, size:].reshape(right.shape)
-
-
-def second_moments(
-    designs: Sequence[Matrix], weights: Sequence[Matrix], noise_variance: Fraction, true_coef: Matrix
-) -> list[Matrix]:
-    """Return E[(ŵ_t − w_*)(ŵ_t − w_*)ᵀ] after each task, from ŵ_0 = 0."""
-    moment = np.outer(true_coef, true_coef)
-    moments = []
-    for design, weight in zip(designs, weights, strict=True):
-        moment = next_moment(moment, design, weight, noise_variance)
-        moments.append(moment)
-    return moments
 
 
 def next_moment(moment: Matrix, design: Matrix, weight: Matrix, noise_variance: Fraction) -> Matrix:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ridgeway.research.verify._cases import reflection
-from ridgeway.research.verify._exact import Matrix, diagonal, exact, identity, next_moment
+from ridgeway.research.verify._exact import Matrix, diagonal, exact, identity, next_moment, zeros
 from ridgeway.research.verify._findings import Instances, Verdict, worst_case
 from ridgeway.research.verify._statement import Claim, Search, Statement
 
@@ -51,7 +51,7 @@ def _step(
     errors = np.diagonal(basis.T @ moment @ basis)
     seen = exact([load if error > 0 else 0 for load, error in zip(loads, errors, strict=True)])
     penalties = [penalty(variance, n, error) if error > 0 else Fraction(1) for error in errors]
-    design = np.vstack([(basis * seen).T, exact(np.zeros((n - len(loads), len(loads)), dtype=int))])
+    design = np.vstack([(basis * seen).T, zeros(n - len(loads), len(loads))])
     weight = basis @ diagonal(penalties) @ basis.T
     after = next_moment(moment, design, weight, variance)
     words = f"σ²={variance}, n={n}, γ=({', '.join(map(str, gamma))}), errors before=({', '.join(map(str, errors))})"

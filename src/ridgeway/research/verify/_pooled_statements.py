@@ -9,7 +9,7 @@ import numpy as np
 from ridgeway.estimators import GeneralizedRidge, Oracle
 from ridgeway.research.verify._adaptive_statements import Optimum, closed_form, optimal_penalties, try_closed_form
 from ridgeway.research.verify._cases import Case, cases, gaussian_designs
-from ridgeway.research.verify._exact import Matrix, exact, identity, largest_difference, relative, solve
+from ridgeway.research.verify._exact import Matrix, exact, identity, largest_difference, relative, solve, zeros
 from ridgeway.research.verify._findings import Instances, Trial, worst_case
 from ridgeway.research.verify._statement import Claim, Search, Statement
 from ridgeway.weights import Accumulated, WeightPolicy
@@ -54,7 +54,7 @@ def _sequences(search: Search, quick: int, full: int, *, equal_sizes: bool) -> I
 
 def _learn(rows: Rows, weights: Sequence[Matrix]) -> list[Matrix]:
     """Return ŵ_1, …, ŵ_T, each from the normal equations of its update."""
-    coef = exact(np.zeros(rows[0][0].shape[1], dtype=int))
+    coef = zeros(rows[0][0].shape[1])
     coefs = []
     for (design, y), weight in zip(rows, weights, strict=True):
         held = len(design) * weight
@@ -128,6 +128,11 @@ def _prior_printed(case: Case, task: int, errors: Matrix) -> Matrix:
     return np.asarray((seen + case.noise_variance * case.initial_errors) / case.n_samples[task])
 
 
+def _larger_prior(case: Case, task: int, errors: Matrix) -> Matrix:
+    more = case.noise_variance / case.initial_errors / (10 * case.n_samples[task])
+    return np.asarray(optimal_penalties(case, task, errors) + more)
+
+
 STATEMENTS = {
     "oracle": Statement(
         where="Lemma (oracle)",
@@ -154,17 +159,7 @@ STATEMENTS = {
         correction="σ²·U·E_0⁻¹·Uᵀ",
         printed=Claim(Optimum(_prior_printed, closed_form), try_closed_form),
         corrected=Claim(Optimum(optimal_penalties, closed_form), try_closed_form),
-        mutations={
-            "prior × 1.1": {
-                "corrected": Optimum(
-                    lambda case, task, errors: (
-                        optimal_penalties(case, task, errors)
-                        + case.noise_variance / case.initial_errors / (10 * case.n_samples[task])
-                    ),
-                    closed_form,
-                )
-            },
-        },
+        mutations={"prior × 1.1": {"corrected": Optimum(_larger_prior, closed_form)}},
     ),
     "practical": Statement(
         where='Sec. "A Practical Algorithm", eq. (def:H)',
@@ -182,10 +177,7 @@ STATEMENTS = {
         correction="it equals the oracle after every task, singular ones included",
         printed=Claim(Accumulated(), _try_convergence),
         corrected=Claim(Accumulated(), _try_equality),
-        mutations={
-            "decay 0.9": {"corrected": Accumulated(decay=0.9)},
-            "a prior": {"printed": Accumulated(prior=0.1)},
-        },
+        mutations={"decay 0.9": {"corrected": Accumulated(decay=0.9)}, "a prior": {"printed": Accumulated(prior=0.1)}},
     ),
     "online-ewc": Statement(
         where='Sec. "A Practical Algorithm"',
