@@ -5,15 +5,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ridgeway._checks import LARGEST
+from ridgeway._checks import LARGEST, Array
 from ridgeway.catalogue._method import Family, Method
 from ridgeway.errors import InvalidParameterError
-
-__all__ = ["BUILTIN", "COMPARED", "SGD_STEPS"]
-
-Array = NDArray[np.float64]
 
 SGD_STEPS = 2000
 """SGDRegressor passes over a task as often as it takes to make this many steps, at least once."""
@@ -81,15 +76,8 @@ def _ridge(argument: str) -> Method:
     penalties = _numbers("crr", argument or "1", "crr:0.1, or crr:1/2/3 with one penalty per task")
     penalty = penalties[0] if len(penalties) == 1 else penalties
     shown = "/".join(f"{value:g}" for value in penalties)
-    return Method(
-        f"crr:{shown}",
-        "ContinualRidge",
-        f"ŵ; λ = {shown}",
-        partial(_estimator, "ContinualRidge", penalty),
-        partial(_policy, "Isotropic", penalty),
-        rule="crr",
-        argument=penalties,
-    )
+    make, policy = partial(_estimator, "ContinualRidge", penalty), partial(_policy, "Isotropic", penalty)
+    return Method(f"crr:{shown}", "ContinualRidge", f"ŵ; λ = {shown}", make, policy, rule="crr", argument=penalties)
 
 
 def _stopping(argument: str) -> Method:
@@ -97,30 +85,23 @@ def _stopping(argument: str) -> Method:
     text = argument or "100"
     if not (text.isascii() and text.isdigit() and int(text) >= 1):
         raise InvalidParameterError(f"method 'es:{text}' needs a number of steps ≥ 1 after the colon, such as es:20.")
-    n_steps = int(text)
-    return Method(
-        f"es:{n_steps}",
-        "EarlyStopping",
-        f"ŵ; {n_steps} gradient steps per task",
-        partial(_estimator, "EarlyStopping", n_steps=n_steps),
-        partial(_policy, "GradientSteps", n_steps=n_steps),
-        rule="es",
-        argument=n_steps,
-    )
+    n = int(text)
+    make, policy = partial(_estimator, "EarlyStopping", n_steps=n), partial(_policy, "GradientSteps", n_steps=n)
+    about = f"ŵ; {n} gradient steps per task"
+    return Method(f"es:{n}", "EarlyStopping", about, make, policy, rule="es", argument=n)
 
 
 def _generalized(argument: str) -> Method:
     """`gr`, or `gr:1` with a prior."""
     (prior,) = _numbers("gr", argument or "0", "gr:1, one prior", most=1)
-    return Method(
-        f"gr:{prior:g}" if prior else "gr",
-        "GeneralizedRidge",
-        f"ŵ and the information{f', prior {prior:g}' if prior else ''}",
-        lambda: _estimator("GeneralizedRidge", _policy("Accumulated", prior=prior)),
-        partial(_policy, "FullInformation", prior=prior),
-        rule="gr",
-        argument=prior,
-    )
+    key, known = (f"gr:{prior:g}", f", prior {prior:g}") if prior else ("gr", "")
+    make, policy = partial(_accumulating, prior), partial(_policy, "FullInformation", prior=prior)
+    about = f"ŵ and the information{known}"
+    return Method(key, "GeneralizedRidge", about, make, policy, rule="gr", argument=prior)
+
+
+def _accumulating(prior: float | str) -> Any:
+    return _estimator("GeneralizedRidge", _policy("Accumulated", prior=prior))
 
 
 def _numbers(name: str, text: str, example: str, most: int | None = None) -> tuple[float, ...]:
@@ -149,7 +130,7 @@ BUILTIN: dict[str, Method | Family] = {
         "gr:evidence",
         "GeneralizedRidge",
         "ŵ and the information, with a prior learned from all rows so far",
-        lambda: _estimator("GeneralizedRidge", _policy("Accumulated", prior="evidence")),
+        partial(_accumulating, "evidence"),
         rule="gr:evidence",
     ),
     "oracle": Method(

@@ -6,14 +6,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ridgeway._checks import Array
 from ridgeway.errors import InvalidParameterError
-
-__all__ = ["Family", "Method", "Predictor"]
-
-Array = NDArray[np.float64]
 
 
 class Predictor(Protocol):

@@ -9,8 +9,6 @@ from ridgeway.catalogue._builtin import BUILTIN
 from ridgeway.catalogue._method import Family, Method
 from ridgeway.errors import InvalidParameterError
 
-__all__ = ["find", "known", "register", "resolve"]
-
 ENTRIES: dict[str, Method | Family] = dict(BUILTIN)
 ACCEPTED = (
     "a name, an estimator with partial_fit and predict, a policy of ridgeway.weights (or your own subclass of "

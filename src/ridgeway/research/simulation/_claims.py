@@ -5,13 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.research.simulation._results import Results
-
-__all__ = ["CLAIMS", "RULES", "Evidence", "ExperimentClaim", "Finding", "Outcome", "rule_rows", "said"]
-
-Array = NDArray[np.float64]
 
 RULES = ("crr:0.01", "crr:0.1", "crr:1", "crr:10", "crr:t-1", "crr:best", "crr:trace", "crr:max", "crr:task-max")
 """The choices of λ_t that are tried, since the paper does not give its own."""
@@ -87,20 +83,24 @@ def _spread(errors: Array) -> float:
     return float(means.max() / means.min())
 
 
-def _falls(errors: Array) -> bool:
-    """Return whether the error ends below half of its start and never clearly rises."""
-    steps = range(errors.shape[1] - 1)
-    rises = any(_clearly_above(errors[:, t + 1], errors[:, t]) for t in steps)
+def _falls(evidence: Evidence, rule: str) -> bool:
+    """Return whether the error without a shift ends below half of its start and never clearly rises."""
+    errors = evidence.plain.of(rule, LOW)
+    rises = any(_clearly_above(errors[:, t + 1], errors[:, t]) for t in range(errors.shape[1] - 1))
     return bool(errors[:, -1].mean() < 0.5 * errors[:, 0].mean()) and not rises
 
 
-def _by_rule(shows: Callable[[str], bool]) -> Finding:
-    """Judge a claim about continual ridge for every rule for λ_t."""
-    yes = [rule for rule in RULES if shows(rule)]
-    no = [rule for rule in RULES if rule not in yes]
-    outcome = Outcome.DEPENDS if yes and no else Outcome.REPRODUCED if yes else Outcome.NOT_REPRODUCED
-    parts = [f"{label}: {', '.join(rules)}" for label, rules in (("shown by", yes), ("not shown by", no)) if rules]
-    return Finding(outcome, "; ".join(parts))
+def _by_rule(shows: Callable[[Evidence, str], bool]) -> Callable[[Evidence], Finding]:
+    """Return the judge of a claim about continual ridge, which asks whether each rule for λ_t shows it."""
+
+    def judge(evidence: Evidence) -> Finding:
+        yes = [rule for rule in RULES if shows(evidence, rule)]
+        no = [rule for rule in RULES if rule not in yes]
+        outcome = Outcome.DEPENDS if yes and no else Outcome.REPRODUCED if yes else Outcome.NOT_REPRODUCED
+        parts = [f"{label}: {', '.join(rules)}" for label, rules in (("shown by", yes), ("not shown by", no)) if rules]
+        return Finding(outcome, "; ".join(parts))
+
+    return judge
 
 
 def _decided(holds: bool, measured: str) -> Finding:
@@ -119,25 +119,18 @@ def _minimum_norm_constant(evidence: Evidence) -> Finding:
 
 
 def _minimum_norm_noise(evidence: Evidence) -> Finding:
-    mn = evidence.plain.of("mn", HIGH)[:, -1]
-    others = (*RULES, "gr")
-    ends = {other: evidence.plain.of(other, HIGH)[:, -1] for other in others}
-    largest = max(others, key=lambda other: float(ends[other].mean()))
-    low = evidence.plain.of("mn", LOW)[:, -1].mean()
-    holds = all(_clearly_above(mn, end) for end in ends.values())
-    return _decided(
-        holds,
+    mn, low = _ends(evidence.plain, "mn", HIGH), _ends(evidence.plain, "mn").mean()
+    ends = {other: _ends(evidence.plain, other, HIGH) for other in (*RULES, "gr")}
+    largest = max(ends, key=lambda other: float(ends[other].mean()))
+    measured = (
         f"σ² = 5, at the end: mn {said(mn)}, {mn.mean() / low:.1f} times that at σ² = 1; gr {said(ends['gr'])}; "
-        f"second largest {largest}, {said(ends[largest])}",
+        f"second largest {largest}, {said(ends[largest])}"
     )
+    return _decided(all(_clearly_above(mn, end) for end in ends.values()), measured)
 
 
-def _ends(results: Results, rule: str) -> Array:
-    return results.of(rule, LOW)[:, -1]
-
-
-def _ratio(evidence: Evidence, rule: str) -> float:
-    return float(_ends(evidence.shifted, rule).mean() / _ends(evidence.plain, rule).mean())
+def _ends(results: Results, method: str, level: float = LOW) -> Array:
+    return results.of(method, level)[:, -1]
 
 
 def _is_worse(evidence: Evidence, rule: str) -> bool:
@@ -146,21 +139,12 @@ def _is_worse(evidence: Evidence, rule: str) -> bool:
     return one / two >= WORSE and one - two > CLEAR * np.hypot(a, b)
 
 
-def _ridge_worse(evidence: Evidence) -> Finding:
-    return _by_rule(lambda rule: _is_worse(evidence, rule))
+def _is_inferior(evidence: Evidence, rule: str) -> bool:
+    return _clearly_above(_ends(evidence.plain, rule), _ends(evidence.plain, "gr"))
 
 
-def _ridge_falls(evidence: Evidence) -> Finding:
-    return _by_rule(lambda rule: _falls(evidence.plain.of(rule, LOW)))
-
-
-def _ridge_inferior(evidence: Evidence) -> Finding:
-    best = _ends(evidence.plain, "gr")
-    return _by_rule(lambda rule: _clearly_above(_ends(evidence.plain, rule), best))
-
-
-def _ridge_constant(evidence: Evidence) -> Finding:
-    return _by_rule(lambda rule: _is_worse(evidence, rule) and _spread(evidence.shifted.of(rule, LOW)) <= CONSTANT)
+def _is_worse_and_constant(evidence: Evidence, rule: str) -> bool:
+    return _is_worse(evidence, rule) and _spread(evidence.shifted.of(rule, LOW)) <= CONSTANT
 
 
 def rule_rows(evidence: Evidence) -> list[tuple[str, ...]]:
@@ -168,8 +152,8 @@ def rule_rows(evidence: Evidence) -> list[tuple[str, ...]]:
     rows = []
     for rule in RULES:
         runs = [run.of(rule, LOW) for run in (evidence.plain, evidence.shifted)]
-        ends = [said(errors[:, t]) for errors in runs for t in (0, -1)]
-        rows.append((rule, *ends, f"{_ratio(evidence, rule):.2f}"))
+        plain, shifted = (errors[:, -1].mean() for errors in runs)
+        rows.append((rule, *(said(errors[:, t]) for errors in runs for t in (0, -1)), f"{shifted / plain:.2f}"))
     return rows
 
 
@@ -181,18 +165,10 @@ def _generalized_falls(evidence: Evidence) -> Finding:
     return _decided(holds, "falls at every task. " + "; ".join(parts) if holds else "; ".join(parts))
 
 
-def largest_gap(evidence: Evidence, one: str, two: str) -> float:
-    """Return the largest relative difference of the errors of two methods over settings, repetitions and tasks."""
-    pairs = zip(evidence.all(one), evidence.all(two), strict=True)
-    return max(float((np.abs(a - b) / b).max()) for (_, a), (_, b) in pairs)
-
-
 def _generalized_oracle(evidence: Evidence) -> Finding:
-    gap = largest_gap(evidence, "gr", "oracle")
-    return _decided(
-        gap <= 1e-9,
-        f"even more: equal at every task of every repetition, to a relative {gap:.0e}",
-    )
+    pairs = zip(evidence.all("gr"), evidence.all("oracle"), strict=True)
+    gap = max(float((np.abs(a - b) / b).max()) for (_, a), (_, b) in pairs)
+    return _decided(gap <= 1e-9, f"even more: equal at every task of every repetition, to a relative {gap:.0e}")
 
 
 def _no_harm(evidence: Evidence) -> Finding:
@@ -205,11 +181,13 @@ def _no_harm(evidence: Evidence) -> Finding:
 CLAIMS: Sequence[ExperimentClaim] = (
     ExperimentClaim("The error of MN remains nearly constant as t increases.", "1", _minimum_norm_constant),
     ExperimentClaim("A higher noise level makes MN perform worse than the other methods.", "1", _minimum_norm_noise),
-    ExperimentClaim("A covariate shift makes CRR worse.", "2", _ridge_worse),
-    ExperimentClaim("Without a shift CRR exhibits a decreasing loss.", "2", _ridge_falls),
-    ExperimentClaim("Without a shift CRR is inferior to GR.", "2", _ridge_inferior),
+    ExperimentClaim("A covariate shift makes CRR worse.", "2", _by_rule(_is_worse)),
+    ExperimentClaim("Without a shift CRR exhibits a decreasing loss.", "2", _by_rule(_falls)),
+    ExperimentClaim("Without a shift CRR is inferior to GR.", "2", _by_rule(_is_inferior)),
     ExperimentClaim(
-        "With a shift CRR deteriorates significantly, and its error is about constant.", "2", _ridge_constant
+        "With a shift CRR deteriorates significantly, and its error is about constant.",
+        "2",
+        _by_rule(_is_worse_and_constant),
     ),
     ExperimentClaim("GR consistently has a decreasing error, in each case.", "1, 2", _generalized_falls),
     ExperimentClaim("The error of GR eventually converges to that of the oracle.", "1, 2", _generalized_oracle),

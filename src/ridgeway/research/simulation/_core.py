@@ -1,41 +1,19 @@
 """One repetition: all methods learn its tasks in turn, one task's numbers in cache at a time."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.research.simulation._draws import REPETITION, Draws
 from ridgeway.research.simulation._forms import Filter, Form, PolicyCourse, PolicyMethod, PooledMethod, Update
+from ridgeway.research.simulation._results import RepetitionErrors
 from ridgeway.research.simulation._setting import Setting
 from ridgeway.research.simulation._shared_task import Past, SharedTask
 
-__all__ = ["RepetitionErrors", "drawn_repetition", "exact_repetition", "updated_moment"]
-
-Array = NDArray[np.float64]
 Forms = Sequence[Form]
 M = TypeVar("M", bound=Form)
-
-
-@dataclass(frozen=True, eq=False)
-class RepetitionErrors:
-    """The errors of one repetition: L noise levels, M methods, T tasks, p directions.
-
-    Attributes
-    ----------
-    errors : ndarray of shape (L, M, T)
-        ‖ŵ_t − w_*‖², or its expectation given the designs.
-    direction_errors : ndarray of shape (L, M, p)
-        The same after the last task, direction by direction.
-    information : ndarray of shape (p,)
-        Σ_t n_tΣ_t of the population in each direction.
-    """
-
-    errors: Array
-    direction_errors: Array
-    information: Array
 
 
 def drawn_repetition(

@@ -11,11 +11,11 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.kernels import eigen, qr
 from ridgeway.linalg import semidefinite_root
 from ridgeway.research.simulation._setting import Setting
 
-Array = NDArray[np.float64]
 Generator = np.random.Generator
 
 REPETITION, REHEARSAL = 0, 1

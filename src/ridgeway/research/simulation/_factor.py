@@ -1,12 +1,10 @@
 """A semidefinite system, factored once and solved for many right-hand sides."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.kernels import cholesky, definite_condition, definite_solve, eigen, solve_triangular
 from ridgeway.linalg import tolerance
-
-Array = NDArray[np.float64]
 
 
 class Factor:

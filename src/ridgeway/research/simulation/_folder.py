@@ -13,28 +13,24 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway._files import TEMPORARY, atomic_file
 from ridgeway.errors import RunFolderError
-from ridgeway.research.simulation._results import TABLE, Description, Results
-
-__all__ = ["Part", "RunFolder"]
-
-Array = NDArray[np.float64]
+from ridgeway.research.simulation._results import TABLE, Description, RepetitionErrors, Results
 
 DESCRIPTION, PARTS = "run.json", "parts"
 
 
-class Part(NamedTuple):
-    """The arrays of `RepetitionErrors`, stacked for one batch."""
-
-    errors: Array
-    direction_errors: Array
-    information: Array
+def entries_of(folder: Path) -> list[str]:
+    """Return the names in a folder, sorted and without temporary files; none if there is no such folder."""
+    try:
+        return sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith(TEMPORARY))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise RunFolderError(f"{folder} cannot be used as a folder: {error.strerror}. Choose another.") from None
 
 
 class RunFolder:
@@ -49,18 +45,11 @@ class RunFolder:
         folder = Path(path)
         if not str(path):
             raise RunFolderError("the name of the folder is empty. Pass a name.")
-        try:
-            entries = [entry.name for entry in folder.iterdir() if not entry.name.startswith(TEMPORARY)]
-        except FileNotFoundError:
-            entries = []
-        except OSError as error:
-            raise RunFolderError(f"{folder} cannot be used as a folder: {error.strerror}. Choose another.") from None
+        entries = entries_of(folder)
         if not entries:
             return cls._made(folder, description)
         if DESCRIPTION not in entries:
-            raise RunFolderError(
-                f"{folder} contains something else ({sorted(entries)[0]}). Choose a new or empty folder."
-            )
+            raise RunFolderError(f"{folder} contains something else ({entries[0]}). Choose a new or empty folder.")
         if not resume:
             raise RunFolderError(
                 f"{folder} already contains a run. Continue it with --resume, or choose another folder."
@@ -87,15 +76,15 @@ class RunFolder:
         """Whether the tables exist."""
         return (self.path / TABLE).exists()
 
-    def part(self, index: int) -> Part | None:
+    def part(self, index: int) -> RepetitionErrors | None:
         """Return a finished batch, or None; a batch that cannot be read counts as missing."""
         try:
             with np.load(self._part_path(index), allow_pickle=False) as arrays:
-                return Part(**{name: arrays[name] for name in Part._fields})
+                return RepetitionErrors(**{name: arrays[name] for name in RepetitionErrors._fields})
         except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):
             return None
 
-    def write_part(self, index: int, part: Part) -> None:
+    def write_part(self, index: int, part: RepetitionErrors) -> None:
         """Write a batch atomically."""
         with self._explained(), atomic_file(self._part_path(index)) as file:
             np.savez(file, **part._asdict())

@@ -19,18 +19,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ridgeway._checks import Array
 from ridgeway.catalogue import Method
 from ridgeway.research.simulation._shared_task import SharedTask
 
 if TYPE_CHECKING:
     from ridgeway.weights import DesignPolicy
 
-__all__ = ["Applied", "Filter", "Form", "PolicyCourse", "PolicyMethod", "PooledMethod", "Update"]
-
-Array = NDArray[np.float64]
 Applied = Callable[[Array], Array]
 
 

@@ -6,8 +6,6 @@ from numpy.typing import NDArray
 from ridgeway.linalg import definite_inverse
 from ridgeway.research.simulation._setting import Setting
 
-__all__ = ["expected_oracle_error"]
-
 
 def expected_oracle_error(setting: Setting, noise_variance: float) -> NDArray[np.float64]:
     """Return E‖ŵ_t − w_*‖² of pooled least squares over designs and noise, if there is a closed form.

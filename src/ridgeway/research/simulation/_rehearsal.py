@@ -1,17 +1,13 @@
 """The penalties of `crr:best`: λ_t of least expected error after task t, averaged over a few separate designs."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.kernels import single_threaded
 from ridgeway.research.simulation._core import updated_moment
 from ridgeway.research.simulation._draws import REHEARSAL, Draws
 from ridgeway.research.simulation._setting import Setting
 from ridgeway.research.simulation._shared_task import Past, SharedTask
-
-__all__ = ["best_penalties"]
-
-Array = NDArray[np.float64]
 
 N_DESIGNS = 4
 GRID = 65

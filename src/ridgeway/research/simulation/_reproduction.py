@@ -1,31 +1,20 @@
 """The paper's two figures, reproduced, with a verdict on each of its claims."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from ridgeway._checks import whole
-from ridgeway._files import TEMPORARY, atomic_file
+from ridgeway._files import atomic_file
 from ridgeway._optional import require
 from ridgeway.errors import RunFolderError
-from ridgeway.research.simulation._claims import (
-    CLAIMS,
-    CLEAR,
-    CONSTANT,
-    RULES,
-    WORSE,
-    Evidence,
-    ExperimentClaim,
-    Finding,
-    rule_rows,
-    said,
-)
+from ridgeway.research.simulation import _claims as claims
+from ridgeway.research.simulation._folder import entries_of
 from ridgeway.research.simulation._results import Results
 from ridgeway.research.simulation._runner import EXPECTED_DESIGNS, expectation, run
 from ridgeway.research.simulation._setting import Setting
 
-__all__ = ["REPRODUCED", "reproduce"]
-
-REPRODUCED = ("mn", *RULES, "gr", "gr:optimal", "gr:diagonal", "es", "oracle")
+REPRODUCED = ("mn", *claims.RULES, "gr", "gr:optimal", "gr:diagonal", "es", "oracle")
 """The methods that `reproduce` runs."""
 SHOWN = ("mn", "crr:1", "crr:best", "crr:max", "gr", "oracle")
 """The methods in the figures."""
@@ -44,7 +33,7 @@ def reproduce(
     *,
     resume: bool = False,
     progress: Callable[[int, int], object] | None = None,
-) -> list[tuple[ExperimentClaim, Finding]]:
+) -> list[tuple[claims.ExperimentClaim, claims.Finding]]:
     """Run the paper's four settings with drawn noise, draw its two figures, and judge its claims.
 
     Parameters
@@ -67,19 +56,12 @@ def reproduce(
     whole(seed, "seed", least=0)
     folder = Path(out)
     _check_folder(folder, resume=resume)
+    drawn = partial(run, averaging="drawn", resume=True)
     found, expected = {}, {}
     for k, (name, shift) in enumerate(RUNS.items()):
-        found[name] = run(
-            Setting(noise_variance=(1.0, 5.0), shift=shift),
-            REPRODUCED,
-            repetitions,
-            seed,
-            n_jobs,
-            averaging="drawn",
-            out=folder / name,
-            resume=True,
-            progress=_share(progress, k),
-        )
+        setting = Setting(noise_variance=(1.0, 5.0), shift=shift)
+        share = _share(progress, k)
+        found[name] = drawn(setting, REPRODUCED, repetitions, seed, n_jobs, out=folder / name, progress=share)
         expected[name] = expectation(found[name], n_jobs, methods=[name for name in SHOWN if name != "oracle"])
     plain, shifted = found.values()
     first = [figures.Panel(f"σ² = {level:g}", plain, level, expected["no-shift"]) for level in (1.0, 5.0)]
@@ -89,10 +71,10 @@ def reproduce(
     ]
     for name, panels in zip(FIGURES, (first, second), strict=True):
         figures.save(figures.draw_panels(panels, SHOWN), folder, name)
-    evidence = Evidence(plain, shifted)
-    judged = [(claim, claim.judge(evidence)) for claim in CLAIMS]
+    evidence = claims.Evidence(plain, shifted)
+    judged = [(claim, claim.judge(evidence)) for claim in claims.CLAIMS]
     with atomic_file(folder / PAGE) as file:
-        file.write("\n".join(_page(evidence, judged)).encode())
+        file.write(("\n\n".join(_page(evidence, judged)) + "\n").encode())
     return judged
 
 
@@ -104,12 +86,7 @@ def _share(progress: Callable[[int, int], object] | None, number: int) -> Callab
 
 
 def _check_folder(folder: Path, *, resume: bool) -> None:
-    try:
-        entries = sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith(TEMPORARY))
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise RunFolderError(f"{folder} cannot be used as a folder: {error.strerror}. Choose another.") from None
+    entries = entries_of(folder)
     foreign = [name for name in entries if name not in OWN]
     if foreign:
         raise RunFolderError(f"{folder} contains something else ({foreign[0]}). Choose a new or empty folder.")
@@ -117,61 +94,48 @@ def _check_folder(folder: Path, *, resume: bool) -> None:
         raise RunFolderError(f"{folder} already contains a reproduction. Continue it with --resume, or choose another.")
 
 
-def _page(evidence: Evidence, judged: list[tuple[ExperimentClaim, Finding]]) -> Iterator[str]:
-    """Yield the lines of reproduction.md."""
+def _page(evidence: claims.Evidence, judged: list[tuple[claims.ExperimentClaim, claims.Finding]]) -> Iterator[str]:
+    """Yield the blocks of reproduction.md."""
     description = evidence.plain.description
     yield "# The paper's experiments, reproduced"
-    yield ""
     yield (
         f"T = 20 tasks, n = 150 rows each, p = 200 features, {description.repetitions} repetitions, noise drawn, seed "
         f"{description.seed}, Ridgeway {description.version}. Made by `ridgeway reproduce`; errors are ‖ŵ_t − w_*‖², "
         "with the standard error of the mean in parentheses. The shift is the paper's: each variance of a task is 100 "
         "with probability 0.01 and otherwise 1."
     )
-    yield ""
     yield "## Claims"
-    yield ""
-    yield "| figure | the paper says | verdict | measured |"
-    yield "|---|---|---|---|"
-    for claim, finding in judged:
-        yield f"| {claim.figure} | {claim.text} | **{finding.outcome}** | {finding.measured} |"
-    yield ""
+    found = [(claim.figure, claim.text, f"**{finding.outcome}**", finding.measured) for claim, finding in judged]
+    yield _table(("figure", "the paper says", "verdict", "measured"), found)
     yield (
         "The paper does not say which λ_t its continual ridge used, so its claims are tried with several: constants "
         "(`crr:0.01` to `crr:10`), t − 1, the λ_t of least expected error at each step (`crr:best`), tr(H̃_t)/p "
         "(`crr:trace`), and the largest eigenvalues of H̃_t (`crr:max`) and of Σ_t (`crr:task-max`). A rule shows that "
-        f"the shift makes CRR worse if the error at the end is at least {WORSE:g} times as large and the difference "
-        f"exceeds {CLEAR:g} standard errors; an error is about constant if its largest mean is at most {CONSTANT:g} "
-        "times its smallest. At σ² = 1:"
+        f"the shift makes CRR worse if the error at the end is at least {claims.WORSE:g} times as large and the "
+        f"difference exceeds {claims.CLEAR:g} standard errors; an error is about constant if its largest mean is at "
+        f"most {claims.CONSTANT:g} times its smallest. At σ² = 1:"
     )
-    yield ""
-    yield "| rule | no shift, t = 1 | t = 20 | shift, t = 1 | t = 20 | ratio at t = 20 |"
-    yield "|---|---|---|---|---|---|"
-    for row in rule_rows(evidence):
-        yield f"| {' | '.join(row)} |"
-    for number, caption in (
-        (1, "two noise levels, no covariate shift"),
-        (2, "without and with covariate shift, σ² = 1"),
-    ):
-        yield ""
+    header = ("rule", "no shift, t = 1", "t = 20", "shift, t = 1", "t = 20", "ratio at t = 20")
+    yield _table(header, claims.rule_rows(evidence))
+    captions = ("two noise levels, no covariate shift", "without and with covariate shift, σ² = 1")
+    for number, caption in enumerate(captions, start=1):
         yield f"![Error after each task: {caption}](figure-{number}.png)"
-        yield ""
         yield (
             f"Figure {number}: {caption}. Bands: two standard errors on either side. Dashed: the exact expected error "
             f"given the designs, averaged over {EXPECTED_DESIGNS} of them."
         )
     for words, results in (("without a shift", evidence.plain), ("with the paper's shift", evidence.shifted)):
-        yield ""
         yield f"## Errors {words}"
-        yield ""
-        yield from _table(results)
-    yield ""
+        yield _table(("σ²", "method", *(f"t = {t}" for t in COLUMNS)), list(_error_rows(results)))
 
 
-def _table(results: Results) -> Iterator[str]:
-    yield f"| σ² | method | {' | '.join(f't = {t}' for t in COLUMNS)} |"
-    yield "|---|---|" + "---|" * len(COLUMNS)
+def _error_rows(results: Results) -> Iterator[tuple[str, ...]]:
     for level in results.description.setting.noise_variance:
         for method in results.description.methods:
             errors = results.of(method, level)
-            yield f"| {level:g} | `{method}` | {' | '.join(said(errors[:, t - 1]) for t in COLUMNS)} |"
+            yield f"{level:g}", f"`{method}`", *(claims.said(errors[:, t - 1]) for t in COLUMNS)
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    first, *others = (f"| {' | '.join(row)} |" for row in (header, *rows))
+    return "\n".join([first, "|" + "---|" * len(header), *others])

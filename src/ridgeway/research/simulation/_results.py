@@ -4,23 +4,37 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway._files import atomic_file
 from ridgeway._optional import require
 from ridgeway.errors import InvalidDataError
 from ridgeway.research.simulation._setting import Setting
 
-__all__ = ["Description", "Results"]
-
-Array = NDArray[np.float64]
-
 TABLE, DIRECTIONS = "results.parquet", "directions.parquet"
 KEY = b"ridgeway"
 FORMAT = 1
+
+
+class RepetitionErrors(NamedTuple):
+    """The errors of one repetition: L noise levels, M methods, T tasks, p directions; or of several, stacked.
+
+    Attributes
+    ----------
+    errors : ndarray of shape (L, M, T)
+        ‖ŵ_t − w_*‖², or its expectation given the designs.
+    direction_errors : ndarray of shape (L, M, p)
+        The same after the last task, direction by direction.
+    information : ndarray of shape (p,)
+        Σ_t n_tΣ_t of the population in each direction.
+    """
+
+    errors: Array
+    direction_errors: Array
+    information: Array
 
 
 @dataclass(frozen=True)
@@ -104,15 +118,12 @@ class Results:
 
     def to_arrow(self) -> Any:
         """Return a pyarrow table: one row per repetition, noise level, method and task."""
-        return self._tidy({"task": np.arange(1, self.errors.shape[-1] + 1)}, {"error": self.errors})
+        return self._tidy("task", error=self.errors)
 
     def directions_to_arrow(self) -> Any:
         """Return a pyarrow table: one row per repetition, noise level, method and direction, after the last task."""
-        shape = self.direction_errors.shape
-        information = np.broadcast_to(self.information[:, np.newaxis, np.newaxis], shape)
-        return self._tidy(
-            {"direction": np.arange(1, shape[-1] + 1)}, {"information": information, "error": self.direction_errors}
-        )
+        information = np.broadcast_to(self.information[:, np.newaxis, np.newaxis], self.direction_errors.shape)
+        return self._tidy("direction", information=information, error=self.direction_errors)
 
     def to_pandas(self) -> Any:
         """Return `to_arrow` as a pandas DataFrame."""
@@ -150,25 +161,25 @@ class Results:
                 "choose another folder."
             ) from None
         except (OSError, pyarrow.ArrowException) as error:
-            raise InvalidDataError(f"the run in {folder} cannot be read: {_first_line(error)}") from None
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            raise InvalidDataError(f"the run in {folder} cannot be read: {reason}") from None
         texts = [(table.schema.metadata or {}).get(KEY) for table in tables]
         if texts[0] is None or texts[0] != texts[1]:
             raise InvalidDataError(f"the tables in {folder} do not belong to one run of Ridgeway.")
         description = Description.from_dict(json.loads(texts[0]))
-        setting = description.setting
-        shape = (description.repetitions, len(setting.noise_variance), len(description.methods), -1)
+        shape = (description.repetitions, len(description.setting.noise_variance), len(description.methods), -1)
         errors, direction_errors, information = (
             table.column(name).to_numpy().reshape(shape)
             for table, name in ((tables[0], "error"), (tables[1], "error"), (tables[1], "information"))
         )
         return cls(description, errors, direction_errors, information[:, 0, 0])
 
-    def _tidy(self, last: dict[str, NDArray[np.int64]], values: dict[str, Array]) -> Any:
+    def _tidy(self, last: str, **values: Array) -> Any:
+        """Return arrays of shape (R, L, M, …) as columns of a table, with the name of the last axis."""
         require("pyarrow", extra="simulation")
         import pyarrow
 
-        description = self.description
-        (name, numbers), shape = next(iter(last.items())), next(iter(values.values())).shape
+        description, shape = self.description, values["error"].shape
 
         def column(axis: int, entries: Any) -> Any:
             return np.broadcast_to(np.expand_dims(entries, [i for i in range(4) if i != axis]), shape).ravel()
@@ -178,12 +189,8 @@ class Results:
             "repetition": column(0, np.arange(shape[0], dtype=np.int32)),
             "noise_variance": column(1, np.array(description.setting.noise_variance)),
             "method": pyarrow.DictionaryArray.from_arrays(codes, list(description.methods)),
-            name: column(3, numbers.astype(np.int32)),
+            last: column(3, np.arange(1, shape[3] + 1, dtype=np.int32)),
             **{key: np.ascontiguousarray(value).ravel() for key, value in values.items()},
         }
         metadata = {KEY: json.dumps(description.as_dict(), sort_keys=True).encode()}
         return pyarrow.table(columns).replace_schema_metadata(metadata)
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

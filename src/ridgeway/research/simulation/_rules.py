@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.catalogue import Method, register, resolve
 from ridgeway.errors import InvalidParameterError
 from ridgeway.kernels import eigen
@@ -17,9 +17,6 @@ from ridgeway.research.simulation._forms import Applied, Filter, Form, PolicyMet
 from ridgeway.research.simulation._setting import Setting
 from ridgeway.research.simulation._shared_task import SharedTask
 
-__all__ = ["BEST", "forms_of"]
-
-Array = NDArray[np.float64]
 Penalty = Callable[[SharedTask, float], float]
 
 MATCHED_STEPS = 10
@@ -42,6 +39,16 @@ def _past_mean(task: SharedTask, _: float) -> float:
 def _past_top(task: SharedTask, _: float) -> float:
     """λ_t = the largest eigenvalue of H̃_t."""
     return 0.0 if task.number == 1 else task.past.form.top / task.n_samples
+
+
+def _task_top(task: SharedTask, _: float) -> float:
+    """λ_t = the largest eigenvalue of Σ_t."""
+    return task.top / task.n_samples
+
+
+def _best(task: SharedTask, noise_variance: float) -> float:
+    """λ_t of least expected error, computed before."""
+    return task.best_penalties[noise_variance]
 
 
 def _scheduled(name: str, penalties: Sequence[float]) -> Filter:
@@ -72,11 +79,8 @@ def _evidence(task: SharedTask, mix: Array) -> Array:
 
     p, pooled = task.n_features, task.pooled
     matrix = empty_triangle(p + 1)
-    matrix[:p, :p], matrix[:p, p:], matrix[p:, p:] = (
-        np.triu(pooled.information),
-        pooled.moment @ mix,
-        mix.T @ pooled.squares @ mix,
-    )
+    matrix[:p, :p] = np.triu(pooled.information)
+    matrix[:p, p:], matrix[p:, p:] = pooled.moment @ mix, mix.T @ pooled.squares @ mix
     n, diagonal = pooled.n_samples, matrix.diagonal().copy()
     nothing = Moments.empty(p, 1, centered=False)
     held = replace(nothing, n_samples=n, total_weight=float(n), matrix=matrix, peak=diagonal)
@@ -135,10 +139,6 @@ def _matched(task: SharedTask, _: float) -> Applied:
     return stepped
 
 
-def _best(task: SharedTask, noise_variance: float) -> float:
-    return task.best_penalties[noise_variance]
-
-
 FAST: dict[str, Callable[[Method], Form]] = {
     "mn": lambda method: _ridge(method.key, lambda task, _: 0.0),
     "crr": lambda method: _scheduled(method.key, method.argument),
@@ -153,10 +153,7 @@ for _form, _about in (
     (_ridge(BEST, _best, uses_noise=True), "continual ridge with the λ_t of least expected error at each step"),
     (_ridge("crr:trace", _past_mean), "continual ridge, λ_t = tr(H̃_t)/p"),
     (_ridge("crr:max", _past_top, reduces_past=True), "continual ridge, λ_t = the largest eigenvalue of H̃_t"),
-    (
-        _ridge("crr:task-max", lambda task, _: task.top / task.n_samples),
-        "continual ridge, λ_t = the largest eigenvalue of Σ_t",
-    ),
+    (_ridge("crr:task-max", _task_top), "continual ridge, λ_t = the largest eigenvalue of Σ_t"),
     (_ridge("crr:t-1", lambda task, _: task.number - 1.0), "continual ridge, λ_t = t − 1"),
     (Update("gr:optimal", _optimal, uses_noise=True), "generalized ridge with the optimal H_t, whose prior is σ²·I"),
     (Update("gr:diagonal", _diagonal), "generalized ridge with the diagonal of H̃_t: elastic weight consolidation"),

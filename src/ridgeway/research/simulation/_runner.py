@@ -19,14 +19,12 @@ from ridgeway._optional import require
 from ridgeway.errors import InvalidParameterError
 from ridgeway.kernels import single_threaded
 from ridgeway.research.simulation._core import drawn_repetition, exact_repetition
-from ridgeway.research.simulation._folder import Part, RunFolder
+from ridgeway.research.simulation._folder import RunFolder
 from ridgeway.research.simulation._forms import Form, PooledMethod
 from ridgeway.research.simulation._rehearsal import best_penalties
-from ridgeway.research.simulation._results import Description, Results
+from ridgeway.research.simulation._results import Description, RepetitionErrors, Results
 from ridgeway.research.simulation._rules import BEST, forms_of
 from ridgeway.research.simulation._setting import Setting
-
-__all__ = ["EXPECTED_DESIGNS", "expectation", "run"]
 
 BATCH = 2
 """Repetitions per batch. Batch k has the repetitions 2k and 2k + 1, whichever worker runs it."""
@@ -158,14 +156,9 @@ def _described(setting: Setting, forms: Sequence[Form], repetitions: int, seed: 
             f"{', '.join(nonlinear)}: not linear in the targets, so there is no formula for the expected error. Draw "
             "the noise instead: averaging='drawn'."
         )
-    return Description(
-        setting=setting,
-        methods=tuple(form.name for form in forms),
-        repetitions=whole(repetitions, "repetitions"),
-        seed=whole(seed, "seed", least=0),
-        averaging=averaging,
-        version=version("ridgeway"),
-    )
+    names = tuple(form.name for form in forms)
+    counts = whole(repetitions, "repetitions"), whole(seed, "seed", least=0)
+    return Description(setting, names, *counts, averaging, version("ridgeway"))
 
 
 def _parts(
@@ -175,7 +168,7 @@ def _parts(
     n_jobs: int | None,
     progress: Callable[[int, int], object] | None,
     done: int,
-) -> Iterator[tuple[int, Part]]:
+) -> Iterator[tuple[int, RepetitionErrors]]:
     """Yield batches as they finish, in any order."""
     report = progress or (lambda done, total: None)
     report(done, description.repetitions)
@@ -229,19 +222,15 @@ def _end_with(parent: int) -> None:
 
 def _batch(
     description: Description, forms: Sequence[Form], schedules: Mapping[float, Sequence[float]], index: int
-) -> tuple[int, Part]:
+) -> tuple[int, RepetitionErrors]:
     """Run one batch; this is what a worker calls."""
     simulate = AVERAGING[description.averaging]
     numbers = range(index * BATCH, min((index + 1) * BATCH, description.repetitions))
     with single_threaded():
         outcomes = [simulate(description.setting, forms, description.seed, number, schedules) for number in numbers]
-    return index, Part(
-        np.stack([outcome.errors for outcome in outcomes]),
-        np.stack([outcome.direction_errors for outcome in outcomes]),
-        np.stack([outcome.information for outcome in outcomes]),
-    )
+    return index, RepetitionErrors(*(np.stack(arrays) for arrays in zip(*outcomes, strict=True)))
 
 
-def _gathered(description: Description, parts: Mapping[int, Part]) -> Results:
+def _gathered(description: Description, parts: Mapping[int, RepetitionErrors]) -> Results:
     ordered = [parts[index] for index in sorted(parts)]
     return Results(description, *(np.concatenate(arrays) for arrays in zip(*ordered, strict=True)))

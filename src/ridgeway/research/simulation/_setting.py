@@ -3,19 +3,15 @@
 import base64
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ridgeway._checks import flag, nonnegative, one_of, whole
+from ridgeway._checks import Array, flag, nonnegative, one_of, whole
 from ridgeway.errors import InvalidParameterError
 from ridgeway.research.simulation import _setting_checks as checks
-
-__all__ = ["Setting"]
-
-Array = NDArray[np.float64]
 
 SHIFTS = ("none", "paper")
 
@@ -91,33 +87,30 @@ class Setting:
         statistics: bool = False,
     ) -> None:
         tasks, features = whole(n_tasks, "n_tasks"), whole(n_features, "n_features")
-        checked = {
-            "n_tasks": tasks,
-            "n_samples": checks.sample_counts(n_samples, tasks, features),
-            "n_features": features,
-            "noise_variance": checks.noise_levels(noise_variance),
-            "shift": one_of(shift, SHIFTS, "shift"),
-            "covariance": checks.covariances(covariance, tasks, features),
-            "rotate": flag(rotate, "rotate"),
-            "signal": checks.signal_law(signal, features),
-            "noise": checks.noise_law(noise),
-            "distance": nonnegative(distance, "distance"),
-            "order": checks.task_order(order, tasks),
-            "statistics": flag(statistics, "statistics"),
-        }
+        vars(self).update(
+            n_tasks=tasks,
+            n_samples=checks.sample_counts(n_samples, tasks, features),
+            n_features=features,
+            noise_variance=checks.noise_levels(noise_variance),
+            shift=one_of(shift, SHIFTS, "shift"),
+            covariance=checks.covariances(covariance, tasks, features),
+            rotate=flag(rotate, "rotate"),
+            signal=checks.signal_law(signal, features),
+            noise=checks.noise_law(noise),
+            distance=nonnegative(distance, "distance"),
+            order=checks.task_order(order, tasks),
+            statistics=flag(statistics, "statistics"),
+        )
         if covariance is not None and shift != "none":
             raise InvalidParameterError(f"pass either shift={shift!r} or a covariance, not both.")
         if statistics and noise != "gaussian":
             raise InvalidParameterError(
                 f"statistics=True requires gaussian noise; got noise={noise!r}. Draw rows instead."
             )
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the setting in a form that JSON can store; `from_dict` restores it exactly."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        listed = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        listed = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
         if self.covariance is not None:
             buffer = io.BytesIO()
             np.save(buffer, self.covariance, allow_pickle=False)

@@ -4,14 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ridgeway._checks import finite, nonnegative, real_array, whole
+from ridgeway._checks import Array, finite, nonnegative, real_array, whole
 from ridgeway.data import is_number
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import checked_semidefinite
-
-Array = NDArray[np.float64]
 
 MOST_NUMBERS = 10**9
 """Above this many numbers per task, a setting is taken for a typing error."""
@@ -104,12 +101,8 @@ def covariances(value: Any, n_tasks: int, n_features: int) -> Array | None:
     if array.ndim == 2 and array.min() < 0.0:
         raise InvalidParameterError(f"covariance has a negative variance, {array.min():g}. Pass variances ≥ 0.")
     if array.ndim == 3:
-        array = np.stack(
-            [
-                checked_semidefinite(matrix, p, f"covariance {t}" if len(array) > 1 else "the covariance")
-                for t, matrix in enumerate(array, start=1)
-            ]
-        )
+        names = [f"covariance {t}" for t in range(1, len(array) + 1)] if len(array) > 1 else ["the covariance"]
+        array = np.stack([checked_semidefinite(matrix, p, name) for matrix, name in zip(array, names, strict=True)])
         array.setflags(write=False)
     return array
 

@@ -9,16 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.kernels import Reduced, eigen, reduce_symmetric
 from ridgeway.linalg import Rows, tolerance
 from ridgeway.research.simulation._draws import TaskDesign
 from ridgeway.research.simulation._factor import Factor
-
-__all__ = ["Past", "SharedTask"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

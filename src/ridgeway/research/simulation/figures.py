@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway._files import atomic_file
 from ridgeway._optional import require
 from ridgeway.errors import InvalidDataError
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Panel", "draw_directions", "draw_errors", "draw_forgetting", "draw_panels", "save"]
 
-Array = NDArray[np.float64]
 
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE = (
     "#000000", "#E69F00", "#56B4E9", "#009E73", "#B8A800", "#0072B2", "#D55E00", "#CC79A7",
 )  # fmt: skip
 COLOURS = {"mn": RED, "gr": GREEN, "es": PURPLE}
+DASHED: dict[str, Any] = {"color": BLACK, "linewidth": 0.9, "linestyle": (0, (4, 2))}
+RINGS = {"color": BLACK, "marker": "o", "linestyle": "none", "fillstyle": "none", "markersize": 7.5}
+"""The style of the oracle: GR with H̃ equals it, and rings around its markers show both."""
 RIDGES = (BLUE, SKY, ORANGE, YELLOW)
 MARKERS = "osv^DPX*<>hd"
 BAND = 2.0
@@ -74,16 +77,13 @@ def draw_panels(panels: Sequence[Panel], methods: Sequence[str]) -> "Figure":
             _draw_band(axis, tasks, panel.results.of(method, panel.noise_variance), method, styles[method])
             if panel.expected is not None and method in panel.expected.description.methods:
                 mean = panel.expected.of(method, panel.noise_variance).mean(axis=0)
-                axis.plot(tasks, mean, color=BLACK, linewidth=0.9, linestyle=(0, (4, 2)), zorder=5)
+                axis.plot(tasks, mean, zorder=5, **DASHED)
         if panel.expected is None:
-            known = expected_oracle_error(setting, panel.noise_variance)
-            axis.plot(tasks, known, color=BLACK, linewidth=0.9, linestyle=(0, (4, 2)), zorder=5)
-        axis.set(title=panel.title, xlabel="task t", yscale="log")
+            axis.plot(tasks, expected_oracle_error(setting, panel.noise_variance), zorder=5, **DASHED)
+        axis.set(title=panel.title, yscale="log")
         _mark_tasks(axis, setting.n_tasks)
-    axes[0].set_ylabel("error ‖ŵ − w*‖²")
     note = "expected error" if panels[0].expected is not None else "oracle, in theory"
-    _add_legend(figure, axes[0], note)
-    return figure
+    return _finished(figure, "error ‖ŵ − w*‖²", note)
 
 
 def draw_errors(results: Results, expected: Results | None = None) -> "Figure":
@@ -106,32 +106,27 @@ def draw_forgetting(results: Results) -> "Figure":
         for i, method in enumerate(methods):
             _draw_band(axis, tasks, forgetting[:, k, i, 1:], method, styles[method])
         axis.set_yscale("symlog", linthresh=0.1)
-        axis.set(title=f"σ² = {level:g}", xlabel="task t")
+        axis.set_title(f"σ² = {level:g}")
         _mark_tasks(axis, setting.n_tasks)
-    axes[0].set_ylabel("forgetting F (> 0: forgotten)")
-    _add_legend(figure, axes[0])
-    return figure
+    return _finished(figure, "forgetting F (> 0: forgotten)")
 
 
 def draw_directions(results: Results) -> "Figure":
     """Draw the error in each direction after the last task, against the information of the population about it."""
     setting, methods = results.description.setting, results.description.methods
     figure, axes = _figure(len(setting.noise_variance))
-    styles = _styles(methods)
-    groups = _groups(results.information)
+    styles, groups = _styles(methods), _groups(results.information)
+    places = np.array([place for place, _ in groups])
     for k, (axis, level) in enumerate(zip(axes, setting.noise_variance, strict=True)):
         for i, method in enumerate(methods):
-            errors = results.direction_errors[:, k, i]
-            means = np.array([errors[group].mean() for _, group in groups])
-            axis.plot([x for x, _ in groups], means, label=_label(method), **styles[method])
-        grid = np.geomspace(groups[0][0], groups[-1][0], 50)
+            means = [results.direction_errors[:, k, i][group].mean() for _, group in groups]
+            axis.plot(places, means, label=_label(method), **styles[method])
+        grid = np.geomspace(places[0], places[-1], 50)
         if level > 0.0:
-            axis.plot(grid, level / (level + grid), color=BLACK, linestyle=(0, (4, 2)), linewidth=0.9)
+            axis.plot(grid, level / (level + grid), **DASHED)
         axis.set(title=f"σ² = {level:g}", xlabel="information Σ n γ of the direction", xscale="log", yscale="log")
         axis.xaxis.set_minor_formatter("")  # within a decade their labels would overlap
-    axes[0].set_ylabel("squared error in one direction, at the end")
-    _add_legend(figure, axes[0], "optimum σ²/(σ² + Σ n γ)")
-    return figure
+    return _finished(figure, "squared error in one direction, at the end", "optimum σ²/(σ² + Σ n γ)")
 
 
 def save(figure: "Figure", folder: Path, name: str) -> list[Path]:
@@ -165,14 +160,7 @@ def _styles(methods: Sequence[str]) -> dict[str, dict[str, Any]]:
     for i, method in enumerate(methods):
         kind = method.partition(":")[0]
         if method == "oracle":
-            # GR with H̃ equals the oracle: rings around its markers show both.
-            styles[method] = {
-                "color": BLACK,
-                "marker": "o",
-                "linestyle": "none",
-                "fillstyle": "none",
-                "markersize": 7.5,
-            }
+            styles[method] = RINGS
             continue
         colour = COLOURS.get(kind) or str(next(free))
         line = (0, (1, 1)) if kind in COLOURS and kind != method else "-"
@@ -202,6 +190,7 @@ def _groups(information: Array) -> list[tuple[float, NDArray[np.bool_]]]:
 
 
 def _mark_tasks(axis: "Axes", n_tasks: int) -> None:
+    axis.set_xlabel("task t")
     axis.set_xlim(0.5, n_tasks + 0.5)
     axis.locator_params(axis="x", integer=True)
 
@@ -219,11 +208,14 @@ def _label(method: str) -> str:
     return method.removesuffix("()")
 
 
-def _add_legend(figure: "Figure", axis: "Axes", dashed: str | None = None) -> None:
-    handles, labels = axis.get_legend_handles_labels()
+def _finished(figure: "Figure", measure: str, dashed: str | None = None) -> "Figure":
+    """Add the label of the vertical axis and the legend, with a word on what is dashed."""
+    figure.axes[0].set_ylabel(measure)
+    handles, labels = figure.axes[0].get_legend_handles_labels()
     if dashed is not None:
         from matplotlib.lines import Line2D
 
-        handles.append(Line2D([], [], color=BLACK, linewidth=0.9, linestyle=(0, (4, 2))))
+        handles.append(Line2D([], [], **DASHED))
         labels.append(dashed)
     figure.legend(handles, labels, loc="outside right center", frameon=False, fontsize=8)
+    return figure

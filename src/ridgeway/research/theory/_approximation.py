@@ -3,11 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["ApproximationConstant", "smallest_constants"]
-
-Array = NDArray[np.float64]
+from ridgeway._checks import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,17 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ridgeway._checks import finite, nonnegative_array, positive, shaped
+from ridgeway._checks import Array, finite, nonnegative_array, positive, shaped
 from ridgeway.errors import InvalidParameterError
 from ridgeway.research.theory._approximation import ApproximationConstant, smallest_constants
 from ridgeway.research.theory._directions import updated_errors
 from ridgeway.research.theory._equivalence import equivalent_rates, step_counts
-
-__all__ = ["CommutingProblem"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -57,12 +53,7 @@ class CommutingProblem:
     initial_errors: Array
 
     def __init__(
-        self,
-        eigenvalues: ArrayLike,
-        n_samples: ArrayLike,
-        *,
-        noise_variance: float = 1.0,
-        initial_errors: ArrayLike,
+        self, eigenvalues: ArrayLike, n_samples: ArrayLike, *, noise_variance: float = 1.0, initial_errors: ArrayLike
     ) -> None:
         gamma = finite(nonnegative_array(eigenvalues, "eigenvalues"), "eigenvalues")
         if gamma.ndim != 2 or 0 in gamma.shape:
@@ -76,10 +67,8 @@ class CommutingProblem:
             raise InvalidParameterError("n_samples contains 0. Leave out empty tasks.")
         errors = finite(nonnegative_array(initial_errors, "initial_errors"), "initial_errors")
         shaped(errors, (n_directions,), "initial_errors", "one per direction")
-        object.__setattr__(self, "eigenvalues", gamma)
-        object.__setattr__(self, "n_samples", counts)
-        object.__setattr__(self, "noise_variance", positive(noise_variance, "noise_variance"))
-        object.__setattr__(self, "initial_errors", errors)
+        noise = positive(noise_variance, "noise_variance")
+        vars(self).update(eigenvalues=gamma, n_samples=counts, noise_variance=noise, initial_errors=errors)
 
     def oracle_error(self) -> Array:
         """Return the error of pooled least squares after each task.

@@ -3,12 +3,10 @@
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ridgeway._checks import real_array
+from ridgeway._checks import Array, real_array
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError
-
-Array = NDArray[np.float64]
 
 
 def design_matrices(designs: Iterable[ArrayLike]) -> tuple[Array, ...]:

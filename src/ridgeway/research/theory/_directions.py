@@ -1,10 +1,9 @@
 """One task, direction by direction: how the error changes, and the best single penalty for all directions."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-Array = NDArray[np.float64]
+from ridgeway._checks import Array
 
 GRID_STEP = 0.1
 """Spacing of the search grid in log(penalty): the slope is a sum of bumps of width about 1 on that scale."""

@@ -15,26 +15,12 @@ any other sγ > 1            the old error changes sign or grows; no λ ≥ 0 do
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ridgeway._checks import finite, nonnegative_array, real_array
+from ridgeway._checks import Array, finite, nonnegative_array, real_array
 from ridgeway.errors import InvalidParameterError
 from ridgeway.kernels import solve_triangular
-from ridgeway.linalg import (
-    checked_definite,
-    checked_semidefinite,
-    cholesky_root,
-    semidefinite_eigen,
-    tolerance,
-)
-
-__all__ = [
-    "learning_rates_from_penalties",
-    "penalties_from_early_stopping",
-    "weight_matrix_from_early_stopping",
-]
-
-Array = NDArray[np.float64]
+from ridgeway.linalg import checked_definite, checked_semidefinite, cholesky_root, semidefinite_eigen, tolerance
 
 
 def penalties_from_early_stopping(eigenvalues: ArrayLike, learning_rates: ArrayLike, n_steps: ArrayLike) -> Array:

@@ -4,20 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ridgeway._checks import finite, nonnegative_array, positive, real_array, shaped
+from ridgeway._checks import Array, finite, nonnegative_array, positive, real_array, shaped
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import checked_semidefinite, semidefinite_root
 from ridgeway.research.theory._designs import design_matrices
 from ridgeway.research.theory._optimal import best_gains, best_isotropic_penalties, best_weight_matrices
 from ridgeway.research.theory._policy_gains import WeightMatrices, gains_from_weights
 from ridgeway.research.theory._propagation import ErrorMoments, ExpectedError, propagate
-
-__all__ = ["FixedDesignProblem"]
-
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -63,11 +58,9 @@ class FixedDesignProblem:
         task_coefs: ArrayLike | None = None,
     ) -> None:
         matrices = design_matrices(designs)
-        n_features = matrices[0].shape[1]
-        object.__setattr__(self, "designs", matrices)
-        object.__setattr__(self, "noise_variance", positive(noise_variance, "noise_variance"))
-        object.__setattr__(self, "signal", _checked_signal(signal, n_features))
-        object.__setattr__(self, "task_coefs", self._checked_task_coefs(task_coefs))
+        noise = positive(noise_variance, "noise_variance")
+        vars(self).update(designs=matrices, noise_variance=noise, signal=_checked_signal(signal, matrices[0].shape[1]))
+        vars(self).update(task_coefs=self._checked_task_coefs(task_coefs))
 
     def expected_error(self, weights: WeightMatrices) -> ExpectedError:
         """Return E‖ŵ_t − w_*‖² after each task, for any policy or any weight matrices.

@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.errors import InvalidParameterError
 from ridgeway.kernels import solve_triangular, svd, triangular_factor
 from ridgeway.linalg import definite_inverse, minimum_norm_gain, tolerance
 from ridgeway.research.theory._directions import best_isotropic_penalty, updated_errors
-
-Array = NDArray[np.float64]
 
 
 def best_weight_matrices(moment: Array, designs: Sequence[Array], noise_variance: float) -> Array:

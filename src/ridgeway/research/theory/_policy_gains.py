@@ -4,14 +4,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ridgeway._checks import nonnegative_array, real_array
+from ridgeway._checks import Array, nonnegative_array, real_array
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import Rows, checked_semidefinite, penalty_gain
 from ridgeway.weights import Designed, DesignPolicy
 
-Array = NDArray[np.float64]
 WeightMatrices = Sequence[ArrayLike] | Array | Designed
 
 

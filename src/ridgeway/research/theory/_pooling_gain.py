@@ -3,15 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import definite_inverse
 from ridgeway.research.theory._fixed_design import FixedDesignProblem
-
-__all__ = ["PoolingGain", "pooling_gain"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,11 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["ErrorMoments", "ExpectedError", "propagate"]
-
-Array = NDArray[np.float64]
+from ridgeway._checks import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +58,8 @@ class ErrorMoments:
         """Return the moments after a task with these rows and gain and the parameter w_* + shift."""
         kept = np.eye(design.shape[1]) - gain @ design
         covariance = kept @ self.covariance @ kept.T + noise_variance * (gain @ gain.T)
-        return ErrorMoments(
-            bias=kept @ self.bias,
-            drift=kept @ self.drift + gain @ (design @ shift),
-            covariance=(covariance + covariance.T) / 2,
-        )
+        drift = kept @ self.drift + gain @ (design @ shift)
+        return ErrorMoments(kept @ self.bias, drift, (covariance + covariance.T) / 2)
 
     def second_moment(self) -> Array:
         """Return E[(ŵ_t − w_*)(ŵ_t − w_*)ᵀ]; if there is a drift, the bias must have one column."""

@@ -1,27 +1,19 @@
 """How far continual ridge can fall behind the optimum in two tasks."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
-from ridgeway._checks import finite, nonnegative_array, positive, shaped
+from ridgeway._checks import Array, finite, nonnegative_array, positive, shaped
 from ridgeway.errors import InvalidParameterError
 from ridgeway.research.theory._directions import GRID_STEP, best_isotropic_penalty, updated_errors
-
-__all__ = ["ridge_gap"]
-
-Array = NDArray[np.float64]
 
 TAIL = 20.0
 """How far, in log(penalty), the search goes beyond all scales of a problem if ∞ may be best."""
 
 
 def ridge_gap(
-    information_1: ArrayLike,
-    information_2: ArrayLike,
-    initial_errors: ArrayLike,
-    *,
-    noise_variance: float = 1.0,
+    information_1: ArrayLike, information_2: ArrayLike, initial_errors: ArrayLike, *, noise_variance: float = 1.0
 ) -> float:
     """Return the error of continual ridge after two tasks, with the best penalties, relative to the optimum.
 

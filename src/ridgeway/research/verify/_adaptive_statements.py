@@ -4,19 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
+from operator import getitem
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.research.theory import CommutingProblem
-from ridgeway.research.verify._cases import Case, cases
-from ridgeway.research.verify._exact import Matrix, exact, relative
-from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
+from ridgeway.research.verify._cases import OTHER_FACTORS, Case, cases
+from ridgeway.research.verify._exact import Matrix, exact, largest_difference, relative, zeros
+from ridgeway.research.verify._findings import Instances, Trial, Verdict, worst_case
 from ridgeway.research.verify._statement import Claim, Search, Statement
 
-__all__ = ["STATEMENTS"]
-
-Array = NDArray[np.float64]
 Recursion = Callable[[Fraction, Fraction, Fraction, Fraction], Fraction]
 """(γ, λ, error before, σ²/n) → error after."""
 Penalties = Callable[[Case, int, Matrix], Matrix]
@@ -51,7 +49,7 @@ def closed_form(case: Case) -> Matrix:
 
 def schedule(case: Case, form: Penalties) -> tuple[Matrix, Matrix]:
     """Return the penalties that a form chooses task by task, and the resulting errors, both (T, p)."""
-    penalties = exact(np.zeros((0, case.n_directions), dtype=int))
+    penalties = zeros(0, case.n_directions)
     errors = case.initial_errors[np.newaxis]
     for t in range(case.n_tasks):
         penalties = np.vstack([penalties, form(case, t, errors[-1])])
@@ -64,9 +62,9 @@ def _error_iter(gamma: Fraction, penalty: Fraction, error: Fraction, noise: Frac
     return error - 2 * gamma * error / total + (gamma**2 * error + gamma * noise) / total**2
 
 
-def _try_recursion(search: Search, form: tuple[Recursion, Callable[[tuple[int, ...], int], int]]) -> Trial:
+@worst_case("largest relative difference from the exact error", 0.0)
+def _try_recursion(search: Search, form: tuple[Recursion, Callable[[tuple[int, ...], int], int]]) -> Instances:
     step, sample_size = form
-    record = WorstCase("largest relative difference from the exact error", 0.0)
     rng = search.generator()
     for case in cases(search, 60, 1500):
         numbers = rng.integers(1, 6, size=(case.n_tasks, case.n_directions, 2))
@@ -77,60 +75,39 @@ def _try_recursion(search: Search, form: tuple[Recursion, Callable[[tuple[int, .
             noise = case.noise_variance / sample_size(case.n_samples, t)
             found = step(case.eigenvalues.item(t, j), penalties.item(t, j), errors.item(t, j), noise)
             worst = max(worst, relative(found, errors.item(t + 1, j)))
-        record.add(worst, case.size, case)
-    return record.trial()
+        yield worst, case.size, case
 
 
-def _one_for_all(counts: tuple[int, ...], task: int) -> int:
-    return counts[0]
-
-
-def _of_the_task(counts: tuple[int, ...], task: int) -> int:
-    return counts[task]
-
-
-def _try_minimum(search: Search, form: Penalties) -> Trial:
+@worst_case("largest relative gain of any other penalty", 0.0)
+def _try_minimum(search: Search, form: Penalties) -> Instances:
     """Compare with other penalties at each task, and with other schedules as a whole."""
-    record = WorstCase("largest relative gain of any other penalty", 0.0)
     rng = search.generator()
-    factors = exact([Fraction(1, 50), Fraction(1, 2), Fraction(99, 100), Fraction(101, 100), 2, 50])
     for case in cases(search, 30, 600):
         penalties, errors = schedule(case, form)
-        worst = -float("inf")
-        for t in range(case.n_tasks):
-            for factor in factors:
-                other = np.vstack([penalties[:t], factor * penalties[t]])
-                worst = max(worst, _gain(errors[t], case.direction_errors(other)[-1]))
-        other = penalties * exact(rng.integers(1, 9, size=penalties.shape)) / 4
-        worst = max(worst, _gain(errors[-1], case.direction_errors(other)[-1]))
-        record.add(worst, case.size, case)
-    return record.trial()
+        tasks = [(t, factor) for t in range(case.n_tasks) for factor in OTHER_FACTORS]
+        others = [np.vstack([penalties[:t], factor * penalties[t]]) for t, factor in tasks]
+        others.append(penalties * exact(rng.integers(1, 9, size=penalties.shape)) / 4)
+        gains = [1 - case.direction_errors(other)[-1] / errors[len(other) - 1] for other in others]
+        yield float(np.max(gains)), case.size, case
 
 
-def _gain(errors: Matrix, others: Matrix) -> float:
-    return float(max((error - other) / error for error, other in zip(errors, others, strict=True)))
-
-
-def try_closed_form(search: Search, form: Optimum) -> Trial:
-    record = WorstCase("largest relative difference from the exact error", 0.0)
+@worst_case("largest relative difference from the exact error", 0.0)
+def try_closed_form(search: Search, form: Optimum) -> Instances:
     for case in cases(search, 100, 2500):
         _, errors = schedule(case, form.penalties)
-        pairs = zip(errors.ravel(), form.errors(case).ravel(), strict=True)
-        record.add(max(relative(one, two) for one, two in pairs), case.size, case)
-    return record.trial()
+        yield largest_difference(errors.ravel(), form.errors(case).ravel()), case.size, case
 
 
-def _try_order(search: Search, form: Penalties) -> Trial:
-    record = WorstCase("largest relative difference between two orders", 0.0)
+@worst_case("largest relative difference between two orders", 0.0)
+def _try_order(search: Search, form: Penalties) -> Instances:
     for case in cases(search, 50, 1200):
         orders = permutations(range(case.n_tasks))
         finals = [schedule(case.reordered(order), form)[1][-1].sum() for order in orders]
-        record.add(relative(min(finals), max(finals)), case.size, case)
-    return record.trial()
+        yield relative(min(finals), max(finals)), case.size, case
 
 
-def _try_iteration(search: Search, form: Callable[[Fraction, Fraction, Fraction], Fraction]) -> Trial:
-    record = WorstCase("largest relative difference from the exact error", 0.0)
+@worst_case("largest relative difference from the exact error", 0.0)
+def _try_iteration(search: Search, form: Callable[[Fraction, Fraction, Fraction], Fraction]) -> Instances:
     for case in cases(search, 60, 1500):
         errors = np.vstack([case.initial_errors, schedule(case, optimal_penalties)[1]])
         worst = 0.0
@@ -139,20 +116,22 @@ def _try_iteration(search: Search, form: Callable[[Fraction, Fraction, Fraction]
                 noise = case.noise_variance / case.n_samples[t]
                 found = form(errors.item(t, j), case.eigenvalues.item(t, j), noise)
                 worst = max(worst, relative(found, errors.item(t + 1, j)))
-        record.add(worst, case.size, case)
-    return record.trial()
+        yield worst, case.size, case
 
 
 def _try_asymptotics(search: Search, form: dict[str, Decay]) -> Trial:
     """Compare the optimum with the oracle as T grows."""
     n_tasks = search.count(10_000, 1_000_000)
-    record = WorstCase(f"largest 1 − 𝓛(GR)/𝓛(ORA) at T = {n_tasks:,}", 0.02)
-    tasks = np.arange(1.0, n_tasks + 1)
-    for size, (name, decay) in enumerate(form.items()):
-        problem = CommutingProblem(decay(tasks)[:, np.newaxis], np.ones(n_tasks), initial_errors=[1.0])
-        gap = 1 - problem.optimal_error()[-1] / problem.oracle_error()[-1]
-        record.add(float(gap), size, f"σ² = e⁽⁰⁾ = 1, n_tγ⁽ᵗ⁾ = {name}: 1 − 𝓛(GR)/𝓛(ORA) → {gap:.3g}")
-    return record.trial()
+
+    @worst_case(f"largest 1 − 𝓛(GR)/𝓛(ORA) at T = {n_tasks:,}", 0.02)
+    def trial() -> Instances:
+        tasks = np.arange(1.0, n_tasks + 1)
+        for size, (name, decay) in enumerate(form.items()):
+            problem = CommutingProblem(decay(tasks)[:, np.newaxis], np.ones(n_tasks), initial_errors=[1.0])
+            gap = 1 - problem.optimal_error()[-1] / problem.oracle_error()[-1]
+            yield float(gap), size, f"σ² = e⁽⁰⁾ = 1, n_tγ⁽ᵗ⁾ = {name}: 1 − 𝓛(GR)/𝓛(ORA) → {gap:.3g}"
+
+    return trial()
 
 
 ENDLESS: dict[str, Decay] = {"1": np.ones_like, "t^−½": lambda t: t**-0.5, "t": lambda t: t}
@@ -167,14 +146,6 @@ def _iteration(e: Fraction, gamma: Fraction, noise: Fraction) -> Fraction:
     return (e**2 * gamma**2 + e * gamma * noise - gamma**2 * e**2) / (gamma**2 * e + gamma * noise)
 
 
-def _penalties_over_square(case: Case, task: int, errors: Matrix) -> Matrix:
-    return np.asarray(case.noise_variance / case.n_samples[task] / errors**2)
-
-
-def _penalties_over_error(case: Case, task: int, errors: Matrix) -> Matrix:
-    return np.asarray(case.noise_variance / case.n_samples[task] / errors)
-
-
 def _stronger(case: Case, task: int, errors: Matrix) -> Matrix:
     return np.asarray(optimal_penalties(case, task, errors) * Fraction(11, 10))
 
@@ -187,58 +158,45 @@ def _unit_prior(case: Case) -> Matrix:
     return np.asarray(case.noise_variance / (denominators(case)[1:] - case.noise_variance / case.initial_errors + 1))
 
 
-STATEMENTS = (
-    Statement(
-        name="recursion",
+STATEMENTS = {
+    "recursion": Statement(
         where="Thm (adaptive ridge), eq. (error_iter)",
         claim="how the error of a direction changes from task to task, for any penalties",
-        recorded=Verdict.HOLDS,
-        printed=Claim((_error_iter, _of_the_task), _try_recursion),
+        printed=Claim((_error_iter, getitem), _try_recursion),
         mutations={
-            "swapped sign": {"printed": (lambda g, p, e, s: e - _error_iter(g, p, e, s), _of_the_task)},
+            "swapped sign": {"printed": (lambda g, p, e, s: e - _error_iter(g, p, e, s), getitem)},
             "dropped n_t": {"printed": (_error_iter, lambda counts, task: 1)},
         },
     ),
-    Statement(
-        name="sample-size",
+    "sample-size": Statement(
         row="1",
         where="Sec. 2 and eq. (error_iter)",
         claim="Σ_t and the updates with X and n, without an index",
         correction="X is X_t and n is n_t",
-        recorded=Verdict.CORRECTED,
-        printed=Claim((_error_iter, _one_for_all), _try_recursion),
-        corrected=Claim((_error_iter, _of_the_task), _try_recursion),
+        printed=Claim((_error_iter, lambda counts, task: counts[0]), _try_recursion),
+        corrected=Claim((_error_iter, getitem), _try_recursion),
         mutations={
             "all rows so far for n_t": {"corrected": (_error_iter, lambda counts, task: sum(counts[: task + 1]))}
         },
     ),
-    Statement(
-        name="minimiser",
+    "minimiser": Statement(
         where="Thm (adaptive ridge), eq. (lambda)",
         claim="λ_j⁽ᵗ⁾ = D_j(t−1)/n_t minimises the error of every direction after every task",
-        recorded=Verdict.HOLDS,
         printed=Claim(optimal_penalties, _try_minimum),
-        mutations={
-            "penalties × 1.1": {"printed": _stronger},
-            "dropped n_t": {"printed": _without_sample_size},
-        },
+        mutations={"penalties × 1.1": {"printed": _stronger}, "dropped n_t": {"printed": _without_sample_size}},
     ),
-    Statement(
-        name="minimiser-proof",
+    "minimiser-proof": Statement(
         row="4",
         where="Thm (adaptive ridge), proof",
         claim="the minimiser is (σ²/n_t)/E(e_j)²",
         correction="(σ²/n_t)/E[e_j⁽ᵗ⁻¹⁾], without the square",
-        recorded=Verdict.CORRECTED,
-        printed=Claim(_penalties_over_square, _try_minimum),
-        corrected=Claim(_penalties_over_error, _try_minimum),
+        printed=Claim(lambda case, task, errors: case.noise_variance / case.n_samples[task] / errors**2, _try_minimum),
+        corrected=Claim(lambda case, task, errors: case.noise_variance / case.n_samples[task] / errors, _try_minimum),
         mutations={"penalties × 1.1": {"corrected": _stronger}},
     ),
-    Statement(
-        name="closed-form",
+    "closed-form": Statement(
         where="Thm (adaptive ridge), eq. (main-result)",
         claim="the error under the optimal penalties is Σ_j σ²/D_j(t)",
-        recorded=Verdict.HOLDS,
         printed=Claim(Optimum(optimal_penalties, closed_form), try_closed_form),
         mutations={
             "penalties × 1.1": {"printed": Optimum(_stronger, closed_form)},
@@ -246,35 +204,29 @@ STATEMENTS = (
             "1 for σ²/e": {"printed": Optimum(optimal_penalties, _unit_prior)},
         },
     ),
-    Statement(
-        name="order",
+    "order": Statement(
         where="Thm (adaptive ridge), remark",
         claim="the final error does not depend on the order of the tasks",
-        recorded=Verdict.HOLDS,
         printed=Claim(optimal_penalties, _try_order),
         mutations={"penalties × 1.1": {"printed": _stronger}, "dropped n_t": {"printed": _without_sample_size}},
     ),
-    Statement(
-        name="iteration",
+    "iteration": Statement(
         row="14",
         where="Thm (adaptive ridge), proof, eq. (iteration)",
         claim="the first line has γ²(E[e])² + γσ²/n_t in its denominator",
         correction="γ²E[e] + γσ²/n_t",
-        recorded=Verdict.CORRECTED,
         printed=Claim(_iteration_printed, _try_iteration),
         corrected=Claim(_iteration, _try_iteration),
         mutations={"swapped sign": {"corrected": lambda e, gamma, noise: -_iteration(e, gamma, noise)}},
     ),
-    Statement(
-        name="asymptotics",
+    "asymptotics": Statement(
         row="19",
         where="Thm (adaptive ridge), remark",
         claim="the errors of the optimum and of the oracle are asymptotically equivalent as T grows",
         correction="if, and only if, the information on every direction grows without bound",
-        recorded=Verdict.FAILS,
-        new_claim=True,
+        refuted=Verdict.FAILS,
         printed=Claim(ENDLESS | FADING, _try_asymptotics),
         corrected=Claim(ENDLESS, _try_asymptotics),
         mutations={"information that fades": {"corrected": ENDLESS | {"1/t²": lambda t: t**-2.0}}},
     ),
-)
+}

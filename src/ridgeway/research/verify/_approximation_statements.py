@@ -2,17 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
+from ridgeway._checks import Array
+from ridgeway.research.verify._findings import Instances, Verdict, worst_case
 from ridgeway.research.verify._statement import Claim, Search, Statement
-
-__all__ = ["STATEMENTS", "at_the_edge", "room"]
-
-Array = NDArray[np.float64]
 
 ROUNDING = 1 + 1e-9
 
@@ -109,21 +106,20 @@ def at_the_edge(rng: np.random.Generator, n_problems: int, n_tasks: int, form: A
     return Edge(noise, initial, constant, sizes * gamma, ratios)
 
 
-def _try_bound(search: Search, form: Approximation) -> Trial:
-    record = WorstCase("largest error over its bound", ROUNDING)
+@worst_case("largest error over its bound", ROUNDING)
+def _try_bound(search: Search, form: Approximation) -> Instances:
     rng = search.generator()
     for _ in range(search.count(1, 50)):
         edge = at_the_edge(rng, 20_000, 30, form)
         first = np.argmax(edge.ratios > ROUNDING, axis=0)
         for i, worst in enumerate(edge.ratios.max(axis=0).tolist()):
             simple = abs(np.log(edge.noise[i])) + abs(np.log(edge.initial[i]))
-            record.add(worst, 100 * first[i] + simple, edge.describe(i, first[i]) if worst > ROUNDING else "")
-    return record.trial()
+            yield worst, 100 * first[i] + simple, edge.describe(i, first[i]) if worst > ROUNDING else ""
 
 
-def _try_remark(search: Search, turning: Callable[[float], float]) -> Trial:
+@worst_case("largest relative step in the wrong direction", 1e-12)
+def _try_remark(search: Search, turning: Callable[[float], float]) -> Instances:
     """Check that the right side of eq. (sensitivity) rises in ρ up to the turning point and then falls."""
-    record = WorstCase("largest relative step in the wrong direction", 1e-12)
     for constant in np.linspace(1.01, 20, search.count(100, 5000)).tolist():
         turn = turning(constant)
         rising = np.geomspace(1e-3, min(turn, 1e3), 400)
@@ -132,8 +128,7 @@ def _try_remark(search: Search, turning: Callable[[float], float]) -> Trial:
         drops, rises = 1 - up[1:] / up[:-1], down[1:] / down[:-1] - 1
         first = rising[1 + int(np.argmax(drops > 1e-12))]
         where = f"C={constant:.3g}: ρ={first:.3g} requires more accuracy than a smaller ρ"
-        record.add(float(max(drops.max(), rises.max(initial=-1.0))), constant, where)
-    return record.trial()
+        yield float(max(drops.max(), rises.max(initial=-1.0))), constant, where
 
 
 def _turning_point(constant: float) -> float:
@@ -144,73 +139,50 @@ MUTATIONS: dict[str, dict[Literal["printed", "corrected"], Approximation]] = {
     "room × 1.1": {"corrected": replace(CORRECTED, room=1.1)},
     "dropped σ²": {"corrected": replace(CORRECTED, bound=PRINTED.bound)},
 }
+_about_bound = partial(Statement, where="Thm (approx)", corrected=Claim(CORRECTED, _try_bound), mutations=MUTATIONS)
+"""A statement about the bound; most differ only in the printed form."""
 
-STATEMENTS = (
-    Statement(
-        name="approx",
-        where="Thm (approx)",
+STATEMENTS = {
+    "approx": _about_bound(
         row="5–7",
         claim="penalties that meet eq. (sensitivity) cost at most a factor C",
         correction="with D_j, ρ_j and Δ_j as in rows 5 to 7: 𝓛 ≤ C·Σ_j σ²/D_j(t)",
-        recorded=Verdict.CORRECTED,
         printed=Claim(PRINTED, _try_bound),
-        corrected=Claim(CORRECTED, _try_bound),
-        mutations=MUTATIONS,
     ),
-    Statement(
-        name="approx-bound",
-        where="Thm (approx)",
+    "approx-bound": _about_bound(
         row="5",
         claim="the bound is C/(e_j⁽⁰⁾ + Σγn), for some C > 0",
         correction="Σ_j C·σ²/D_j(t) with D_j(t) = σ²/e_j⁽⁰⁾ + Σγn, and C ≥ 1",
-        recorded=Verdict.CORRECTED,
         printed=Claim(
             replace(CORRECTED, denominator=PRINTED.denominator, bound=PRINTED.bound, least_constant=0.0), _try_bound
         ),
-        corrected=Claim(CORRECTED, _try_bound),
         mutations={"C > 0": {"corrected": replace(CORRECTED, least_constant=0.0)}, **MUTATIONS},
     ),
-    Statement(
-        name="approx-ratio",
-        where="Thm (approx)",
+    "approx-ratio": _about_bound(
         row="6",
         claim="ρ_j⁽ᵗ⁾ = γ_j⁽ᵗ⁾/D_j(t−1), without n_t",
         correction="ρ_j⁽ᵗ⁾ = n_tγ_j⁽ᵗ⁾/D_j(t−1)",
-        recorded=Verdict.CORRECTED,
         printed=Claim(replace(CORRECTED, ratio=PRINTED.ratio), _try_bound),
-        corrected=Claim(CORRECTED, _try_bound),
-        mutations=MUTATIONS,
     ),
-    Statement(
-        name="approx-ratio-proof",
+    "approx-ratio-proof": _about_bound(
         where="Thm (approx), proof",
         row="6",
         claim="ρ_j⁽ᵗ⁾ = n_tγ_j⁽ᵗ⁾/D_j(t), over the sum up to t",
         correction="over the sum up to t−1",
-        recorded=Verdict.CORRECTED,
         printed=Claim(replace(CORRECTED, ratio=lambda gamma, n, before, after: n * gamma / after), _try_bound),
-        corrected=Claim(CORRECTED, _try_bound),
-        mutations=MUTATIONS,
     ),
-    Statement(
-        name="approx-reference",
-        where="Thm (approx)",
+    "approx-reference": _about_bound(
         row="7",
         claim="Δ is measured against the penalties of eq. (lambda)",
         correction="against the one-step optimum σ²/(n_t·E[e_j⁽ᵗ⁻¹⁾]) for the actual error of the run",
-        recorded=Verdict.CORRECTED,
         printed=Claim(replace(CORRECTED, reference=PRINTED.reference), _try_bound),
-        corrected=Claim(CORRECTED, _try_bound),
-        mutations=MUTATIONS,
     ),
-    Statement(
-        name="approx-remark",
+    "approx-remark": Statement(
         where="Thm (approx), remark",
         row="16",
         claim="a larger ρ loosens the requirement on the penalties",
         correction="only up to ρ = (1 + √(1 + 8C))/(2C); beyond that it tightens again",
-        recorded=Verdict.FAILS,
-        new_claim=True,
+        refuted=Verdict.FAILS,
         printed=Claim(lambda constant: float("inf"), _try_remark),
         corrected=Claim(_turning_point, _try_remark),
         mutations={
@@ -218,4 +190,4 @@ STATEMENTS = (
             "turning point ÷ 1.1": {"corrected": lambda constant: _turning_point(constant) / 1.1},
         },
     ),
-)
+}

@@ -1,20 +1,19 @@
 """Instances: tasks with exact covariances that share eigenvectors, and designs that do not."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ridgeway.research.verify._exact import Matrix, diagonal, exact, identity, second_moments
+from ridgeway._checks import Array
+from ridgeway.research.verify._exact import Matrix, diagonal, exact, identity, next_moment, zeros
 from ridgeway.research.verify._statement import Search
 
-__all__ = ["Case", "cases", "gaussian_designs", "reflection"]
-
-Array = NDArray[np.float64]
+OTHER_FACTORS = exact([Fraction(1, 50), Fraction(1, 2), Fraction(99, 100), Fraction(101, 100), 2, 50])
+"""How much smaller or larger the penalties are that a minimiser is compared with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,17 +65,9 @@ class Case:
         """X_t, each (n_t, p)."""
         designs = []
         for loads, n in zip(self.loadings, self.n_samples, strict=True):
-            seen = [j for j in range(self.n_directions) if loads[j] != 0]
-            design = exact(np.zeros((n, self.n_directions), dtype=int))
-            for row, j in enumerate(seen):
-                design[row] = loads[j] * self.basis[:, j]
-            designs.append(design)
+            seen = (self.basis * loads).T[loads != 0]
+            designs.append(np.vstack([seen, zeros(n - len(seen), self.n_directions)]))
         return designs
-
-    @property
-    def true_coef(self) -> Matrix:
-        """w_*."""
-        return np.asarray(self.basis @ self.start)
 
     @property
     def size(self) -> float:
@@ -85,20 +76,19 @@ class Case:
         digits = sum(abs(x.numerator) + x.denominator for x in numbers)
         return float(20 * self.loadings.size + digits + sum(self.n_samples))
 
-    def weight_matrix(self, penalties: Matrix) -> Matrix:
-        """Return H = U diag(λ) Uᵀ."""
-        return np.asarray(self.basis @ diagonal(penalties) @ self.basis.T)
-
     def direction_errors(self, penalties: Matrix) -> Matrix:
         """Return E[e_j⁽ᵗ⁾] under penalties for the first tasks, (t, p), from the definition of the estimator."""
-        weights = [self.weight_matrix(row) for row in penalties]
-        moments = second_moments(self.designs[: len(weights)], weights, self.noise_variance, self.true_coef)
-        return exact([np.diagonal(self.basis.T @ moment @ self.basis) for moment in moments])
+        true_coef, errors = self.basis @ self.start, []
+        moment = np.outer(true_coef, true_coef)
+        for design, row in zip(self.designs, penalties, strict=False):
+            weight = self.basis @ diagonal(row) @ self.basis.T
+            moment = next_moment(moment, design, weight, self.noise_variance)
+            errors.append(np.diagonal(self.basis.T @ moment @ self.basis))
+        return exact(errors)
 
     def reordered(self, order: tuple[int, ...]) -> "Case":
         """Return the same tasks in another order."""
-        counts = tuple(self.n_samples[t] for t in order)
-        return Case(self.loadings[list(order)], counts, self.noise_variance, self.start, self.basis)
+        return replace(self, loadings=self.loadings[list(order)], n_samples=tuple(self.n_samples[t] for t in order))
 
     def __str__(self) -> str:
         tasks = "; ".join(

@@ -1,13 +1,11 @@
 """Rational arithmetic: matrices of fractions, and the exact error of generalized ridge from its definition."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["Matrix", "diagonal", "exact", "identity", "next_moment", "relative", "second_moments", "solve"]
 
 Matrix = NDArray[np.object_]
 """An array of `Fraction`; +, *, @ and .T work as for numbers."""
@@ -15,11 +13,12 @@ Matrix = NDArray[np.object_]
 
 def exact(values: Any) -> Matrix:
     """Return an array of fractions, from integers or fractions."""
-    array = np.array(values, dtype=object)
-    flat = [Fraction(value) for value in array.ravel()]
-    result = np.empty(len(flat), dtype=object)
-    result[:] = flat
-    return result.reshape(array.shape)
+    return np.asarray(np.vectorize(Fraction, otypes=[object])(values))
+
+
+def zeros(*shape: int) -> Matrix:
+    """Return an array of zeros."""
+    return exact(np.zeros(shape, dtype=int))
 
 
 def identity(size: int) -> Matrix:
@@ -29,11 +28,7 @@ def identity(size: int) -> Matrix:
 
 def diagonal(values: Iterable[Fraction]) -> Matrix:
     """Return diag(values)."""
-    entries = list(values)
-    result = exact(np.zeros((len(entries), len(entries)), dtype=int))
-    for i, entry in enumerate(entries):
-        result[i, i] = entry
-    return result
+    return exact(np.diag(exact(list(values))))
 
 
 def solve(matrix: Matrix, right: Matrix) -> Matrix:
@@ -50,18 +45,6 @@ def solve(matrix: Matrix, right: Matrix) -> Matrix:
     return work[:, size:].reshape(right.shape)
 
 
-def second_moments(
-    designs: Sequence[Matrix], weights: Sequence[Matrix], noise_variance: Fraction, true_coef: Matrix
-) -> list[Matrix]:
-    """Return E[(ŵ_t − w_*)(ŵ_t − w_*)ᵀ] after each task, from ŵ_0 = 0."""
-    moment = np.outer(true_coef, true_coef)
-    moments = []
-    for design, weight in zip(designs, weights, strict=True):
-        moment = next_moment(moment, design, weight, noise_variance)
-        moments.append(moment)
-    return moments
-
-
 def next_moment(moment: Matrix, design: Matrix, weight: Matrix, noise_variance: Fraction) -> Matrix:
     """Return the second moment of the error after a task, from the normal equations of its update.
 
@@ -71,6 +54,11 @@ def next_moment(moment: Matrix, design: Matrix, weight: Matrix, noise_variance: 
     system = design.T @ design + held
     kept, gain = solve(system, held), solve(system, design.T)
     return np.asarray(kept @ moment @ kept.T + noise_variance * (gain @ gain.T))
+
+
+def largest_difference(ones: Iterable[Fraction], twos: Iterable[Fraction]) -> float:
+    """Return the largest `relative` difference of two sequences."""
+    return max(relative(one, two) for one, two in zip(ones, twos, strict=True))
 
 
 def relative(one: Fraction, two: Fraction) -> float:

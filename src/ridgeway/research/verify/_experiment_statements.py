@@ -4,17 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.kernels import svd
 from ridgeway.research.theory import FixedDesignProblem
 from ridgeway.research.verify._findings import Trial, Verdict
 from ridgeway.research.verify._statement import Claim, Search, Statement
 from ridgeway.weights import Accumulated, Designed, Isotropic, Zero
 
-__all__ = ["STATEMENTS", "experiment"]
-
-Array = NDArray[np.float64]
 Schedule = Callable[[FixedDesignProblem], Array | Designed]
 """The weights of a method in a problem."""
 
@@ -104,15 +101,13 @@ def _minimum_norm(problem: FixedDesignProblem) -> Designed:
     return Zero()
 
 
-STATEMENTS = (
-    Statement(
-        name="experiment-shift",
+STATEMENTS = {
+    "experiment-shift": Statement(
         row="12",
         where="Sec. Experiments",
         claim="a covariate shift makes continual ridge worse (its λ_t is not given)",
         correction="nearly the same with six choices of λ_t; worse if λ_t is the largest eigenvalue of Σ_t",
-        recorded=Verdict.OPEN,
-        conclusive=False,
+        refuted=Verdict.OPEN,
         printed=Claim(RIDGES, _try_shift),
         corrected=Claim(SCALED, _try_shift),
         mutations={
@@ -120,15 +115,13 @@ STATEMENTS = (
             "λ_t = 1": {"corrected": {"= 1": RIDGES["= 1"]}},
         },
     ),
-    Statement(
-        name="experiment-min-norm",
+    "experiment-min-norm": Statement(
         row="13",
         where="Sec. Experiments",
         claim="the error of the minimum-norm estimator remains nearly constant",
         correction="after about 5 tasks; before that it falls by a factor of 6 or more",
-        recorded=Verdict.CORRECTED,
         printed=Claim(Course(_minimum_norm, first_task=1), _try_constancy),
         corrected=Claim(Course(_minimum_norm, first_task=5), _try_constancy),
         mutations={"H̃ for H → 0": {"corrected": Course(lambda problem: Accumulated(), first_task=5)}},
     ),
-)
+}

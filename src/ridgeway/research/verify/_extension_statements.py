@@ -1,17 +1,15 @@
 """Thm (extension): the error need not rise even if the covariances do not commute; corrections row 15."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
 from ridgeway.research.verify._cases import reflection
-from ridgeway.research.verify._exact import Matrix, diagonal, exact, identity, next_moment
-from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
+from ridgeway.research.verify._exact import Matrix, diagonal, exact, identity, next_moment, zeros
+from ridgeway.research.verify._findings import Instances, Verdict, worst_case
 from ridgeway.research.verify._statement import Claim, Search, Statement
-
-__all__ = ["STATEMENTS"]
 
 Penalty = Callable[[Fraction, int, Fraction], Fraction]
 """(σ², n_t, the error before in the direction) → λ."""
@@ -19,8 +17,7 @@ Strict = Callable[[Matrix, Matrix], bool]
 """(γ of the task, the errors before in its directions) → whether the error is claimed to fall."""
 
 
-@dataclass(frozen=True, eq=False)
-class Step:
+class Step(NamedTuple):
     """One task of a sequence: its eigenvalues, the errors before along its eigenvectors, and 𝓛 before and after."""
 
     eigenvalues: Matrix
@@ -28,11 +25,6 @@ class Step:
     before: Fraction
     after: Fraction
     words: str
-
-    @property
-    def size(self) -> float:
-        """How much space it takes to write the step down."""
-        return len(self.words)
 
 
 def _steps(search: Search, penalty: Penalty, quick: int, full: int) -> Iterator[Step]:
@@ -59,64 +51,48 @@ def _step(
     errors = np.diagonal(basis.T @ moment @ basis)
     seen = exact([load if error > 0 else 0 for load, error in zip(loads, errors, strict=True)])
     penalties = [penalty(variance, n, error) if error > 0 else Fraction(1) for error in errors]
-    design = np.vstack([(basis * seen).T, exact(np.zeros((n - len(loads), len(loads)), dtype=int))])
+    design = np.vstack([(basis * seen).T, zeros(n - len(loads), len(loads))])
     weight = basis @ diagonal(penalties) @ basis.T
     after = next_moment(moment, design, weight, variance)
     words = f"σ²={variance}, n={n}, γ=({', '.join(map(str, gamma))}), errors before=({', '.join(map(str, errors))})"
     return Step(gamma, errors, np.trace(moment), np.trace(after), words), after
 
 
-def _try_no_rise(search: Search, form: Penalty) -> Trial:
-    record = WorstCase("largest relative rise of the error in a task", 0.0)
-    for step in _steps(search, form, 150, 4000):
-        change = (step.after - step.before) / step.before
-        record.add(float(change), step.size, f"{step.words}: {step.before} → {step.after}")
-    return record.trial()
+@worst_case("largest relative rise of the error in a task", 0.0)
+def _try_no_rise(search: Search, form: Penalty) -> Instances:
+    for _, _, before, after, words in _steps(search, form, 150, 4000):
+        yield float((after - before) / before), len(words), f"{words}: {before} → {after}"
 
 
-def _try_strict(search: Search, form: Strict) -> Trial:
-    record = WorstCase("1 if a claimed fall does not happen", 0.0)
-    for step in _steps(search, _penalty, 150, 4000):
-        if form(step.eigenvalues, step.errors):
-            fell = step.after < step.before
-            record.add(0.0 if fell else 1.0, step.size, f"{step.words}: {step.before} → {step.after}")
-    return record.trial()
+@worst_case("1 if a claimed fall does not happen", 0.0)
+def _try_strict(search: Search, form: Strict) -> Instances:
+    for eigenvalues, errors, before, after, words in _steps(search, _penalty, 150, 4000):
+        if form(eigenvalues, errors):
+            yield 0.0 if after < before else 1.0, len(words), f"{words}: {before} → {after}"
 
 
 def _penalty(noise_variance: Fraction, n: int, error: Fraction) -> Fraction:
     return noise_variance / (n * error)
 
 
-def _any_information(eigenvalues: Matrix, errors: Matrix) -> bool:
-    return any(gamma > 0 for gamma in eigenvalues)
-
-
-def _information_where_needed(eigenvalues: Matrix, errors: Matrix) -> bool:
-    return any(gamma > 0 and error > 0 for gamma, error in zip(eigenvalues, errors, strict=True))
-
-
-STATEMENTS = (
-    Statement(
-        name="extension",
+STATEMENTS = {
+    "extension": Statement(
         where="Thm (extension)",
         claim="without commuting covariances some penalties keep the error from rising in any task",
-        recorded=Verdict.HOLDS,
         printed=Claim(_penalty, _try_no_rise),
         mutations={
             "penalties ÷ 10": {"printed": lambda noise, n, error: _penalty(noise, n, error) / 10},
             "swapped σ² and error": {"printed": lambda noise, n, error: error / (n * noise)},
         },
     ),
-    Statement(
-        name="extension-strict",
+    "extension-strict": Statement(
         row="15",
         where="Thm (extension)",
         claim="the error falls in every task with Σ_j γ_j > 0",
         correction="it falls in every task that speaks of a direction with error left: Σ_j γ_j·E[e_j,t] > 0",
-        recorded=Verdict.FAILS,
-        new_claim=True,
-        printed=Claim(_any_information, _try_strict),
-        corrected=Claim(_information_where_needed, _try_strict),
-        mutations={"error anywhere": {"corrected": lambda gammas, errors: any(error > 0 for error in errors)}},
+        refuted=Verdict.FAILS,
+        printed=Claim(lambda gammas, errors: any(gammas), _try_strict),
+        corrected=Claim(lambda gammas, errors: any(gammas * errors), _try_strict),
+        mutations={"error anywhere": {"corrected": lambda gammas, errors: any(errors)}},
     ),
-)
+}

@@ -1,10 +1,15 @@
 """What a check reports: the trials of a claim, the verdict on it, and the result of a run."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from functools import wraps
+from math import inf
+from typing import Any, ParamSpec
 
-__all__ = ["StatementResult", "Trial", "Verdict", "WorstCase", "judge"]
+P = ParamSpec("P")
+Instances = Iterator[tuple[float, float, object]]
+"""The value, the size and the description of each instance of a trial."""
 
 
 class Verdict(StrEnum):
@@ -62,48 +67,46 @@ class Trial:
         return {**vars(self), "holds": self.holds, "margin": self.margin}
 
 
-class WorstCase:
-    """The worst value of a measure so far, and the smallest instance that broke its limit."""
+def worst_case(measure: str, limit: float) -> Callable[[Callable[P, Instances]], Callable[P, Trial]]:
+    """Turn a function that yields `Instances` into a trial.
 
-    def __init__(self, measure: str, limit: float) -> None:
-        self._measure, self._limit = measure, limit
-        self._worst, self._instances, self._broken = -float("inf"), 0, 0
-        self._smallest: tuple[float, str] | None = None
+    The trial has the worst value, and the smallest instance whose value is above the limit.
+    """
 
-    def add(self, value: float, size: float, instance: object) -> None:
-        """Record an instance: its value, its size, and the instance itself, which `str` describes."""
-        self._instances += 1
-        self._worst = max(self._worst, value)
-        if value > self._limit:
-            self._broken += 1
-            if self._smallest is None or size < self._smallest[0]:
-                self._smallest = (size, str(instance))
+    def decorated(function: Callable[P, Instances]) -> Callable[P, Trial]:
+        @wraps(function)
+        def trial(*arguments: P.args, **options: P.kwargs) -> Trial:
+            worst, smallest, found, instances, broken = -inf, inf, None, 0, 0
+            for value, size, instance in function(*arguments, **options):
+                instances += 1
+                worst = max(worst, value)
+                if value > limit:
+                    broken += 1
+                    if size < smallest:
+                        smallest, found = size, str(instance)
+            return Trial(measure, worst, limit, instances, found, broken)
 
-    def trial(self) -> Trial:
-        """Return the trial."""
-        found = None if self._smallest is None else self._smallest[1]
-        return Trial(self._measure, self._worst, self._limit, self._instances, found, self._broken)
+        return trial
+
+    return decorated
 
 
-def judge(printed: Trial, corrected: Trial | None, *, new_claim: bool, conclusive: bool) -> Verdict:
+def judge(printed: Trial, corrected: Trial | None, refuted: Verdict) -> Verdict:
     """Return the verdict on a statement from the trials of its printed and its corrected form.
 
     Parameters
     ----------
     printed, corrected : Trial
         None if no correction is needed.
-    new_claim : bool
-        Whether the correction replaces a false statement by a different one, rather than fixing a slip.
-    conclusive : bool
-        Whether the printed form is precise enough to be refuted.
+    refuted : Verdict
+        If the printed form fails and the corrected one holds: `CORRECTED` if the correction fixes a slip, `FAILS` if it
+        replaces a false statement by a different one, `OPEN` if the printed form is too vague to be refuted.
     """
     if corrected is not None and not corrected.holds:
         return Verdict.CORRECTION_FAILS
     if printed.holds:
         return Verdict.HOLDS
-    if not conclusive:
-        return Verdict.OPEN
-    return Verdict.FAILS if corrected is None or new_claim else Verdict.CORRECTED
+    return Verdict.FAILS if corrected is None else refuted
 
 
 @dataclass(frozen=True)
@@ -168,5 +171,5 @@ class StatementResult:
             "instances": self.instances,
             "counterexample": self.counterexample,
             "printed": self.printed.as_dict(),
-            "corrected": None if self.corrected is None else self.corrected.as_dict(),
+            "corrected": self.corrected and self.corrected.as_dict(),
         }

@@ -1,21 +1,19 @@
 """Thm (min-norm): a lower bound on the error of the minimum-norm estimator; corrections row 10b."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.kernels import svd
 from ridgeway.linalg import EPS
 from ridgeway.research.theory import FixedDesignProblem
 from ridgeway.research.verify._cases import gaussian_designs
-from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
+from ridgeway.research.verify._findings import Instances, worst_case
 from ridgeway.research.verify._statement import Claim, Search, Statement
 from ridgeway.weights import Zero
 
-__all__ = ["STATEMENTS"]
-
-Array = NDArray[np.float64]
 Bound = Callable[[float, int, Array], float]
 """(σ², n_t, the positive eigenvalues of Σ_t) → the least error after task t."""
 
@@ -35,25 +33,16 @@ def _problems(search: Search, *, overparameterized: bool) -> Iterator[FixedDesig
         yield FixedDesignProblem(gaussian_designs(rng, n_tasks, n, p), noise_variance=noise, signal=rng.normal(size=p))
 
 
-def _try(problems: Iterator[FixedDesignProblem], bound: Bound) -> Trial:
-    record = WorstCase("largest bound over error", ROUNDING)
-    for problem in problems:
+@worst_case("largest bound over error", ROUNDING)
+def _try(search: Search, bound: Bound, *, overparameterized: bool = False) -> Instances:
+    for problem in _problems(search, overparameterized=overparameterized):
         errors = problem.expected_error(Zero()).total
         for t, (design, error) in enumerate(zip(problem.designs, errors, strict=True)):
             n, p = design.shape
             values = np.square(svd(design)[1]) / n
             lowest = bound(problem.noise_variance, n, values[values > p * EPS * values.max()])
             case = f"n={n}, p={p}, γ_max={values.max():.3g}, σ²={problem.noise_variance:.3g}, t={t + 1}"
-            record.add(lowest / error, n * p + t, f"{case}: error {error:.3g}, bound {lowest:.3g}")
-    return record.trial()
-
-
-def _try_under_condition(search: Search, bound: Bound) -> Trial:
-    return _try(_problems(search, overparameterized=True), bound)
-
-
-def _try_always(search: Search, bound: Bound) -> Trial:
-    return _try(_problems(search, overparameterized=False), bound)
+            yield lowest / error, n * p + t, f"{case}: error {error:.3g}, bound {lowest:.3g}"
 
 
 def _printed(noise_variance: float, n: int, eigenvalues: Array) -> float:
@@ -64,30 +53,26 @@ def _with_rank(noise_variance: float, n: int, eigenvalues: Array) -> float:
     return float(noise_variance * len(eigenvalues) / (n * eigenvalues.max()))
 
 
-STATEMENTS = (
-    Statement(
-        name="min-norm",
+STATEMENTS = {
+    "min-norm": Statement(
         where="Thm (min-norm)",
         claim="with rank n_t < p the error of the minimum-norm estimator is at least σ²/γ_max",
-        recorded=Verdict.HOLDS,
-        printed=Claim(_printed, _try_under_condition),
+        printed=Claim(_printed, partial(_try, overparameterized=True)),
         mutations={
             "bound × 1.1": {"printed": lambda noise, n, values: 1.1 * _printed(noise, n, values)},
             "γ_min for γ_max": {"printed": lambda noise, n, values: noise / values.min()},
         },
     ),
-    Statement(
-        name="min-norm-rank",
+    "min-norm-rank": Statement(
         row="10b",
         where="Thm (min-norm)",
         claim="the bound σ²/γ_max, used for n_t ≥ p as well",
         correction="σ²·rank_t/(n_t·γ_max) always holds; it is the printed bound if rank_t = n_t",
-        recorded=Verdict.CORRECTED,
-        printed=Claim(_printed, _try_always),
-        corrected=Claim(_with_rank, _try_always),
+        printed=Claim(_printed, _try),
+        corrected=Claim(_with_rank, _try),
         mutations={
             "dropped n_t": {"corrected": lambda noise, n, values: n * _with_rank(noise, n, values)},
             "bound × 1.1": {"corrected": lambda noise, n, values: 1.1 * _with_rank(noise, n, values)},
         },
     ),
-)
+}

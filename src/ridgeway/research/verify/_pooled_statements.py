@@ -9,12 +9,10 @@ import numpy as np
 from ridgeway.estimators import GeneralizedRidge, Oracle
 from ridgeway.research.verify._adaptive_statements import Optimum, closed_form, optimal_penalties, try_closed_form
 from ridgeway.research.verify._cases import Case, cases, gaussian_designs
-from ridgeway.research.verify._exact import Matrix, exact, identity, relative, solve
-from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
+from ridgeway.research.verify._exact import Matrix, exact, identity, largest_difference, relative, solve, zeros
+from ridgeway.research.verify._findings import Instances, Trial, worst_case
 from ridgeway.research.verify._statement import Claim, Search, Statement
 from ridgeway.weights import Accumulated, WeightPolicy
-
-__all__ = ["STATEMENTS"]
 
 Weights = Callable[[Sequence[Matrix], int], Matrix]
 """(designs, task from 0) → H_t."""
@@ -35,13 +33,12 @@ def _oracle_error(case: Case) -> Fraction:
     return Fraction(sum(case.noise_variance / (case.loadings**2).sum(axis=0)))
 
 
-def _try_oracle(search: Search, form: Callable[[Case], Fraction]) -> Trial:
-    record = WorstCase("largest relative difference from the exact error", 0.0)
+@worst_case("largest relative difference from the exact error", 0.0)
+def _try_oracle(search: Search, form: Callable[[Case], Fraction]) -> Instances:
     for case in cases(search, 150, 4000):
         rows = np.vstack(case.designs)
         gain = solve(rows.T @ rows, rows.T)
-        record.add(relative(case.noise_variance * (gain**2).sum(), form(case)), case.size, case)
-    return record.trial()
+        yield relative(case.noise_variance * (gain**2).sum(), form(case)), case.size, case
 
 
 def _sequences(search: Search, quick: int, full: int, *, equal_sizes: bool) -> Iterator[Rows]:
@@ -57,7 +54,7 @@ def _sequences(search: Search, quick: int, full: int, *, equal_sizes: bool) -> I
 
 def _learn(rows: Rows, weights: Sequence[Matrix]) -> list[Matrix]:
     """Return ŵ_1, …, ŵ_T, each from the normal equations of its update."""
-    coef = exact(np.zeros(rows[0][0].shape[1], dtype=int))
+    coef = zeros(rows[0][0].shape[1])
     coefs = []
     for (design, y), weight in zip(rows, weights, strict=True):
         held = len(design) * weight
@@ -66,40 +63,31 @@ def _learn(rows: Rows, weights: Sequence[Matrix]) -> list[Matrix]:
     return coefs
 
 
-def _try_pooled(search: Search, form: Weights) -> Trial:
-    record = WorstCase("largest relative difference from the pooled answer", 0.0)
+@worst_case("largest relative difference from the pooled answer", 0.0)
+def _try_pooled(search: Search, form: Weights) -> Instances:
     for rows in _sequences(search, 60, 1500, equal_sizes=False):
         designs = [design for design, _ in rows]
         coefs = _learn(rows, [form(designs, t) for t in range(len(rows))])
-        pooled = []
-        for t in range(len(rows)):
-            X, y = np.vstack(designs[: t + 1]), np.concatenate([y for _, y in rows[: t + 1]])
-            pooled.append(solve(X.T @ X, X.T @ y))
-        record.add(_difference(coefs, pooled), len(np.vstack(designs)), _plain(rows))
-    return record.trial()
+        stacks = [[np.concatenate(part) for part in zip(*rows[: t + 1], strict=True)] for t in range(len(rows))]
+        yield _compared(rows, coefs, [solve(X.T @ X, X.T @ y) for X, y in stacks])
 
 
-def _try_consolidation(search: Search, form: Consolidation) -> Trial:
+@worst_case("largest relative difference from online EWC", 0.0)
+def _try_consolidation(search: Search, form: Consolidation) -> Instances:
     """Compare with online EWC: the Fisher information of each task is a mean over its rows."""
-    record = WorstCase("largest relative difference from online EWC", 0.0)
     for rows in _sequences(search, 60, 1500, equal_sizes=form.equal_sizes):
         designs = [design for design, _ in rows]
         coefs = _learn(rows, [_accumulated(designs, t) for t in range(len(rows))])
-        fisher = 0 * identity(designs[0].shape[1])
-        weights = []
-        for design in designs:
-            weights.append(form.decay * fisher)
-            fisher = form.decay * fisher + design.T @ design / len(design)
-        record.add(_difference(coefs, _learn(rows, weights)), len(np.vstack(designs)), _plain(rows))
-    return record.trial()
+        weights = [0 * identity(designs[0].shape[1])]
+        for design in designs[:-1]:
+            weights.append(form.decay * (weights[-1] + design.T @ design / len(design)))
+        yield _compared(rows, coefs, _learn(rows, weights))
 
 
-def _difference(ones: Sequence[Matrix], twos: Sequence[Matrix]) -> float:
-    return max(relative(a, b) for one, two in zip(ones, twos, strict=True) for a, b in zip(one, two, strict=True))
-
-
-def _plain(rows: Rows) -> str:
-    return "; ".join(f"X={design.astype(int).tolist()}, y={y.astype(int).tolist()}" for design, y in rows)
+def _compared(rows: Rows, ones: Sequence[Matrix], twos: Sequence[Matrix]) -> tuple[float, float, str]:
+    """Return the largest difference between two sequences of estimates as an instance."""
+    words = "; ".join(f"X={design.astype(int).tolist()}, y={y.astype(int).tolist()}" for design, y in rows)
+    return largest_difference(np.ravel(ones), np.ravel(twos)), sum(len(y) for _, y in rows), words
 
 
 def _accumulated(designs: Sequence[Matrix], task: int) -> Matrix:
@@ -108,10 +96,9 @@ def _accumulated(designs: Sequence[Matrix], task: int) -> Matrix:
     return np.asarray(sum((X.T @ X for X in designs[:task]), 0 * identity(p)) / Fraction(len(designs[task])))
 
 
-def _gaps(search: Search, policy: WeightPolicy) -> list[float]:
-    """Return the largest distance from the oracle over all t, in tasks with fewer rows than features."""
+def _gaps(search: Search, policy: WeightPolicy) -> Iterator[float]:
+    """Yield the largest distance from the oracle over all t, in tasks with fewer rows than features."""
     rng = search.generator()
-    gaps = []
     for _ in range(search.count(25, 400)):
         n, p = int(rng.integers(2, 8)), int(rng.integers(8, 16))
         true_coef = rng.normal(size=p)
@@ -122,21 +109,18 @@ def _gaps(search: Search, policy: WeightPolicy) -> list[float]:
             pooled = oracle.partial_fit(X, y).coef_
             gap = model.partial_fit(X, y).coef_ - pooled
             worst = max(worst, float(np.sqrt((gap @ gap) / (pooled @ pooled))))
-        gaps.append(worst)
-    return gaps
+        yield worst
 
 
 def _try_convergence(search: Search, policy: WeightPolicy) -> Trial:
-    gaps = _gaps(search, policy)
+    gaps = list(_gaps(search, policy))
     found = f"H̃_t, 8 tasks with n < p: never more than {max(gaps):.1e} from the oracle"
     return Trial("largest relative distance from the oracle at any t", max(gaps), 1e-6, len(gaps), found, at_least=True)
 
 
-def _try_equality(search: Search, policy: WeightPolicy) -> Trial:
-    record = WorstCase("largest relative distance from the oracle at any t", 1e-9)
-    for number, gap in enumerate(_gaps(search, policy)):
-        record.add(gap, number, f"sequence {number}")
-    return record.trial()
+@worst_case("largest relative distance from the oracle at any t", 1e-9)
+def _try_equality(search: Search, policy: WeightPolicy) -> Instances:
+    return ((gap, number, f"sequence {number}") for number, gap in enumerate(_gaps(search, policy)))
 
 
 def _prior_printed(case: Case, task: int, errors: Matrix) -> Matrix:
@@ -144,84 +128,64 @@ def _prior_printed(case: Case, task: int, errors: Matrix) -> Matrix:
     return np.asarray((seen + case.noise_variance * case.initial_errors) / case.n_samples[task])
 
 
-STATEMENTS = (
-    Statement(
-        name="oracle",
+def _larger_prior(case: Case, task: int, errors: Matrix) -> Matrix:
+    more = case.noise_variance / case.initial_errors / (10 * case.n_samples[task])
+    return np.asarray(optimal_penalties(case, task, errors) + more)
+
+
+STATEMENTS = {
+    "oracle": Statement(
         where="Lemma (oracle)",
         claim="the error of pooled least squares is Σ_j σ²/Σ_t n_tγ_j⁽ᵗ⁾",
-        recorded=Verdict.HOLDS,
         printed=Claim(_oracle_error, _try_oracle),
         mutations={
             "dropped n_t": {"printed": lambda case: sum(case.noise_variance / case.eigenvalues.sum(axis=0))},
             "1/σ² for σ²": {"printed": lambda case: _oracle_error(case) / case.noise_variance**2},
         },
     ),
-    Statement(
-        name="oracle-proof",
+    "oracle-proof": Statement(
         row="3",
         where="Lemma (oracle), proof",
         claim="the error is tr{(Σ_t X_tᵀX_t)⁻¹}",
         correction="σ²·tr{(Σ_t X_tᵀX_t)⁻¹}",
-        recorded=Verdict.CORRECTED,
         printed=Claim(lambda case: _oracle_error(case) / case.noise_variance, _try_oracle),
         corrected=Claim(_oracle_error, _try_oracle),
         mutations={"σ⁴ for σ²": {"corrected": lambda case: _oracle_error(case) * case.noise_variance}},
     ),
-    Statement(
-        name="practical-prior",
+    "practical-prior": Statement(
         row="2",
         where='Sec. "A Practical Algorithm"',
         claim="the optimal H_t has the term σ²·U·E_0·Uᵀ",
         correction="σ²·U·E_0⁻¹·Uᵀ",
-        recorded=Verdict.CORRECTED,
         printed=Claim(Optimum(_prior_printed, closed_form), try_closed_form),
         corrected=Claim(Optimum(optimal_penalties, closed_form), try_closed_form),
-        mutations={
-            "prior × 1.1": {
-                "corrected": Optimum(
-                    lambda case, task, errors: (
-                        optimal_penalties(case, task, errors)
-                        + case.noise_variance / case.initial_errors / (10 * case.n_samples[task])
-                    ),
-                    closed_form,
-                )
-            },
-        },
+        mutations={"prior × 1.1": {"corrected": Optimum(_larger_prior, closed_form)}},
     ),
-    Statement(
-        name="practical",
+    "practical": Statement(
         where='Sec. "A Practical Algorithm", eq. (def:H)',
         claim="with H̃_t the estimate is the pooled answer, task by task",
-        recorded=Verdict.HOLDS,
         printed=Claim(_accumulated, _try_pooled),
         mutations={
             "H̃ × 1.1": {"printed": lambda designs, t: Fraction(11, 10) * _accumulated(designs, t)},
             "dropped n_t": {"printed": lambda designs, t: len(designs[t]) * _accumulated(designs, t)},
         },
     ),
-    Statement(
-        name="pooled-always",
+    "pooled-always": Statement(
         row="11",
         where="Sec. Experiments",
         claim="with H̃_t the estimate eventually converges to the oracle",
         correction="it equals the oracle after every task, singular ones included",
-        recorded=Verdict.CORRECTED,
         printed=Claim(Accumulated(), _try_convergence),
         corrected=Claim(Accumulated(), _try_equality),
-        mutations={
-            "decay 0.9": {"corrected": Accumulated(decay=0.9)},
-            "a prior": {"printed": Accumulated(prior=0.1)},
-        },
+        mutations={"decay 0.9": {"corrected": Accumulated(decay=0.9)}, "a prior": {"printed": Accumulated(prior=0.1)}},
     ),
-    Statement(
-        name="online-ewc",
+    "online-ewc": Statement(
         where='Sec. "A Practical Algorithm"',
         claim="with tasks of equal size, H̃_t is online EWC with γ = 1",
-        recorded=Verdict.HOLDS,
         printed=Claim(Consolidation(decay=Fraction(1), equal_sizes=True), _try_consolidation),
         mutations={
             "γ = 0.9": {"printed": Consolidation(decay=Fraction(9, 10), equal_sizes=True)},
             "tasks of different sizes": {"printed": Consolidation(decay=Fraction(1), equal_sizes=False)},
         },
     ),
-)
+}

@@ -9,11 +9,9 @@ from fractions import Fraction
 import numpy as np
 
 from ridgeway.research.theory import ridge_gap
-from ridgeway.research.verify._exact import exact
-from ridgeway.research.verify._findings import Trial, Verdict, WorstCase
+from ridgeway.research.verify._cases import OTHER_FACTORS
+from ridgeway.research.verify._findings import Instances, Trial, Verdict, worst_case
 from ridgeway.research.verify._statement import Claim, Search, Statement
-
-__all__ = ["STATEMENTS"]
 
 Gap = Callable[[float, float, float], float]
 """(n_1, n_2, ε) → inf over the penalties of 𝓛(CRR)/𝓛(GR)."""
@@ -66,29 +64,23 @@ def _try_growth(search: Search, gap: Callable[[float], float]) -> Trial:
     return Trial("smallest power of m in the growth", float(slopes.min()), 0.24, len(powers), found, at_least=True)
 
 
-def _first_error(eigenvalue: Fraction, penalty: Fraction, noise: Fraction) -> Fraction:
-    return (penalty**2 + eigenvalue * noise) / (penalty + eigenvalue) ** 2
-
-
-def _try_first_penalty(search: Search, form: Callable[[Fraction, Fraction, int], Fraction]) -> Trial:
+@worst_case("largest relative gain of any other penalty", 0.0)
+def _try_first_penalty(search: Search, form: Callable[[Fraction, Fraction, int], Fraction]) -> Instances:
     """Compare with other penalties of the first task, in direction 2, for w_*,2² = 1."""
-    record = WorstCase("largest relative gain of any other penalty", 0.0)
     rng = search.generator()
-    factors = exact([Fraction(1, 50), Fraction(1, 2), Fraction(99, 100), Fraction(101, 100), 2, 50])
     for _ in range(search.count(300, 20_000)):
         noise, n, inverse = (int(x) for x in rng.integers(1, 9, size=3))
         epsilon, variance = Fraction(1, inverse), Fraction(noise)
         penalty = form(variance, epsilon, n)
-        error = _first_error(epsilon, penalty, variance / n)
-        others = [_first_error(epsilon, factor * penalty, variance / n) for factor in factors]
-        case = f"σ²={noise}, n_1={n}, ε={epsilon}: λ_1={penalty} gives {error}, λ_1={factors[1] * penalty} {others[1]}"
-        record.add(float((error - min(others)) / error), noise + n + inverse, case)
-    return record.trial()
+        tried = np.array([penalty, *(OTHER_FACTORS * penalty)])
+        error, *others = (tried**2 + epsilon * variance / n) / (tried + epsilon) ** 2
+        case = f"σ²={noise}, n_1={n}, ε={epsilon}: λ_1={penalty} gives {error}, λ_1={tried[2]} {others[1]}"
+        yield float((error - min(others)) / error), noise + n + inverse, case
 
 
-def _try_second_limit(search: Search, limit: Limit) -> Trial:
+@worst_case("largest λ_2 that works, over the limit", 5.0)
+def _try_second_limit(search: Search, limit: Limit) -> Instances:
     """In the proof's regime, find the largest λ_2 that at most triples the error of direction 2."""
-    record = WorstCase("largest λ_2 that works, over the limit", 5.0)
     for n in 10.0 ** np.arange(2, search.count(9, 16)):
         n_1, n_2, epsilon = n**2, n**3, n**-0.5
         # docs/ridge-gap.md, eq. (1): r = 1 + (b/A)((μ − A)/(μ + b))² = 3, solved for μ = n_2λ_2.
@@ -96,28 +88,22 @@ def _try_second_limit(search: Search, limit: Limit) -> Trial:
         root = np.sqrt(2 * before / new)
         largest = (before + root * new) / (1 - root) / n_2
         over = largest / limit(n_1, n_2, epsilon)
-        record.add(float(over), n, f"n={n:.0g}: λ_2={largest:.2g} still works, {over:.3g} times the limit")
-    return record.trial()
+        yield float(over), n, f"n={n:.0g}: λ_2={largest:.2g} still works, {over:.3g} times the limit"
 
 
-def _try_other_parameters(search: Search, allowed: Callable[[float, float], float]) -> Trial:
+@worst_case("largest ratio over what is allowed", 1.0)
+def _try_other_parameters(search: Search, allowed: Callable[[float, float], float]) -> Instances:
     """Try coordinates of w_* that differ, down to 0 in the second."""
-    record = WorstCase("largest ratio over what is allowed", 1.0)
     rng = search.generator()
     for n in (1e3, 1e6, 1e9):
         gap = printed_family(n, 1.0, 0.5 * n ** (-1 / 3), (1.0, 0.0))
-        record.add(gap / allowed(1.0, 0.0), np.log10(n), f"w_*=(1, 0), n_1={n:.0g}, n_2=1, ε=n_1^−⅓/2: {gap:.4g}")
+        yield gap / allowed(1.0, 0.0), np.log10(n), f"w_*=(1, 0), n_1={n:.0g}, n_2=1, ε=n_1^−⅓/2: {gap:.4g}"
     for _ in range(search.count(25, 1500)):
         initial = tuple(10.0 ** rng.uniform(-2, 2, size=2))
         n_1, n_2, epsilon = 10.0 ** rng.uniform([0, 0, -8], [8, 8, 0])
         gap = printed_family(n_1, n_2, epsilon, initial)
         case = f"w_*²=({initial[0]:.3g}, {initial[1]:.3g}), n_1={n_1:.3g}, n_2={n_2:.3g}, ε={epsilon:.3g}: {gap:.4g}"
-        record.add(gap / allowed(*initial), 20.0, case)
-    return record.trial()
-
-
-def _as_if_equal(first: float, second: float) -> float:
-    return CEILING
+        yield gap / allowed(*initial), 20.0, case
 
 
 def _by_their_ratio(first: float, second: float) -> float:
@@ -136,15 +122,13 @@ def _limit(n_1: float, n_2: float, epsilon: float) -> float:
     return float(np.sqrt((1 + epsilon * n_1) / (epsilon * n_1 + n_2)))
 
 
-STATEMENTS = (
-    Statement(
-        name="ridge",
+STATEMENTS = {
+    "ridge": Statement(
         row="9",
         where="Thm (ridge)",
         claim="sup over n_1, n_2, ε of inf over λ of 𝓛(CRR)/𝓛(GR) = ∞ for Σ_1 = diag(1, ε), Σ_2 = diag(ε, 1)",
         correction="it is 2, not attained; with n_1Σ_1 = diag(m, 1), n_2Σ_2 = diag(√m, m) it grows like m^¼/√2",
-        recorded=Verdict.FAILS,
-        new_claim=True,
+        refuted=Verdict.FAILS,
         printed=Claim(printed_family, _try_supremum),
         corrected=Claim(repaired_family, _try_growth),
         mutations={
@@ -153,13 +137,11 @@ STATEMENTS = (
             "equal small eigenvalues": {"corrected": lambda m: printed_family(m, m, m**-0.5)},
         },
     ),
-    Statement(
-        name="ridge-first-penalty",
+    "ridge-first-penalty": Statement(
         row="8",
         where="Thm (ridge), proof",
         claim="the optimal λ_1 for coordinate 2 is σ²/(εn_1)",
         correction="σ²/n_1, the same as for coordinate 1",
-        recorded=Verdict.CORRECTED,
         printed=Claim(lambda noise, epsilon, n: noise / (epsilon * n), _try_first_penalty),
         corrected=Claim(lambda noise, epsilon, n: noise / n, _try_first_penalty),
         mutations={
@@ -167,29 +149,25 @@ STATEMENTS = (
             "dropped n_1": {"corrected": lambda noise, epsilon, n: noise},
         },
     ),
-    Statement(
-        name="ridge-second-penalty",
+    "ridge-second-penalty": Statement(
         row="17",
         where="Thm (ridge), proof",
         claim="coordinate 2 needs λ_2 of at most the order of √(1/(εn_1 + n_2))",
         correction="√((1 + εn_1)/(εn_1 + n_2)): the first task has already brought its error down to 1/(1 + εn_1)",
-        recorded=Verdict.CORRECTED,
         printed=Claim(_limit_printed, _try_second_limit),
         corrected=Claim(_limit, _try_second_limit),
         mutations={"dropped n_1": {"corrected": lambda n_1, n_2, epsilon: _limit(1.0, n_2, epsilon)}},
     ),
-    Statement(
-        name="ridge-parameter",
+    "ridge-parameter": Statement(
         row="18",
         where="Thm (ridge), proof",
         claim="w_*,1² = w_*,2² = 1 without loss of generality",
         correction="the ratio is unbounded for w_* = (1, 0), and at most R(1 + √κ) if both coordinates are nonzero",
-        recorded=Verdict.FAILS,
-        new_claim=True,
-        printed=Claim(_as_if_equal, _try_other_parameters),
+        refuted=Verdict.FAILS,
+        printed=Claim(lambda first, second: CEILING, _try_other_parameters),
         corrected=Claim(_by_their_ratio, _try_other_parameters),
         mutations={
             "bounded for w_* = (1, 0)": {"corrected": lambda first, second: _by_their_ratio(first, second + 1e-2)}
         },
     ),
-)
+}

@@ -1,38 +1,25 @@
 """Every statement, in the order of the paper, and the run over them."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from difflib import get_close_matches
 
 from ridgeway._checks import one_of, whole
 from ridgeway.errors import InvalidParameterError
 from ridgeway.kernels import single_threaded
-from ridgeway.research.verify import (
-    _adaptive_statements,
-    _approximation_statements,
-    _early_stopping_statements,
-    _experiment_statements,
-    _extension_statements,
-    _minimum_norm_statements,
-    _pooled_statements,
-    _ridge_statements,
-)
+from ridgeway.research.verify._adaptive_statements import STATEMENTS as ADAPTIVE
+from ridgeway.research.verify._approximation_statements import STATEMENTS as APPROXIMATION
+from ridgeway.research.verify._early_stopping_statements import STATEMENTS as EARLY_STOPPING
+from ridgeway.research.verify._experiment_statements import STATEMENTS as EXPERIMENT
+from ridgeway.research.verify._extension_statements import STATEMENTS as EXTENSION
 from ridgeway.research.verify._findings import StatementResult
+from ridgeway.research.verify._minimum_norm_statements import STATEMENTS as MINIMUM_NORM
+from ridgeway.research.verify._pooled_statements import STATEMENTS as POOLED
+from ridgeway.research.verify._ridge_statements import STATEMENTS as RIDGE
 from ridgeway.research.verify._statement import BUDGETS, Statement
 
-__all__ = ["STATEMENTS", "select", "verify"]
-
-_GROUPS = (
-    _minimum_norm_statements,
-    _ridge_statements,
-    _adaptive_statements,
-    _pooled_statements,
-    _approximation_statements,
-    _early_stopping_statements,
-    _extension_statements,
-    _experiment_statements,
-)
-
-STATEMENTS: dict[str, Statement] = {statement.name: statement for group in _GROUPS for statement in group.STATEMENTS}
+_PAPER = MINIMUM_NORM | RIDGE | ADAPTIVE | POOLED | APPROXIMATION | EARLY_STOPPING | EXTENSION | EXPERIMENT
+STATEMENTS = {name: replace(statement, name=name) for name, statement in _PAPER.items()}
 """The registry, by name."""
 
 
@@ -93,11 +80,5 @@ def verify(names: Iterable[str] = (), *, seed: int = 0, budget: str = "quick") -
     statements = select(names)
     one_of(budget, BUDGETS, "budget")
     whole(seed, "seed", least=0)
-    return _run(statements, seed, full=budget == "full")
-
-
-def _run(statements: list[Statement], seed: int, *, full: bool) -> Iterator[StatementResult]:
-    for statement in statements:
-        with single_threaded():  # the matrices are too small for more threads
-            result = statement.run(seed=seed, full=full)
-        yield result
+    run = single_threaded()(Statement.run)  # the matrices are too small for more threads
+    return (run(statement, seed=seed, full=budget == "full") for statement in statements)

@@ -10,8 +10,6 @@ import numpy as np
 
 from ridgeway.research.verify._findings import StatementResult, Trial, Verdict, judge
 
-__all__ = ["BUDGETS", "Claim", "Search", "Statement"]
-
 F = TypeVar("F")
 
 BUDGETS = ("quick", "full")
@@ -58,14 +56,10 @@ class Statement:
 
     Attributes
     ----------
-    name : str
-        Its name on the command line.
     where : str
         Where in the paper it is.
     claim : str
         What it says, in short.
-    recorded : Verdict
-        The expected verdict. A run with another verdict fails.
     printed : Claim
         The form in the paper.
     mutations : mapping of str to mapping
@@ -75,32 +69,38 @@ class Statement:
         The form that holds.
     row, correction : str
         Its row in docs/paper.md, and the correction in short.
-    new_claim, conclusive : bool
-        As for `judge`.
+    refuted : Verdict
+        The verdict if the printed form fails and the corrected one holds, as for `judge`.
+    name : str
+        Its name on the command line; the registry fills it in.
     """
 
-    name: str
     where: str
     claim: str
-    recorded: Verdict
     printed: Claim[Any]
     mutations: Mapping[str, Mapping[Literal["printed", "corrected"], Any]]
     corrected: Claim[Any] | None = None
     row: str = ""
     correction: str = ""
-    new_claim: bool = False
-    conclusive: bool = True
+    refuted: Verdict = Verdict.CORRECTED
+    name: str = ""
+
+    @property
+    def recorded(self) -> Verdict:
+        """The expected verdict. A run with another verdict fails."""
+        return Verdict.HOLDS if self.corrected is None else self.refuted
 
     @property
     def controls(self) -> dict[str, Mapping[Literal["printed", "corrected"], Any]]:
         """The mutations, and one more if both forms have the same trial: the corrected form in print."""
-        same = self.corrected is not None and self.corrected.trial is self.printed.trial
-        return {**self.mutations, **({"corrected in print": {"printed": self.forms[1]}} if same else {})}
+        if self.corrected is None or self.corrected.trial is not self.printed.trial:
+            return dict(self.mutations)
+        return {**self.mutations, "corrected in print": {"printed": self.corrected.form}}
 
     @property
     def forms(self) -> tuple[Any, Any]:
         """The printed form, and the corrected one or None."""
-        return self.printed.form, None if self.corrected is None else self.corrected.form
+        return self.printed.form, self.corrected and self.corrected.form
 
     def run(self, *, seed: int = 0, full: bool = False) -> StatementResult:
         """Try both forms and judge."""
@@ -108,25 +108,13 @@ class Statement:
         search = Search(self.name, seed, full)
         printed = self.printed.trial(search, self.printed.form)
         corrected = None if self.corrected is None else self.corrected.trial(search, self.corrected.form)
-        return StatementResult(
-            name=self.name,
-            where=self.where,
-            row=self.row,
-            claim=self.claim,
-            correction=self.correction,
-            verdict=judge(printed, corrected, new_claim=self.new_claim, conclusive=self.conclusive),
-            recorded=self.recorded,
-            printed=printed,
-            corrected=corrected,
-            seconds=time.perf_counter() - start,
-        )
+        texts = (self.name, self.where, self.row, self.claim, self.correction)
+        verdicts = judge(printed, corrected, self.refuted), self.recorded
+        return StatementResult(*texts, *verdicts, printed, corrected, time.perf_counter() - start)
 
     def mutated(self, mutation: str) -> "Statement":
         """Return the statement with the forms of one of its controls."""
         forms = self.controls[mutation]
-        printed, corrected = self.printed, self.corrected
-        if "printed" in forms:
-            printed = replace(printed, form=forms["printed"])
-        if corrected is not None and "corrected" in forms:
-            corrected = replace(corrected, form=forms["corrected"])
+        printed = replace(self.printed, form=forms.get("printed", self.printed.form))
+        corrected = self.corrected and replace(self.corrected, form=forms.get("corrected", self.corrected.form))
         return replace(self, printed=printed, corrected=corrected)
