@@ -19,11 +19,9 @@ UNNAMED = ("", "Unnamed: 0")
 """The first column that pandas' `to_csv` writes, and what `read_csv` calls it."""
 LEVEL = re.compile(r"__index_level_\d+__")
 """What pandas calls an index without a name in a Parquet or Arrow file."""
-FRACTION = re.compile(
-    r"[+-]?(\d{1,99}\.\d{0,99}|\.\d{1,99}|\d{1,99}(?=e[+-]))(e[+-]?\d{1,3})?", re.ASCII | re.IGNORECASE
-)
+FRACTION = re.compile(r"(?ai)[+-]?(\d{1,99}\.\d{0,99}|\.\d{1,99}|\d{1,99}(?=e[+-]))(e[+-]?\d{1,3})?")
 """A number with a decimal point or an exponent."""
-MOMENT = re.compile(r"(?P<day>\d{4}-\d\d-\d\d)[T ](?P<time>\d\d:\d\d.*)", re.ASCII | re.IGNORECASE)
+MOMENT = re.compile(r"(?ai)(?P<day>\d{4}-\d\d-\d\d)[T ](?P<time>\d\d:\d\d.*)")
 NOT_FINITE = ("nan", "inf", "-inf")
 
 

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.data._task import LARGEST, Task, is_sparse
+from ridgeway._checks import LARGEST
+from ridgeway.data._schema import listed
+from ridgeway.data._task import Task, is_sparse
 from ridgeway.errors import FeatureMismatchError, InvalidDataError, InvalidDataTypeError
 
 if TYPE_CHECKING:
@@ -272,7 +274,7 @@ def _refuse_ambiguous_names(estimator: "BaseEstimator", X: Any, *, first: bool) 
     known = None if first else getattr(estimator, "feature_names_in_", None)
     if known is not None and not (names and all(isinstance(name, str) for name in names)):
         raise FeatureMismatchError(
-            f"X has no column names, but this model learned the columns {_listed(known)}; the columns of an array "
+            f"X has no column names, but this model learned the columns {listed(known)}; the columns of an array "
             "could be in any order. Pass a DataFrame with those columns."
         )
 
@@ -302,14 +304,9 @@ def _typed_errors(estimator: "BaseEstimator | None") -> Iterator[None]:
         remedy = next((text for key, text in _REMEDIES.items() if key in sentence), "Pass a table of real numbers.")
         known = getattr(estimator, "feature_names_in_", None)
         if known is not None and "features, but" in sentence:
-            remedy = f"Select its columns {_listed(known)}, or start a new model."
+            remedy = f"Select its columns {listed(known)}, or start a new model."
         message = f"{sentence} {remedy}" if sentence.endswith((".", "!")) else f"{sentence}. {remedy}"
         if isinstance(error, TypeError):
             raise InvalidDataTypeError(message) from error
         mismatch = "features, but" in sentence or "feature names should match" in sentence
         raise (FeatureMismatchError if mismatch else InvalidDataError)(message) from error
-
-
-def _listed(names: NDArray[np.object_]) -> str:
-    shown = ", ".join(repr(str(name)) for name in names[:6])
-    return shown if len(names) <= 6 else f"{shown}, … ({len(names)} in all)"

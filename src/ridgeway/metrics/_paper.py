@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ridgeway._checks import real_array
 from ridgeway.errors import InvalidDataError
+from ridgeway.metrics._losses import mean_before
 
 Array = NDArray[np.float64]
 
@@ -56,9 +57,7 @@ def forgetting(errors: Any) -> Array:
     array([nan, -2.,  0.])
     """
     L = _errors(errors)
-    before = np.arange(len(L), dtype=np.float64)
-    before[0] = np.nan
-    return L - (np.cumsum(L) - L) / before
+    return L - mean_before(np.cumsum(L) - L)
 
 
 def generalization_error(errors: Any) -> Array:
