@@ -24,12 +24,12 @@ from ridgeway.errors import InvalidParameterError
 @choice("--information", "square_root", "moments", words="moments is faster, but keeps only half of the digits.")
 def init(
     file: str,
-    features: str | None,
     target: str,
+    features: str | None,
     source: str | None,
     leave_out: str | None,
     as_json: bool,
-    **options: Any,
+    **settings: Any,
 ) -> None:
     """Create a state file, which must not exist. Exits with 2 if it cannot be created."""
     from ridgeway import store
@@ -39,11 +39,11 @@ def init(
         raise InvalidParameterError(
             f"name the features with --features, or a data file with --from; got {got}. Pass one of the two."
         )
-    targets, chosen, weight_column = names(target), names(features), options["weight_column"]
+    targets, chosen, weight_column = names(target), names(features), settings["weight_column"]
     if source is not None:
         chosen = store.features_of(source, leave_out=[*targets, *names(leave_out), *names(weight_column)])
-    options["fit_intercept"] = not options.pop("no_intercept")
-    made = store.create(file, features=chosen, target=targets[0] if len(targets) == 1 else targets, **options)
+    settings["fit_intercept"] = not settings.pop("no_intercept")
+    made = store.create(file, features=chosen, target=targets[0] if len(targets) == 1 else targets, **settings)
     found = {"file": str(made.path), "features": chosen, "targets": targets, "weight_column": weight_column}
     said = f"{file}: {len(chosen)} features, target {', '.join(targets)}. Next, absorb a task."
     answer(found, said, as_json)

@@ -36,8 +36,7 @@ def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: str) -> Non
     """
     from ridgeway.research import verify as checks
 
-    statements = checks.select(names)
-    chosen = [statement.name for statement in statements]
+    chosen = [statement.name for statement in checks.select(names)]
     results = []
     with progress_bar("verifying") as progress:
         for result in checks.verify(chosen, seed=seed, budget=budget):
@@ -52,13 +51,8 @@ def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: str) -> Non
 
 
 def _print_results(results: list["StatementResult"], *, in_detail: bool) -> None:
-    print_table(
-        "The statements of the paper",
-        HEADINGS,
-        [_cells(result) for result in results],
-        left=[name for name in HEADINGS if name not in ("instances", "seconds")],
-        narrow=NARROW,
-    )
+    rows = [_cells(result) for result in results]
+    print_table("The statements of the paper", HEADINGS, rows, left=HEADINGS[:-2], narrow=NARROW)
     for result in results if in_detail else ():
         click.echo("\n".join(_details(result)))
     differing = [result.name for result in results if not result.agrees]

@@ -38,12 +38,7 @@ def _finite(data: Any) -> Any:
 
 
 def print_table(
-    title: str,
-    headings: Sequence[str],
-    rows: Iterable[Iterable[Cell]],
-    *,
-    left: Sequence[str] = (),
-    narrow: Sequence[str] | None = None,
+    title: str, headings: Sequence[str], rows: Iterable[Iterable[Cell]], left: Sequence[str], narrow: Sequence[str] = ()
 ) -> None:
     """Print a table to stdout.
 
@@ -53,7 +48,7 @@ def print_table(
     headings : sequence of str
     rows : one cell per heading
     left : the headings of columns that are aligned to the left
-    narrow : the headings to show if the whole table is wider than the terminal; all of them if None
+    narrow : the headings to show if the whole table is wider than the terminal; all of them if empty
     """
     from rich.console import Console
     from rich.table import Table
@@ -74,7 +69,7 @@ def print_table(
     if not console.is_terminal:
         console = Console(highlight=False, width=PLAIN_WIDTH)
     table, unbounded = drawn(headings), console.options.update(max_width=10_000)
-    if narrow is not None and console.measure(table, options=unbounded).maximum > console.width:
+    if narrow and console.measure(table, options=unbounded).maximum > console.width:
         table = drawn(narrow)
     console.print(table)
 

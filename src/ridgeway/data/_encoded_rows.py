@@ -96,11 +96,7 @@ def _target(table: TypedTable, target: str) -> Numbers:
 
 
 def _features(
-    table: TypedTable,
-    target: str,
-    task_columns: Sequence[str],
-    features: Sequence[str] | None,
-    encoding: Encoding | None,
+    table: TypedTable, target: str, labels: Sequence[str], features: Sequence[str] | None, encoding: Encoding | None
 ) -> list[str]:
     """Return the feature columns: those named, or all except the target and the task columns."""
     if encoding is not None:
@@ -112,7 +108,7 @@ def _features(
             )
         features = list(encoding.features)
     if features is None:
-        features = [name for name in table.names if name != target and name not in task_columns]
+        features = [name for name in table.names if name != target and name not in labels]
         index = [name for name in table.index if name in features]
         if index:
             what = f"column {index[0]!r}" if index[0] else "an unnamed first column"

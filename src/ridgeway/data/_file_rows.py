@@ -8,16 +8,15 @@ from os import PathLike
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway.data._columns import as_labels, as_numbers
 from ridgeway.data._explain import explain
 from ridgeway.data._row_blocks import Block
 from ridgeway.data._schema import Schema, check_columns, refuse_index
 from ridgeway.data._tables import Table, open_table
+from ridgeway.data._task import Array
 from ridgeway.errors import FeatureMismatchError, InvalidDataError, InvalidDataTypeError
 
-Array = NDArray[np.float64]
 T = TypeVar("T")
 
 MOST_BLOCKS = 8
@@ -73,11 +72,7 @@ def explained(table: Table, columns: Sequence[str]) -> Iterator[None]:
 
 
 def tasks_in(
-    table: Table,
-    schema: Schema,
-    task_id: str | None,
-    task_column: str | None = None,
-    progress: Progress | None = None,
+    table: Table, schema: Schema, task_id: str | None, task_column: str | None = None, progress: Progress | None = None
 ) -> Generator[tuple[str, Block], None, None]:
     """Yield the rows of a table in blocks with their task ids: the values of a column, or one id for all rows.
 

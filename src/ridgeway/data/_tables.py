@@ -71,10 +71,7 @@ class _ParquetFile(Table):
         self._file = parquet.ParquetFile(path, buffer_size=PARQUET_BUFFER, pre_buffer=False)
         schema = self._file.schema_arrow
         super().__init__(str(path), schema.names, self._file.metadata.num_rows, schema.metadata)
-        self._check_row_groups()
-
-    def _check_row_groups(self) -> None:
-        """Raise if the columns of a row group differ from those of the file: they would be mistaken for each other."""
+        # If the columns of a row group differ from those of the file, they would be mistaken for each other.
         metadata, schema = self._file.metadata, self._file.schema
         expected = [(schema.column(j).path, schema.column(j).physical_type) for j in range(metadata.num_columns)]
         for i, group in enumerate(map(metadata.row_group, range(metadata.num_row_groups))):
@@ -196,15 +193,10 @@ def open_table(data: Any, *, source: str = "the table") -> Table:
     import pyarrow as pa
 
     try:
-        arrow = _as_arrow(data)
+        return _InMemory(_as_arrow(data), source)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         what = f"{source} cannot be read: {_first_line(error)}. Give each column one type."
         raise InvalidDataTypeError(what) from error
-    if arrow is None:
-        raise InvalidDataTypeError(
-            f"cannot read a table from {type(data).__name__}. Pass a path, a DataFrame or a mapping of columns."
-        )
-    return _InMemory(arrow, source)
 
 
 def _open_file(path: Path) -> Table:
@@ -219,7 +211,7 @@ def _open_file(path: Path) -> Table:
 
 
 def _as_arrow(data: Any) -> Any:
-    """Return a table in memory as an Arrow table; None if it is not one."""
+    """Return a table in memory as an Arrow table, or raise."""
     import pyarrow as pa
 
     if isinstance(data, pa.Table):
@@ -230,7 +222,11 @@ def _as_arrow(data: Any) -> Any:
         return pa.Table.from_pandas(data, preserve_index=False)
     if hasattr(data, "to_arrow"):  # polars
         return data.to_arrow()
-    return pa.table(dict(data)) if isinstance(data, Mapping) else None
+    if isinstance(data, Mapping):
+        return pa.table(dict(data))
+    raise InvalidDataTypeError(
+        f"cannot read a table from {type(data).__name__}. Pass a path, a DataFrame or a mapping of columns."
+    )
 
 
 @contextmanager

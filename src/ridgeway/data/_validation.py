@@ -245,6 +245,11 @@ _TIMES = ("date", "time", "duration", "period")
 _CONVERT = "Encode or convert the column first: a category to one-hot columns, a date to a number of days."
 
 
+def column_names(table: Any) -> list[Any]:
+    """Return the names of a table's columns; none for an array."""
+    return list(getattr(table, "column_names", getattr(table, "columns", [])))
+
+
 def _column_types(data: Any) -> list[Any]:
     """Return the types of a table's columns: pyarrow's schema, or the dtypes of pandas and polars."""
     types = getattr(getattr(data, "schema", None), "types", getattr(data, "dtypes", ()))
@@ -265,7 +270,7 @@ def _refuse_shuffled_index(X: Any, other: Any, name: str) -> None:
 
 def _refuse_ambiguous_names(estimator: "BaseEstimator", X: Any, *, first: bool) -> None:
     """Refuse two columns of one name, and columns without names where the model knows names."""
-    names = list(getattr(X, "column_names", getattr(X, "columns", [])))
+    names = column_names(X)
     twice = sorted(str(name) for name, count in Counter(names).items() if count > 1)
     if twice:
         raise FeatureMismatchError(

@@ -3,12 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ridgeway._checks import real_array
+from ridgeway._checks import Array, real_array
 from ridgeway.errors import InvalidDataError
-
-Array = NDArray[np.float64]
 
 
 def average_loss(losses: Any) -> Array:

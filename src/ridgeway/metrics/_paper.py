@@ -3,13 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ridgeway._checks import real_array
+from ridgeway._checks import Array, real_array
 from ridgeway.errors import InvalidDataError
 from ridgeway.metrics._losses import mean_before
-
-Array = NDArray[np.float64]
 
 
 def estimation_error(coef: Any, true_coef: Any) -> Any:

@@ -4,14 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from ridgeway import metrics
+from ridgeway._checks import Array
 from ridgeway.catalogue import Method
 from ridgeway.data import Encoding
-
-Array = NDArray[np.float64]
 
 CONFIDENCE = 0.99
 """Confidence that no forgetting is due to chance, jointly for the four methods that can forget."""
