@@ -8,21 +8,6 @@ from numpy.typing import NDArray
 
 from ridgeway.errors import InvalidDataTypeError, InvalidParameterError
 
-__all__ = [
-    "LARGEST",
-    "finite",
-    "flag",
-    "fraction",
-    "nonnegative",
-    "nonnegative_array",
-    "one_of",
-    "positive",
-    "real_array",
-    "scheduled",
-    "shaped",
-    "whole",
-]
-
 Array = NDArray[np.float64]
 
 LARGEST = 1e150

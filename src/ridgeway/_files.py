@@ -8,8 +8,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["TEMPORARY", "atomic_file", "atomic_folder", "atomic_path", "sync_folder"]
-
 TEMPORARY = ".ridgeway-"
 """Prefix of the names of files that are being written."""
 
@@ -79,11 +77,7 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
 
 def sync_folder(path: Path) -> None:
     """Make the names in the folder of a file durable."""
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    _sync(path.parent)
 
 
 def _temporary(path: Path) -> Path:
@@ -91,8 +85,11 @@ def _temporary(path: Path) -> Path:
 
 
 def _sync(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _linked(temporary: Path, path: Path) -> bool:

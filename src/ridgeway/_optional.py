@@ -4,8 +4,6 @@ from importlib.util import find_spec
 
 from ridgeway.errors import MissingPackageError
 
-__all__ = ["require"]
-
 
 def require(*packages: str, extra: str) -> None:
     """Raise `MissingPackageError` if a package is not installed, naming the extra that provides it.

@@ -2,17 +2,14 @@
 
 import click
 
-from ridgeway.cli._failures import guarded
-from ridgeway.cli._options import as_json_option, data_file, examples, state_file
-from ridgeway.cli._output import emit, progress_bar
+from ridgeway.cli._options import command, data_file, state_file
+from ridgeway.cli._output import answer, progress_bar
 
 
-@click.command(
-    epilog=examples(
-        "ridgeway absorb wages.rw survey-2019.parquet --task 2019",
-        "ridgeway absorb wages.rw all.parquet --task-column year       one task per value",
-        "ridgeway absorb wages.rw late.csv --task 2019 --force 'late returns, other households'",
-    )
+@command(
+    "ridgeway absorb wages.rw survey-2019.parquet --task 2019",
+    "ridgeway absorb wages.rw all.parquet --task-column year       one task per value",
+    "ridgeway absorb wages.rw late.csv --task 2019 --force 'late returns, other households'",
 )
 @state_file
 @data_file
@@ -23,8 +20,6 @@ from ridgeway.cli._output import emit, progress_bar
     metavar="REASON",
     help="Absorb a task whose id or rows were absorbed before; the ledger keeps the reason.",
 )
-@as_json_option
-@guarded()
 def absorb(file: str, data: str, task: str | None, task_column: str | None, force: str | None, as_json: bool) -> None:
     """Learn a CSV, TSV, Parquet or Arrow file, as a whole or not at all.
 
@@ -34,18 +29,13 @@ def absorb(file: str, data: str, task: str | None, task_column: str | None, forc
     from ridgeway import store
 
     with progress_bar(f"absorbing {data}") as progress:
-        outcomes = store.open(file).absorb_file(
+        found = store.open(file).absorb_file(
             data, task_id=task, task_column=task_column, force=force, progress=progress
         )
-    if as_json:
-        emit(
-            [
-                {**record.as_dict(), "already": already, "forced": not already and record.reason is not None}
-                for record, already in outcomes
-            ]
-        )
-        return
-    for record, already in outcomes:
+    outcomes, lines = [], []
+    for record, already in found:
+        outcomes.append(record.as_dict() | {"already": already, "forced": not already and record.reason is not None})
         words = "already absorbed" if already else "absorbed"
         note = "" if force in (None, record.reason) else "; --force was not needed, and its reason was not kept"
-        click.echo(f"{record.task_id}: {words}, {record.n_samples:,} rows, digest {record.digest[:12]}{note}")
+        lines.append(f"{record.task_id}: {words}, {record.n_samples:,} rows, digest {record.digest[:12]}{note}")
+    answer(outcomes, "\n".join(lines), as_json)

@@ -4,17 +4,14 @@ import sys
 
 import click
 
-from ridgeway.cli._failures import guarded
-from ridgeway.cli._options import as_json_option, examples, state_file
-from ridgeway.cli._output import emit
+from ridgeway.cli._options import command, state_file
+from ridgeway.cli._output import answer, emit
 from ridgeway.errors import DamagedStoreError
 
 
-@click.command(epilog=examples("ridgeway check wages.rw", "ridgeway check wages.rw --restore-previous"))
+@command("ridgeway check wages.rw", "ridgeway check wages.rw --restore-previous")
 @state_file
 @click.option("--restore-previous", is_flag=True, help="Return a damaged file to its previous generation.")
-@as_json_option
-@guarded()
 def check(file: str, restore_previous: bool, as_json: bool) -> None:
     """Check every digest and invariant. Exits with 1 if the file is damaged, with 2 if it is not a state file."""
     from ridgeway import store
@@ -27,13 +24,10 @@ def check(file: str, restore_previous: bool, as_json: bool) -> None:
             emit({"file": file, "in_order": False, "error": str(error)})
         click.echo(f"ridgeway check: {error}", err=True)
         sys.exit(1)
-    if as_json:
-        emit({"file": file, "in_order": True, **health.as_dict()})
-        return
-    if restore_previous:
-        click.echo(f"{file}: the previous generation is current again. Absorb later tasks once more.")
+    again = f"{file}: the previous generation is current again. Absorb later tasks once more.\n"
     kept = "not kept" if health.previous is None else f"{health.previous} kept"
-    click.echo(
-        f"{file}: in order. {health.n_tasks} tasks, {health.n_samples:,} rows, generation {health.generation} "
-        f"(previous: {kept}), {health.n_bytes:,} bytes of state"
+    said = (
+        f"{again if restore_previous else ''}{file}: in order. {health.n_tasks} tasks, {health.n_samples:,} rows, "
+        f"generation {health.generation} (previous: {kept}), {health.n_bytes:,} bytes of state"
     )
+    answer({"file": file, "in_order": True, **health.as_dict()}, said, as_json)

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ridgeway.cli._failures import guarded
-from ridgeway.cli._options import as_json_option, choice, examples
+from ridgeway.cli._options import choice, command, option, out_option
 from ridgeway.cli._output import Cell, emit, print_table, progress_bar
 from ridgeway.errors import InvalidParameterError
 
@@ -18,13 +17,11 @@ HEADINGS = ("method", "error", "forgetting", "forward transfer", "from pooled", 
 NARROW = ("method", "error", "forgetting", "from pooled")
 
 
-@click.command(
-    epilog=examples(
-        "ridgeway compare penguins --out report/",
-        "ridgeway compare my.parquet --target y --task-column site --out report/",
-        "ridgeway compare my.csv --target y --task-column site,year --methods mn,crr:0.1,gr --out report/",
-        "ridgeway compare next.csv --target y --task-column site --encoding report/encoding.json --out next/",
-    )
+@command(
+    "ridgeway compare penguins --out report/",
+    "ridgeway compare my.parquet --target y --task-column site --out report/",
+    "ridgeway compare my.csv --target y --task-column site,year --methods mn,crr:0.1,gr --out report/",
+    "ridgeway compare next.csv --target y --task-column site --encoding report/encoding.json --out next/",
 )
 @click.argument("source")
 @click.option("--target", help="The column to predict.")
@@ -39,7 +36,7 @@ NARROW = ("method", "error", "forgetting", "from pooled")
 @choice(
     "--order", "file", "sorted", "random", words="Order of the tasks: of first appearance, sorted by value, or random."
 )
-@click.option("--holdout", type=float, default=0.2, show_default=True, help="Share of each task's rows to hold out.")
+@option("--holdout", default=0.2, help="Share of each task's rows to hold out.")
 @choice("--missing", "drop", "refuse", words="Rows with a missing value: leave them out and report how many, or stop.")
 @click.option(
     "--encoding", type=click.Path(), help="Use the categories and constants of an earlier report (encoding.json)."
@@ -50,12 +47,8 @@ NARROW = ("method", "error", "forgetting", "from pooled")
     "ignore",
     words="Rows with a category that the encoding does not know: stop, or leave them out and report how many.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
-@click.option(
-    "--out", required=True, type=click.Path(), help="Folder for the report: new, empty, or an earlier report."
-)
-@as_json_option
-@guarded()
+@option("--seed", type=click.IntRange(min=0), default=0, help="Random seed.")
+@out_option(help="Folder for the report: new, empty, or an earlier report.")
 def compare(source: str, out: str, *, as_json: bool, **options: Any) -> None:
     """Run every method on SOURCE, task by task, and report which ones forget.
 

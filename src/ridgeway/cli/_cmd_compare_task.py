@@ -4,11 +4,8 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from ridgeway.cli._failures import guarded
-from ridgeway.cli._options import as_json_option, data_file, examples, state_file
-from ridgeway.cli._output import emit
+from ridgeway.cli._options import command, data_file, state_file
+from ridgeway.cli._output import answer
 
 if TYPE_CHECKING:
     from ridgeway.retrospect import Comparison
@@ -17,13 +14,9 @@ SHOWN = 3
 """Number of directions shown, and of terms in each."""
 
 
-@click.command(
-    name="compare-task", epilog=examples("ridgeway compare-task wages.rw survey-2024.parquet    before absorbing it")
-)
+@command("ridgeway compare-task wages.rw survey-2024.parquet    before absorbing it")
 @state_file
 @data_file
-@as_json_option
-@guarded()
 def compare_task(file: str, data: str, as_json: bool) -> None:
     """Test whether a data file follows the same relation as a state file, before absorbing it.
 
@@ -35,12 +28,10 @@ def compare_task(file: str, data: str, as_json: bool) -> None:
     opened = store.open(file)
     model = opened.model()
     found = retrospect.compare(model, *opened.rows(data))
-    if as_json:
-        emit(_as_dict(found, opened.schema.targets))
-        return
-    click.echo(f"{data} compared with {model.n_tasks_} task(s), {model.n_samples_seen_:,} rows")
-    for number, name in enumerate(opened.schema.targets):
-        click.echo("\n".join(_lines(found, number, name)))
+    targets = opened.schema.targets
+    lines = [f"{data} compared with {model.n_tasks_} task(s), {model.n_samples_seen_:,} rows"]
+    lines += [line for number, name in enumerate(targets) for line in _lines(found, number, name)]
+    answer(_as_dict(found, targets), "\n".join(lines), as_json)
 
 
 def _as_dict(found: "Comparison", targets: tuple[str, ...]) -> dict[str, Any]:

@@ -2,18 +2,13 @@
 
 import click
 
-from ridgeway.cli._failures import guarded
-from ridgeway.cli._options import as_json_option, examples, state_file
-from ridgeway.cli._output import emit
+from ridgeway.cli._options import command, state_file
+from ridgeway.cli._output import answer
 
 
-@click.command(
-    epilog=examples("ridgeway export wages.rw model.safetensors", "ridgeway export wages.rw coefficients.csv")
-)
+@command("ridgeway export wages.rw model.safetensors", "ridgeway export wages.rw coefficients.csv")
 @state_file
 @click.argument("out", type=click.Path(), metavar="OUT")
-@as_json_option
-@guarded()
 def export(file: str, out: str, as_json: bool) -> None:
     """Write the state as plain arrays with a manifest (OUT.safetensors), or its coefficients (OUT.csv).
 
@@ -22,7 +17,4 @@ def export(file: str, out: str, as_json: bool) -> None:
     from ridgeway import store
 
     store.open(file).export(out)
-    if as_json:
-        emit({"out": out})
-    else:
-        click.echo(f"{out}: exported")
+    answer({"out": out}, f"{out}: exported", as_json)

@@ -2,17 +2,14 @@
 
 import click
 
-from ridgeway.cli._failures import guarded
-from ridgeway.cli._options import as_json_option, examples, state_file
+from ridgeway.cli._options import command, state_file
 from ridgeway.cli._output import emit, print_table
 
 HEADINGS = ("#", "task", "rows", "absorbed", "digest", "note")
 
 
-@click.command(epilog=examples("ridgeway history wages.rw", "ridgeway history wages.rw --json"))
+@command("ridgeway history wages.rw", "ridgeway history wages.rw --json")
 @state_file
-@as_json_option
-@guarded()
 def history(file: str, as_json: bool) -> None:
     """List what was learned and when, with row counts and digests. Exits with 2 if the file cannot be read.
 

@@ -2,21 +2,16 @@
 
 import click
 
-from ridgeway.cli._failures import guarded
-from ridgeway.cli._options import as_json_option, examples
-from ridgeway.cli._output import emit
+from ridgeway.cli._options import command
+from ridgeway.cli._output import answer
 
 
-@click.command(
-    epilog=examples(
-        "ridgeway plot runs/a                error, forgetting and error by direction, as PNG and SVG",
-        "ridgeway plot runs/a --out figures  into another folder",
-    )
+@command(
+    "ridgeway plot runs/a                error, forgetting and error by direction, as PNG and SVG",
+    "ridgeway plot runs/a --out figures  into another folder",
 )
 @click.argument("folder", type=click.Path())
 @click.option("--out", type=click.Path(), help="Folder for the figures.  [default: FOLDER]")
-@as_json_option
-@guarded()
 def plot(folder: str, out: str | None, as_json: bool) -> None:
     """Draw the error, the forgetting and the error by direction of a run.
 
@@ -30,14 +25,9 @@ def plot(folder: str, out: str | None, as_json: bool) -> None:
     results = Results.load(folder)
     target = Path(folder if out is None else out)
     target.mkdir(parents=True, exist_ok=True)
-    drawn = {
-        "error": figures.draw_errors(results, expectation(results)),
-        "directions": figures.draw_directions(results),
-    }
+    drawn = {"error": figures.draw_errors(results, expectation(results))}
+    drawn["directions"] = figures.draw_directions(results)
     if results.description.setting.n_tasks > 1:
         drawn["forgetting"] = figures.draw_forgetting(results)
     paths = [str(path) for name, figure in drawn.items() for path in figures.save(figure, target, name)]
-    if as_json:
-        emit({"figures": paths})
-    else:
-        click.echo("\n".join(paths))
+    answer({"figures": paths}, "\n".join(paths), as_json)

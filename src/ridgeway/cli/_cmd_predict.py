@@ -1,18 +1,13 @@
 """`ridgeway predict`: predictions for the rows of a data file."""
 
-import click
-
-from ridgeway.cli._failures import guarded
-from ridgeway.cli._options import as_json_option, data_file, examples, state_file
-from ridgeway.cli._output import emit, progress_bar
+from ridgeway.cli._options import command, data_file, out_option, state_file
+from ridgeway.cli._output import answer, progress_bar
 
 
-@click.command(epilog=examples("ridgeway predict wages.rw new.csv --out predictions.parquet"))
+@command("ridgeway predict wages.rw new.csv --out predictions.parquet")
 @state_file
 @data_file
-@click.option("--out", required=True, type=click.Path(), help="A new file: .parquet, .csv, .tsv or .arrow.")
-@as_json_option
-@guarded()
+@out_option(help="A new file: .parquet, .csv, .tsv or .arrow.")
 def predict(file: str, data: str, out: str, as_json: bool) -> None:
     """Predict the target for each row of a data file that has the features.
 
@@ -22,7 +17,4 @@ def predict(file: str, data: str, out: str, as_json: bool) -> None:
 
     with progress_bar(f"predicting {data}") as progress:
         n_samples = store.open(file).predict_file(data, out, progress=progress)
-    if as_json:
-        emit({"out": out, "n_samples": n_samples})
-    else:
-        click.echo(f"{out}: {n_samples:,} predictions")
+    answer({"out": out, "n_samples": n_samples}, f"{out}: {n_samples:,} predictions", as_json)

@@ -2,23 +2,18 @@
 
 import click
 
-from ridgeway.cli._failures import guarded
-from ridgeway.cli._options import as_json_option, data_file, examples, state_file
-from ridgeway.cli._output import emit, progress_bar
+from ridgeway.cli._options import command, data_file, state_file
+from ridgeway.cli._output import answer, progress_bar
 
 
-@click.command(
-    epilog=examples(
-        "ridgeway remove wages.rw survey-2019.parquet --task 2019",
-        "ridgeway remove wages.rw all.parquet --task 2019 --task-column year",
-    )
+@command(
+    "ridgeway remove wages.rw survey-2019.parquet --task 2019",
+    "ridgeway remove wages.rw all.parquet --task 2019 --task-column year",
 )
 @state_file
 @data_file
 @click.option("--task", required=True, help="Id of the task.")
 @click.option("--task-column", help="Column with the task of each row.")
-@as_json_option
-@guarded()
 def remove(file: str, data: str, task: str, task_column: str | None, as_json: bool) -> None:
     """Remove a task, as if it had never been absorbed. Needs exactly the rows that were absorbed.
 
@@ -29,7 +24,5 @@ def remove(file: str, data: str, task: str, task_column: str | None, as_json: bo
 
     with progress_bar(f"removing {data}") as progress:
         record, digits = store.open(file).remove_file(data, task_id=task, task_column=task_column, progress=progress)
-    if as_json:
-        emit(record.as_dict())
-    else:
-        click.echo(f"{record.task_id}: removed, {record.n_samples:,} rows; up to {digits:.1f} decimal digits were lost")
+    said = f"{record.task_id}: removed, {record.n_samples:,} rows; up to {digits:.1f} decimal digits were lost"
+    answer(record.as_dict(), said, as_json)

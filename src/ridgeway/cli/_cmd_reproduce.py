@@ -2,29 +2,23 @@
 
 import click
 
-from ridgeway.cli._failures import guarded
-from ridgeway.cli._options import as_json_option, checked_jobs, examples, jobs_option
+from ridgeway.cli._options import checked_jobs, command, jobs_option, option, out_option
 from ridgeway.cli._output import Cell, emit, print_table, progress_bar
 
 COLOURS = {"reproduced": "green", "not reproduced": "red"}
 
 
-@click.command(
-    epilog=examples(
-        "ridgeway reproduce --out reproduction              both figures, 100 repetitions, a verdict per claim",
-        "ridgeway reproduce --out short --repetitions 10    faster, with wider bands",
-        "ridgeway reproduce --out reproduction --resume     continue after an interruption",
-    )
+@command(
+    "ridgeway reproduce --out reproduction              both figures, 100 repetitions, a verdict per claim",
+    "ridgeway reproduce --out short --repetitions 10    faster, with wider bands",
+    "ridgeway reproduce --out reproduction --resume     continue after an interruption",
+    resumes=True,
 )
-@click.option(
-    "--out", type=click.Path(), required=True, help="A new or empty folder for figures, results and verdicts."
-)
-@click.option("--repetitions", type=int, default=100, show_default=True)
-@click.option("--seed", type=int, default=0, show_default=True)
+@out_option(help="A new or empty folder for figures, results and verdicts.")
+@option("--repetitions", default=100)
+@option("--seed", default=0)
 @jobs_option
 @click.option("--resume", is_flag=True, help="Continue the run in the folder.")
-@as_json_option
-@guarded(resumes=True)
 def reproduce(out: str, repetitions: int, seed: int, jobs: int, resume: bool, as_json: bool) -> None:
     """Run the paper's two simulations again, draw its two figures, and judge each of its claims.
 

@@ -4,15 +4,12 @@ from pathlib import Path
 
 import click
 
-from ridgeway.cli._failures import guarded
-from ridgeway.cli._options import as_json_option, examples, state_file
+from ridgeway.cli._options import command, state_file
 from ridgeway.cli._output import emit, print_table
 
 
-@click.command(epilog=examples("ridgeway show wages.rw", "ridgeway show wages.rw --json"))
+@command("ridgeway show wages.rw", "ridgeway show wages.rw --json")
 @state_file
-@as_json_option
-@guarded()
 def show(file: str, as_json: bool) -> None:
     """Show coefficients, rank, condition number and size. Exits with 2 if the file cannot be read or is empty."""
     from ridgeway import store

@@ -5,23 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ridgeway.cli._failures import guarded
-from ridgeway.cli._options import as_json_option, checked_jobs, choice, jobs_option
+from ridgeway.cli._options import checked_jobs, choice, command, jobs_option, option, out_option
 from ridgeway.cli._output import emit, print_table, progress_bar
 from ridgeway.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from ridgeway.research.simulation import Results
 
-EXAMPLES = """\b
-Examples:
-  ridgeway simulate --out runs/a                         the paper's setting, expected errors
-  ridgeway simulate --shift paper --noise 1,5 --methods mn,crr:best,gr,oracle --out runs/b
-  ridgeway simulate --tasks 10 --samples 2000 --statistics --average drawn --out runs/c
-  ridgeway simulate --covariance sigma.npy --rotate --order repeated:3 --out runs/d
-  ridgeway simulate --shift paper --out runs/e --resume  continue after an interruption
-  ridgeway plot runs/a                                   draw the results
-
+METHODS = """
 \b
 Methods:
   mn                 minimum norm: the least change that fits the task
@@ -36,28 +27,31 @@ Methods:
 """
 
 
-@click.command(epilog=EXAMPLES)
-@click.option("--tasks", type=int, default=20, show_default=True, help="Number of tasks T.")
-@click.option("--samples", default="150", show_default=True, help="Rows of each task, or one number per task: 50,100,…")
-@click.option("--features", type=int, default=200, show_default=True, help="Number of features p.")
-@click.option("--noise", default="1", show_default=True, help="Noise variance; several (1,5) share the same designs.")
-@click.option("--noise-law", default="gaussian", show_default=True, help="gaussian, laplace, t:5 or heteroscedastic.")
-@click.option("--shift", default="none", show_default=True, help="none, or paper: variances of 1 and, rarely, 100.")
+@command(
+    "ridgeway simulate --out runs/a                         the paper's setting, expected errors",
+    "ridgeway simulate --shift paper --noise 1,5 --methods mn,crr:best,gr,oracle --out runs/b",
+    "ridgeway simulate --tasks 10 --samples 2000 --statistics --average drawn --out runs/c",
+    "ridgeway simulate --covariance sigma.npy --rotate --order repeated:3 --out runs/d",
+    "ridgeway simulate --shift paper --out runs/e --resume  continue after an interruption",
+    "ridgeway plot runs/a                                   draw the results",
+    more=METHODS,
+    resumes=True,
+)
+@option("--tasks", "n_tasks", default=20, help="Number of tasks T.")
+@option("--samples", "n_samples", default="150", help="Rows of each task, or one number per task: 50,100,…")
+@option("--features", "n_features", default=200, help="Number of features p.")
+@option("--noise", "noise_variance", default="1", help="Noise variance; several (1,5) share the same designs.")
+@option("--noise-law", "noise", default="gaussian", help="gaussian, laplace, t:5 or heteroscedastic.")
+@option("--shift", default="none", help="none, or paper: variances of 1 and, rarely, 100.")
 @click.option("--covariance", type=click.Path(), help="A .npy file: shape (p), (p, p), (T, p) or (T, p, p).")
 @click.option("--rotate", is_flag=True, help="Rotate the covariance of each task at random.")
-@click.option("--signal", default="dense", show_default=True, help="dense, or sparse:k for k nonzero entries.")
-@click.option(
-    "--distance",
-    type=float,
-    default=0.0,
-    show_default=True,
-    help="Distance of each task's parameter from the common one.",
-)
-@click.option("--order", default="given", show_default=True, help="given, repeated:K, adversarial, or 1,2,1,2,…")
+@option("--signal", default="dense", help="dense, or sparse:k for k nonzero entries.")
+@option("--distance", default=0.0, help="Distance of each task's parameter from the common one.")
+@option("--order", default="given", help="given, repeated:K, adversarial, or 1,2,1,2,…")
 @click.option("--statistics", is_flag=True, help="Draw sufficient statistics instead of rows if n > p.")
-@click.option("--methods", default="mn,crr:1,crr:best,gr,gr:optimal,es,oracle", show_default=True, help="See below.")
-@click.option("--repetitions", type=int, default=100, show_default=True)
-@click.option("--seed", type=int, default=0, show_default=True)
+@option("--methods", default="mn,crr:1,crr:best,gr,gr:optimal,es,oracle", help="See below.")
+@option("--repetitions", default=100)
+@option("--seed", default=0)
 @jobs_option
 @choice(
     "--average",
@@ -65,11 +59,9 @@ Methods:
     "drawn",
     words="exact: expected errors given the designs. drawn: noise and parameters are drawn.",
 )
-@click.option("--out", type=click.Path(), required=True, help="A new or empty folder for the results.")
+@out_option(help="A new or empty folder for the results.")
 @click.option("--resume", is_flag=True, help="Continue the run in the folder.")
-@as_json_option
-@guarded(resumes=True)
-def simulate(*, as_json: bool, **options: Any) -> None:
+def simulate(*, jobs: int, as_json: bool, **options: Any) -> None:
     """Simulate tasks, learn them with several methods, and write the error of each repetition, task and method.
 
     The numbers depend only on the options and the seed, not on the number of jobs or on interruptions. Writes
@@ -78,40 +70,16 @@ def simulate(*, as_json: bool, **options: Any) -> None:
     """
     from ridgeway.research import simulation
 
-    setting = _setting(options)
+    options["n_samples"] = _numbers(options["n_samples"], int, "--samples")
+    options["noise_variance"] = _numbers(options["noise_variance"], float, "--noise")
+    options["covariance"] = _loaded(options["covariance"])
+    if options["order"][:1].isdigit():
+        options["order"] = _numbers(options["order"], int, "--order")
+    how = {name: options.pop(name) for name in ("methods", "repetitions", "seed", "out", "resume")}
+    how |= {"averaging": options.pop("average"), "n_jobs": checked_jobs(jobs)}
     with progress_bar("simulating") as report:
-        results = simulation.run(
-            setting,
-            options["methods"],
-            options["repetitions"],
-            options["seed"],
-            checked_jobs(options["jobs"]),
-            averaging=options["average"],
-            out=options["out"],
-            resume=options["resume"],
-            progress=report,
-        )
+        results = simulation.run(simulation.Setting(**options), **how, progress=report)
     (_emit_summary if as_json else _print_summary)(results)
-
-
-def _setting(options: dict[str, Any]) -> Any:
-    from ridgeway.research.simulation import Setting
-
-    order = options["order"]
-    return Setting(
-        n_tasks=options["tasks"],
-        n_samples=_numbers(options["samples"], int, "--samples"),
-        n_features=options["features"],
-        noise_variance=_numbers(options["noise"], float, "--noise"),
-        shift=options["shift"],
-        covariance=_loaded(options["covariance"]),
-        rotate=options["rotate"],
-        signal=options["signal"],
-        noise=options["noise_law"],
-        distance=options["distance"],
-        order=_numbers(order, int, "--order") if order[:1].isdigit() else order,
-        statistics=options["statistics"],
-    )
 
 
 def _numbers(text: str, kind: type[int] | type[float], option: str) -> Any:
@@ -145,13 +113,8 @@ def _summarized(results: "Results") -> Iterator[tuple[float, str, int, float, fl
             errors = results.of(method, level)
             for t in sorted({1, (n_tasks + 1) // 2, n_tasks}):
                 after = errors[:, t - 1]
-                yield (
-                    level,
-                    method,
-                    t,
-                    float(after.mean()),
-                    float(after.std(ddof=1)) / count**0.5 if count > 1 else None,
-                )
+                error = float(after.std(ddof=1)) / count**0.5 if count > 1 else None
+                yield level, method, t, float(after.mean()), error
 
 
 def _emit_summary(results: "Results") -> None:

@@ -4,26 +4,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ridgeway.cli._failures import guarded
-from ridgeway.cli._options import as_json_option, examples, names, state_file
-from ridgeway.cli._output import emit
+from ridgeway.cli._options import command, names, option, state_file
+from ridgeway.cli._output import answer
 
 if TYPE_CHECKING:
     from ridgeway.retrospect import Summary
 
 
-@click.command(
-    epilog=examples(
-        "ridgeway summary wages.rw                            all features",
-        "ridgeway summary wages.rw --features age,tenure      as if only these had been learned",
-        "ridgeway summary wages.rw --level 0.99               wider intervals",
-    )
+@command(
+    "ridgeway summary wages.rw                            all features",
+    "ridgeway summary wages.rw --features age,tenure      as if only these had been learned",
+    "ridgeway summary wages.rw --level 0.99               wider intervals",
 )
 @state_file
 @click.option("--features", help="Fit only these features, as if on all rows; names separated by commas.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
-@as_json_option
-@guarded()
+@option("--level", default=0.95, help="Confidence level of the intervals.")
 def summary(file: str, features: str | None, level: float, as_json: bool) -> None:
     """Print coefficients, standard errors, tests and intervals based on all rows absorbed so far.
 
@@ -37,10 +32,7 @@ def summary(file: str, features: str | None, level: float, as_json: bool) -> Non
     if features is not None:
         model = retrospect.submodel(model, names(features))
     found = retrospect.summary(model, level=level)
-    if as_json:
-        emit(_as_dict(found, opened.schema.targets))
-    else:
-        click.echo(str(found))
+    answer(_as_dict(found, opened.schema.targets), str(found), as_json)
 
 
 def _as_dict(found: "Summary", targets: tuple[str, ...]) -> dict[str, Any]:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ridgeway.cli._failures import guarded
-from ridgeway.cli._options import as_json_option, choice, examples
+from ridgeway.cli._options import choice, command, option
 from ridgeway.cli._output import Cell, emit, print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -18,21 +17,17 @@ HEADINGS = ["statement", "where", "row", "verdict", "as printed", "as corrected"
 NARROW = ("statement", "row", "verdict")
 
 
-@click.command(
-    epilog=examples(
-        "ridgeway verify                              all statements",
-        "ridgeway verify ridge oracle                 two of them, in detail",
-        "ridgeway verify --budget full --seed 7       other instances, and more of them",
-        "ridgeway verify --json > verdicts.json       for a program to read",
-    )
+@command(
+    "ridgeway verify                              all statements",
+    "ridgeway verify ridge oracle                 two of them, in detail",
+    "ridgeway verify --budget full --seed 7       other instances, and more of them",
+    "ridgeway verify --json > verdicts.json       for a program to read",
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@as_json_option
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random instances.")
+@option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the random instances.")
 @choice(
     "--budget", "quick", "full", words="quick takes seconds; full takes minutes, with 10 to 50 times as many instances."
 )
-@guarded()
 def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: str) -> None:
     """Test each statement of the paper, or only those named.
 
@@ -41,8 +36,7 @@ def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: str) -> Non
     """
     from ridgeway.research import verify as checks
 
-    statements = checks.select(names)
-    chosen = [statement.name for statement in statements]
+    chosen = [statement.name for statement in checks.select(names)]
     results = []
     with progress_bar("verifying") as progress:
         for result in checks.verify(chosen, seed=seed, budget=budget):
@@ -57,13 +51,8 @@ def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: str) -> Non
 
 
 def _print_results(results: list["StatementResult"], *, in_detail: bool) -> None:
-    print_table(
-        "The statements of the paper",
-        HEADINGS,
-        [_cells(result) for result in results],
-        left=[name for name in HEADINGS if name not in ("instances", "seconds")],
-        narrow=NARROW,
-    )
+    rows = [_cells(result) for result in results]
+    print_table("The statements of the paper", HEADINGS, rows, left=HEADINGS[:-2], narrow=NARROW)
     for result in results if in_detail else ():
         click.echo("\n".join(_details(result)))
     differing = [result.name for result in results if not result.agrees]

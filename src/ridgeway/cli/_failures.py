@@ -29,22 +29,19 @@ def guarded(*, resumes: bool = False) -> Iterator[None]:
             finally:
                 for warning in caught:
                     click.echo(f"{name}: warning: {_one_line(warning.message)}", err=True)
+        return
     except MemoryError as error:
-        detail = f" ({_one_line(error)})" if str(error) else ""
-        click.echo(f"{name}: not enough memory{detail}. Use less data at a time.", err=True)
-        sys.exit(2)
+        code, said = 2, f"not enough memory{f' ({error})' if str(error) else ''}. Use less data at a time."
     except RidgewayError as error:
-        click.echo(f"{name}: {_one_line(error)}", err=True)
-        sys.exit(2)
+        code, said = 2, str(error)
     except OSError as error:
-        where = f" ({error.filename})" if error.filename else ""
-        click.echo(f"{name}: {_one_line(f'{error.strerror or error}{where}')}.", err=True)
-        sys.exit(2)
+        code, said = 2, f"{error.strerror or error}{f' ({error.filename})' if error.filename else ''}."
     except KeyboardInterrupt:
         warnings.filterwarnings("ignore", message=CANCELLED)  # it may come as late as the end of the interpreter
         remedy = "Finished parts are kept; continue with --resume." if resumes else "Run it again."
-        click.echo(f"{name}: interrupted. {remedy}", err=True)
-        sys.exit(130)
+        code, said = 130, f"interrupted. {remedy}"
+    click.echo(f"{name}: {_one_line(said)}", err=True)
+    sys.exit(code)
 
 
 def _one_line(message: object) -> str:

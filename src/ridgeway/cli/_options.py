@@ -1,25 +1,48 @@
-"""Arguments and options that several commands share."""
+"""What commands share: how one is made, arguments and options."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import click
 
+from ridgeway.cli._failures import guarded
 from ridgeway.errors import InvalidParameterError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-as_json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-jobs_option = click.option(
-    "--jobs", type=int, default=-1, show_default=True, help="Number of worker processes; -1 for one per core."
-)
+option = partial(click.option, show_default=True)
+"""An option that has a default value."""
+jobs_option = option("--jobs", default=-1, help="Number of worker processes; -1 for one per core.")
+out_option = partial(click.option, "--out", type=click.Path(), required=True)
 state_file = click.argument("file", type=click.Path(), metavar="FILE.rw")
 data_file = click.argument("data", type=click.Path(), metavar="DATA")
 
 
+def command(*examples: str, more: str = "", resumes: bool = False) -> Callable[[Callable[..., None]], click.Command]:
+    """Return a decorator that makes a command of a function: with `--json`, and with errors as one line.
+
+    Parameters
+    ----------
+    *examples, more : str
+        The end of the help: lines of examples, and a text below them.
+    resumes : bool, default False
+        Whether an interrupted command can be continued with --resume.
+    """
+
+    def decorated(function: Callable[..., None]) -> click.Command:
+        name = function.__name__.strip("_").replace("_", "-")
+        epilog = "\n".join(["\b", "Examples:", *(f"  {line}" for line in examples), more])
+        made = click.command(name, epilog=epilog)(guarded(resumes=resumes)(function))
+        made.params.append(click.Option(["--json", "as_json"], is_flag=True, help="Print the result as JSON."))
+        return made
+
+    return decorated
+
+
 def choice(name: str, *values: str, words: str) -> Callable[[Command], Command]:
     """Return an option with fixed values, the first of which is the default."""
-    return click.option(name, type=click.Choice(values), default=values[0], show_default=True, help=words)
+    return option(name, type=click.Choice(values), default=values[0], help=words)
 
 
 def checked_jobs(jobs: int) -> int:
@@ -32,8 +55,3 @@ def checked_jobs(jobs: int) -> int:
 def names(value: str | None) -> list[str]:
     """Return the names in a comma-separated list."""
     return [] if value is None else [name.strip() for name in value.split(",")]
-
-
-def examples(*lines: str) -> str:
-    """Return the end of a command's help."""
-    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])

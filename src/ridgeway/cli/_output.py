@@ -21,7 +21,12 @@ PLAIN_WIDTH = 160
 
 def emit(data: Any) -> None:
     """Print data as JSON; numbers that are infinite or undefined become null."""
-    click.echo(json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False))
+    answer(data, "", as_json=True)
+
+
+def answer(data: Any, text: str, as_json: bool) -> None:
+    """Print the result of a command, as JSON or as text."""
+    click.echo(json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False) if as_json else text)
 
 
 def _finite(data: Any) -> Any:
@@ -33,12 +38,7 @@ def _finite(data: Any) -> Any:
 
 
 def print_table(
-    title: str,
-    headings: Sequence[str],
-    rows: Iterable[Iterable[Cell]],
-    *,
-    left: Sequence[str] = (),
-    narrow: Sequence[str] | None = None,
+    title: str, headings: Sequence[str], rows: Iterable[Iterable[Cell]], left: Sequence[str], narrow: Sequence[str] = ()
 ) -> None:
     """Print a table to stdout.
 
@@ -48,35 +48,30 @@ def print_table(
     headings : sequence of str
     rows : one cell per heading
     left : the headings of columns that are aligned to the left
-    narrow : the headings to show if the whole table is wider than the terminal; all of them if None
+    narrow : the headings to show if the whole table is wider than the terminal; all of them if empty
     """
     from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    cells = [dict(zip(headings, row, strict=True)) for row in rows]
+
+    def drawn(shown: Sequence[str]) -> Table:
+        table = Table(title=Text(title))
+        for heading in shown:
+            table.add_column(heading, justify="left" if heading in left else "right", overflow="fold")
+        for row in cells:
+            chosen = (row[heading] for heading in shown)
+            table.add_row(*(Text(cell) if isinstance(cell, str) else Text(*cell) for cell in chosen))
+        return table
 
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=PLAIN_WIDTH)
-    cells = [list(row) for row in rows]
-    table = _table(title, headings, cells, headings, left)
-    unbounded = console.options.update(max_width=10_000)
-    if narrow is not None and console.measure(table, options=unbounded).maximum > console.width:
-        table = _table(title, headings, cells, narrow, left)
+    table, unbounded = drawn(headings), console.options.update(max_width=10_000)
+    if narrow and console.measure(table, options=unbounded).maximum > console.width:
+        table = drawn(narrow)
     console.print(table)
-
-
-def _table(
-    title: str, headings: Sequence[str], rows: Sequence[Sequence[Cell]], shown: Sequence[str], left: Sequence[str]
-) -> Any:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=Text(title))
-    for heading in shown:
-        table.add_column(heading, justify="left" if heading in left else "right", overflow="fold")
-    for row in rows:
-        cells = dict(zip(headings, row, strict=True))
-        chosen = (cells[heading] for heading in shown)
-        table.add_row(*(Text(cell) if isinstance(cell, str) else Text(cell[0], style=cell[1]) for cell in chosen))
-    return table
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """The one door for data: whatever a user passes leaves here as a checked `Task`, or as a typed error."""
 
+from ridgeway._checks import LARGEST
 from ridgeway.data._columns import Categories, Numbers, index_columns, is_number
 from ridgeway.data._encoded_rows import EncodedRows, encode
 from ridgeway.data._encoding import Encoding
@@ -7,7 +8,7 @@ from ridgeway.data._file_rows import Progress, check_file, explained, features_o
 from ridgeway.data._row_blocks import Block, checked_rows, cut
 from ridgeway.data._schema import Schema, check_columns, checked_schema, listed
 from ridgeway.data._tables import Table, open_table, writer
-from ridgeway.data._task import LARGEST, Task, dense, is_sparse
+from ridgeway.data._task import Task, dense, is_sparse
 from ridgeway.data._typed import TypedTable
 from ridgeway.data._validation import check_rows, check_tasks, check_values, columns_of_a_model
 

@@ -19,11 +19,9 @@ UNNAMED = ("", "Unnamed: 0")
 """The first column that pandas' `to_csv` writes, and what `read_csv` calls it."""
 LEVEL = re.compile(r"__index_level_\d+__")
 """What pandas calls an index without a name in a Parquet or Arrow file."""
-FRACTION = re.compile(
-    r"[+-]?(\d{1,99}\.\d{0,99}|\.\d{1,99}|\d{1,99}(?=e[+-]))(e[+-]?\d{1,3})?", re.ASCII | re.IGNORECASE
-)
+FRACTION = re.compile(r"(?ai)[+-]?(\d{1,99}\.\d{0,99}|\.\d{1,99}|\d{1,99}(?=e[+-]))(e[+-]?\d{1,3})?")
 """A number with a decimal point or an exponent."""
-MOMENT = re.compile(r"(?P<day>\d{4}-\d\d-\d\d)[T ](?P<time>\d\d:\d\d.*)", re.ASCII | re.IGNORECASE)
+MOMENT = re.compile(r"(?ai)(?P<day>\d{4}-\d\d-\d\d)[T ](?P<time>\d\d:\d\d.*)")
 NOT_FINITE = ("nan", "inf", "-inf")
 
 
@@ -138,16 +136,24 @@ def as_numbers(column: Any, name: str, source: str) -> Array:
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
-def as_categories(column: Any) -> Categories:
-    """Return an Arrow column of text with its categories sorted, unused ones left out."""
+def as_numbers_or_text(column: Any, name: str, source: str) -> Numbers | Categories:
+    """Return an Arrow column as numbers, or as text with its categories sorted and unused ones left out; or raise."""
     import pyarrow as pa
 
+    kind = value_type(column)
+    if is_numeric(kind):
+        return Numbers(as_numbers(column, name, source))
+    if str(kind) == "binary":
+        raise InvalidDataTypeError(f"column {name!r} is not UTF-8 text. Save the file as UTF-8.")
+    if not is_text(kind):
+        raise InvalidDataTypeError(
+            f"column {name!r} has type {kind}, neither numbers nor text. Convert it (a date to a number of days), or "
+            "leave it out by naming the features."
+        )
     codes, found = _encoded(column.cast(pa.string()))
-    order = sorted(range(len(found)), key=found.__getitem__)
-    rank = np.empty(len(found) + 1, dtype=np.int64)
-    rank[np.array(order, dtype=np.int64)] = np.arange(len(found))
-    rank[-1] = -1
-    return Categories(rank[codes], tuple(found[place] for place in order))
+    places = {category: place for place, category in enumerate(sorted(found))}
+    rank = np.array([*(places[category] for category in found), -1], dtype=np.int64)
+    return Categories(rank[codes], tuple(places))
 
 
 def as_labels(column: Any) -> Categories:

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._checks import LARGEST
 from ridgeway.data._columns import Categories, Numbers
 from ridgeway.data._encoding import Encoding, refuse_stray_text
-from ridgeway.data._task import LARGEST
 from ridgeway.data._typed import TypedTable
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError
 
@@ -68,8 +69,7 @@ def encode(
     """
     y = _target(table, target)
     chosen = _features(table, target, task_columns, features, encoding)
-    columns: dict[str, Numbers | Categories] = {target: y}
-    columns |= {name: table.labels(name) for name in task_columns}
+    columns: dict[str, Numbers | Categories] = {target: y, **{name: table.labels(name) for name in task_columns}}
     kept, dropped = _kept(columns | {name: table.column(name) for name in chosen}, missing)
     strange: dict[str, int] = {}
     if encoding is None:
@@ -96,11 +96,7 @@ def _target(table: TypedTable, target: str) -> Numbers:
 
 
 def _features(
-    table: TypedTable,
-    target: str,
-    task_columns: Sequence[str],
-    features: Sequence[str] | None,
-    encoding: Encoding | None,
+    table: TypedTable, target: str, labels: Sequence[str], features: Sequence[str] | None, encoding: Encoding | None
 ) -> list[str]:
     """Return the feature columns: those named, or all except the target and the task columns."""
     if encoding is not None:
@@ -112,25 +108,20 @@ def _features(
             )
         features = list(encoding.features)
     if features is None:
-        features = [name for name in table.names if name != target and name not in task_columns]
-        _refuse_index(table, features)
+        features = [name for name in table.names if name != target and name not in labels]
+        index = [name for name in table.index if name in features]
+        if index:
+            what = f"column {index[0]!r}" if index[0] else "an unnamed first column"
+            raise InvalidDataError(
+                f"{table.source} has {what}: the index of a pandas DataFrame, which is not a feature. Write the table "
+                "with index=False, or name the features (--features)."
+            )
     chosen = list(dict.fromkeys(features))
     if target in chosen:
         raise InvalidParameterError(f"{target!r} is the target and cannot be a feature too. Name other features.")
     if not chosen:
         raise InvalidDataError(f"{table.source} has no columns besides the target and the task. Add a feature.")
     return chosen
-
-
-def _refuse_index(table: TypedTable, features: Sequence[str]) -> None:
-    """Raise if one of the features, which nobody named, is the index that pandas adds to a file."""
-    for name in table.index:
-        if name in features:
-            what = f"column {name!r}" if name else "an unnamed first column"
-            raise InvalidDataError(
-                f"{table.source} has {what}: the index of a pandas DataFrame, which is not a feature. Write the table "
-                "with index=False, or name the features (--features)."
-            )
 
 
 def _kept(columns: Mapping[str, Numbers | Categories], missing: str) -> tuple[Mask, dict[str, int]]:
@@ -143,9 +134,8 @@ def _kept(columns: Mapping[str, Numbers | Categories], missing: str) -> tuple[Ma
                 f"column {name!r} has values that are infinite or whose squares overflow (the limit is {LARGEST:g}). "
                 "Drop them, or change the unit."
             )
-        gone = kept & column.missing
-        if gone.any():
-            dropped[name] = int(gone.sum())
+        if (kept & column.missing).any():
+            dropped[name] = int((kept & column.missing).sum())
             kept &= ~column.missing
     if dropped and missing == "refuse":
         listed = ", ".join(f"{name!r} ({count:,})" for name, count in dropped.items())
@@ -188,18 +178,12 @@ def _known(table: TypedTable, encoding: Encoding, kept: Mask, unknown: str) -> t
 
 
 def _encoded(table: TypedTable, encoding: Encoding, kept: Mask, y: Numbers) -> Array:
-    rows = np.empty((int(kept.sum()), len(encoding.columns) + 1))
-    place = 0
+    columns: list[NDArray[Any]] = []
     for name, categories in encoding.features.items():
         column = table.column(name)
         if isinstance(column, Numbers):
-            rows[:, place] = column.values[kept]
-            place += 1
-            continue
-        codes = column.codes[kept]
-        for category in (categories or ())[1:]:
-            code = column.names.index(category) if category in column.names else -1
-            rows[:, place] = codes == code
-            place += 1
-    rows[:, -1] = y.values[kept]
-    return rows
+            columns.append(column.values[kept])
+        else:
+            codes = {category: code for code, category in enumerate(column.names)}
+            columns += [column.codes[kept] == codes.get(category, -1) for category in (categories or ())[1:]]
+    return np.column_stack([*columns, y.values[kept]])

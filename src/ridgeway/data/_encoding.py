@@ -49,21 +49,19 @@ class Encoding:
         constant = []
         for name in features:
             column = table.column(name)
+            categories = None
             if isinstance(column, Categories):
                 refuse_stray_text(name, column)
-                used = np.unique(column.codes[kept])
-                recorded[name] = tuple(column.names[code] for code in used)
-                if len(used) > MOST_CATEGORIES:
+                categories = tuple(column.names[code] for code in np.unique(column.codes[kept]))
+                if len(categories) > MOST_CATEGORIES:
                     raise InvalidDataError(
-                        f"column {name!r} is text with {len(used):,} distinct values; the limit for a category is "
-                        f"{MOST_CATEGORIES}, so it looks like a name or a key. Leave it out by naming the features."
+                        f"column {name!r} is text with {len(categories):,} distinct values; the limit for a category "
+                        f"is {MOST_CATEGORIES}, so it looks like a name or a key. Leave it out by naming the features."
                     )
-            else:
-                recorded[name] = None
-                used = np.unique(column.values[kept][:1]) if np.ptp(column.values[kept]) == 0.0 else np.arange(2)
-            if len(used) == 1:
+            if np.ptp((column.codes if isinstance(column, Categories) else column.values)[kept]) == 0:
                 constant.append(name)
-                del recorded[name]
+            else:
+                recorded[name] = categories
         if not recorded:
             raise InvalidDataError("no features are left: every column has only one value. Choose other features.")
         return cls(target, recorded, tuple(constant))
@@ -88,12 +86,9 @@ class Encoding:
         """Return the encoding with constants for numbers and the target; columns of zeros and ones stay as they are."""
         names = [*self.columns, self.target]
         zero_one = np.array([*(c is not None for c in self.features.values() for _ in (c or ("", ""))[1:]), False])
-        center, scale = np.where(zero_one, 0.0, center), np.where(zero_one, 1.0, scale)
-        return replace(
-            self,
-            center=dict(zip(names, map(float, center), strict=True)),
-            scale=dict(zip(names, map(float, scale), strict=True)),
-        )
+        subtracted = dict(zip(names, np.where(zero_one, 0.0, center).tolist(), strict=True))
+        divided_by = dict(zip(names, np.where(zero_one, 1.0, scale).tolist(), strict=True))
+        return replace(self, center=subtracted, scale=divided_by)
 
     def as_json(self) -> str:
         """Return the encoding as JSON."""
@@ -117,12 +112,8 @@ class Encoding:
             ) from error
         names = {*encoding.columns, encoding.target}
         constants = [part or {} for part in (encoding.center, encoding.scale)]
-        values = np.array([value for part in constants for value in part.values()])
-        if (
-            any(set(part) != names for part in constants)
-            or not np.isfinite(values).all()
-            or min(constants[1].values()) <= 0
-        ):
+        fits = all(set(part) == names and np.isfinite([*part.values()]).all() for part in constants)
+        if not fits or min(constants[1].values()) <= 0:
             raise InvalidParameterError(
                 f"'{path}' is not an encoding: its constants do not match its columns. Pass the file unchanged."
             )

@@ -8,16 +8,15 @@ from os import PathLike
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway.data._columns import as_labels, as_numbers
 from ridgeway.data._explain import explain
 from ridgeway.data._row_blocks import Block
 from ridgeway.data._schema import Schema, check_columns, refuse_index
 from ridgeway.data._tables import Table, open_table
+from ridgeway.data._task import Array
 from ridgeway.errors import FeatureMismatchError, InvalidDataError, InvalidDataTypeError
 
-Array = NDArray[np.float64]
 T = TypeVar("T")
 
 MOST_BLOCKS = 8
@@ -73,11 +72,7 @@ def explained(table: Table, columns: Sequence[str]) -> Iterator[None]:
 
 
 def tasks_in(
-    table: Table,
-    schema: Schema,
-    task_id: str | None,
-    task_column: str | None = None,
-    progress: Progress | None = None,
+    table: Table, schema: Schema, task_id: str | None, task_column: str | None = None, progress: Progress | None = None
 ) -> Generator[tuple[str, Block], None, None]:
     """Yield the rows of a table in blocks with their task ids: the values of a column, or one id for all rows.
 
@@ -92,75 +87,47 @@ def _gathered(
     table: Table, schema: Schema, task_id: str | None, labels: list[str], progress: Progress | None
 ) -> Iterator[tuple[str, Block]]:
     buffers: dict[str, _Buffer] = {}
-    rows, done, held = schema.block_rows, 0, 0
-    for batch in table.batches([*schema.columns, *labels], rows=rows, text=labels):
+    done = 0
+    for batch in table.batches([*schema.columns, *labels], rows=schema.block_rows, text=labels):
         columns = [numbers(batch.column(name), name, table) for name in schema.columns]
         done += len(batch)
         for label, part in _groups(batch, task_id, labels, table):
             own = columns if part is None else [column[part] for column in columns]
-            buffer = buffers.setdefault(label, _Buffer(schema, rows))
-            held -= buffer.used
+            buffer = buffers.setdefault(label, _Buffer(schema))
             yield from ((label, block) for block in buffer.fill(own))
-            held += buffer.used
-        if held > MOST_BLOCKS * rows:
+        if sum(buffer.used for buffer in buffers.values()) > MOST_BLOCKS * schema.block_rows:
             yield from ((label, block) for label, buffer in buffers.items() for block in buffer.rest())
-            held = 0
         if progress is not None:
             progress(done, table.n_rows)
-    for label, buffer in buffers.items():
-        yield from ((label, block) for block in buffer.rest())
+    yield from ((label, block) for label, buffer in buffers.items() for block in buffer.rest())
 
 
 class _Buffer:
     """Collects rows of one task until they fill a block."""
 
-    def __init__(self, schema: Schema, rows: int) -> None:
-        self._shape = len(schema.features), len(schema.targets)
-        self._weighted = schema.weight_column is not None
-        self._rows = rows
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._parts: list[Array] = []
         self.used = 0
-        self._allocate(0)
-
-    def _allocate(self, rows: int) -> None:
-        p, k = self._shape
-        self._X, self._y, self._weight = np.empty((rows, p)), np.empty((rows, k)), np.empty(rows)
 
     def fill(self, columns: Sequence[Array]) -> Iterator[Block]:
         """Add rows, given as columns; yield each block that is full."""
-        if self._weighted:
-            columns = _present(columns)
-        start, stop = 0, len(columns[0])
-        while start < stop:
-            step = min(self._rows - self.used, stop - start)
-            self._make_room(self.used + step)
-            here, there = slice(self.used, self.used + step), slice(start, start + step)
-            for j, column in enumerate(columns):
-                # Adding zero turns -0.0 into 0.0: equal values must have equal digests.
-                np.add(column[there], 0.0, out=self._place(j)[here])
-            self.used += step
-            start += step
-            if self.used == self._rows:
+        rows = np.column_stack(_present(columns) if self._schema.weight_column is not None else columns)
+        while len(rows):
+            part, rows = np.split(rows, [self._schema.block_rows - self.used])
+            self._parts.append(part)
+            self.used += len(part)
+            if self.used == self._schema.block_rows:
                 yield from self.rest()
-
-    def _place(self, j: int) -> Array:
-        p, k = self._shape
-        return self._X[:, j] if j < p else self._y[:, j - p] if j < p + k else self._weight
-
-    def _make_room(self, rows: int) -> None:
-        if rows > len(self._X):
-            old, used = (self._X, self._y, self._weight), self.used
-            self._allocate(min(self._rows, max(rows, 2 * len(self._X))))
-            for new, before in zip((self._X, self._y, self._weight), old, strict=True):
-                new[:used] = before[:used]
 
     def rest(self) -> Iterator[Block]:
         """Yield the remaining rows, if any, and start over."""
         if self.used:
-            weight = self._weight[: self.used] if self._weighted else None
-            block = Block(self._X[: self.used], self._y[: self.used], weight)
-            self.used = 0
-            self._allocate(0)
-            yield block
+            # Adding zero turns -0.0 into 0.0: equal values must have equal digests.
+            rows = np.concatenate(self._parts) + 0.0
+            self._parts, self.used = [], 0
+            X, y, weight = np.split(rows, [len(self._schema.features), self._schema.width], axis=1)
+            yield Block(np.ascontiguousarray(X), np.ascontiguousarray(y), weight.ravel() if weight.size else None)
 
 
 def _present(columns: Sequence[Array]) -> Sequence[Array]:

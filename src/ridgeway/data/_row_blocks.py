@@ -4,14 +4,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway.data._schema import Schema, check_columns
-from ridgeway.data._task import Task, dense
-from ridgeway.data._validation import check_tasks, columns_of_a_model
+from ridgeway.data._task import Array, Task, dense
+from ridgeway.data._validation import check_tasks, column_names, columns_of_a_model
 from ridgeway.errors import FeatureMismatchError, InvalidDataError
-
-Array = NDArray[np.float64]
 
 
 class Block(NamedTuple):
@@ -30,7 +27,7 @@ def checked_rows(schema: Schema, X: Any, y: Any, sample_weight: Any = None) -> T
         raise InvalidDataError(
             f"the model has a weight column, {schema.weight_column!r}. Pass its values as sample_weight."
         )
-    names = schema.features if _names(X) else None
+    names = schema.features if column_names(X) else None
     (task,) = check_tasks(columns_of_a_model(len(schema.features), names), X, y, sample_weight, first=False)
     if task.n_targets != len(schema.targets):
         raise FeatureMismatchError(
@@ -52,12 +49,8 @@ def cut(schema: Schema, rows: Task) -> Iterator[Block]:
 
 def _in_order(table: Any, columns: tuple[str, ...], what: str) -> Any:
     """Return a table with its columns in the order of the schema; an array without names as it is."""
-    names = _names(table)
+    names = column_names(table)
     if not names or not all(isinstance(name, str) for name in names):
         return table
     check_columns(names, columns, what)
     return table.select(list(columns)) if hasattr(table, "select") else table[list(columns)]
-
-
-def _names(table: Any) -> list[Any]:
-    return list(getattr(table, "column_names", getattr(table, "columns", [])))

@@ -200,7 +200,7 @@ def refuse_index(index: Sequence[str], where: str) -> None:
         )
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return the first few names, quoted, for a message."""
-    shown = ", ".join(repr(name) for name in names[:6])
+def listed(names: Any) -> str:
+    """Return the first few names of a list or an array, quoted, for a message."""
+    shown = ", ".join(repr(str(name)) for name in names[:6])
     return shown if len(names) <= 6 else f"{shown}, … ({len(names)} in all)"

@@ -4,7 +4,7 @@ import csv
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -71,15 +71,11 @@ class _ParquetFile(Table):
         self._file = parquet.ParquetFile(path, buffer_size=PARQUET_BUFFER, pre_buffer=False)
         schema = self._file.schema_arrow
         super().__init__(str(path), schema.names, self._file.metadata.num_rows, schema.metadata)
-        self._check_row_groups()
-
-    def _check_row_groups(self) -> None:
-        """Raise if the columns of a row group differ from those of the file: they would be mistaken for each other."""
+        # If the columns of a row group differ from those of the file, they would be mistaken for each other.
         metadata, schema = self._file.metadata, self._file.schema
         expected = [(schema.column(j).path, schema.column(j).physical_type) for j in range(metadata.num_columns)]
-        for i in range(metadata.num_row_groups):
-            group = metadata.row_group(i)
-            chunks = [group.column(j) for j in range(group.num_columns)]
+        for i, group in enumerate(map(metadata.row_group, range(metadata.num_row_groups))):
+            chunks = map(group.column, range(group.num_columns))
             if [(chunk.path_in_schema, chunk.physical_type) for chunk in chunks] != expected:
                 raise FeatureMismatchError(
                     f"the columns of {self.source} change in row group {i + 1} of {metadata.num_row_groups}. "
@@ -99,12 +95,8 @@ class _ArrowFile(Table):
     def batches(self, columns: Sequence[str], *, rows: int, text: Sequence[str] = ()) -> Iterator[Any]:
         with reading(self.source):
             reader = _ipc_reader(self.source)
-            found = (
-                (reader.get_batch(i) for i in range(reader.num_record_batches))
-                if hasattr(reader, "num_record_batches")
-                else reader
-            )
-            for batch in found:
+            count = getattr(reader, "num_record_batches", None)  # unknown for a stream
+            for batch in reader if count is None else map(reader.get_batch, range(count)):
                 batch.validate()
                 yield from (batch.slice(start, rows).select(list(columns)) for start in range(0, len(batch), rows))
 
@@ -126,8 +118,7 @@ class _CsvFile(Table):
                 reader = pacsv.open_csv(self.source, **self._options(columns, kinds))
             except pa.ArrowInvalid:
                 inferred = pacsv.open_csv(self.source, **self._options(columns, {})).schema
-                true_or_false = [name for name in columns if pa.types.is_boolean(inferred.field(name).type)]
-                kinds |= {name: pa.bool_() for name in true_or_false if name not in text}
+                kinds |= {name: pa.bool_() for name in {*columns} - {*text} if inferred.field(name).type == pa.bool_()}
                 reader = pacsv.open_csv(self.source, **self._options(columns, kinds))
             yield from reader
 
@@ -161,20 +152,11 @@ def _ipc_reader(path: str) -> Any:
         return pa.ipc.open_stream(source)
 
 
-def _tsv(path: Path) -> Table:
-    return _CsvFile(path, delimiter="\t")
+_TsvFile = partial(_CsvFile, delimiter="\t")
 
-
-FILES: dict[str, Callable[[Path], Table]] = {
-    ".csv": _CsvFile,
-    ".tsv": _tsv,
-    ".parquet": _ParquetFile,
-    ".pq": _ParquetFile,
-    ".arrow": _ArrowFile,
-    ".feather": _ArrowFile,
-    ".ipc": _ArrowFile,
-}
+FILES: dict[str, Callable[[Path], Table]] = {".csv": _CsvFile, ".tsv": _TsvFile}
 """Which reader each file ending stands for."""
+FILES |= dict.fromkeys((".parquet", ".pq"), _ParquetFile) | dict.fromkeys((".arrow", ".feather", ".ipc"), _ArrowFile)
 
 
 @cache
@@ -211,15 +193,10 @@ def open_table(data: Any, *, source: str = "the table") -> Table:
     import pyarrow as pa
 
     try:
-        arrow = _as_arrow(data)
+        return _InMemory(_as_arrow(data), source)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        what = _first_line(error)
-        raise InvalidDataTypeError(f"{source} cannot be read: {what}. Give each column one type.") from error
-    if arrow is None:
-        raise InvalidDataTypeError(
-            f"cannot read a table from {type(data).__name__}. Pass a path, a DataFrame or a mapping of columns."
-        )
-    return _InMemory(arrow, source)
+        what = f"{source} cannot be read: {_first_line(error)}. Give each column one type."
+        raise InvalidDataTypeError(what) from error
 
 
 def _open_file(path: Path) -> Table:
@@ -234,7 +211,7 @@ def _open_file(path: Path) -> Table:
 
 
 def _as_arrow(data: Any) -> Any:
-    """Return a table in memory as an Arrow table; None if it is not one."""
+    """Return a table in memory as an Arrow table, or raise."""
     import pyarrow as pa
 
     if isinstance(data, pa.Table):
@@ -245,7 +222,11 @@ def _as_arrow(data: Any) -> Any:
         return pa.Table.from_pandas(data, preserve_index=False)
     if hasattr(data, "to_arrow"):  # polars
         return data.to_arrow()
-    return pa.table(dict(data)) if isinstance(data, Mapping) else None
+    if isinstance(data, Mapping):
+        return pa.table(dict(data))
+    raise InvalidDataTypeError(
+        f"cannot read a table from {type(data).__name__}. Pass a path, a DataFrame or a mapping of columns."
+    )
 
 
 @contextmanager
@@ -275,7 +256,7 @@ def writer(path: Path, temporary: Path, names: Sequence[str]) -> Iterator[Callab
     from pyarrow import parquet
 
     schema = pa.schema([(name, pa.float64()) for name in names])
-    if kind in (_CsvFile, _tsv):
+    if kind in (_CsvFile, _TsvFile):
         options = pacsv.WriteOptions(delimiter="," if kind is _CsvFile else "\t")
         sink: Any = pacsv.CSVWriter(temporary, schema, write_options=options)
     elif kind is _ParquetFile:

@@ -7,10 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ridgeway._checks import LARGEST
-
-__all__ = ["LARGEST", "Task", "dense", "is_sparse"]
-
 Array = NDArray[np.float64]
 
 

@@ -3,18 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from ridgeway.data._columns import (
-    Categories,
-    Numbers,
-    as_categories,
-    as_labels,
-    as_numbers,
-    is_numeric,
-    is_text,
-    value_type,
-)
+from ridgeway.data._columns import Categories, Numbers, as_labels, as_numbers_or_text
 from ridgeway.data._tables import Table
-from ridgeway.errors import InvalidDataError, InvalidDataTypeError
+from ridgeway.errors import InvalidDataError
 
 
 class TypedTable:
@@ -45,18 +36,7 @@ class TypedTable:
     def column(self, name: str) -> Numbers | Categories:
         """Return a column, or raise if there is none of that name or it is neither numbers nor text."""
         self.check_names([name])
-        column = self._arrow.column(self.names.index(name))
-        kind = value_type(column)
-        if is_text(kind):
-            return as_categories(column)
-        if is_numeric(kind):
-            return Numbers(as_numbers(column, name, self.source))
-        if str(kind) == "binary":
-            raise InvalidDataTypeError(f"column {name!r} is not UTF-8 text. Save the file as UTF-8.")
-        raise InvalidDataTypeError(
-            f"column {name!r} has type {kind}, neither numbers nor text. Convert it (a date to a number of days), or "
-            "leave it out by naming the features."
-        )
+        return as_numbers_or_text(self._arrow.column(self.names.index(name)), name, self.source)
 
     def labels(self, name: str) -> Categories:
         """Return a column of task labels, spelled the same from every kind of file."""

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.data._task import LARGEST, Task, is_sparse
+from ridgeway._checks import LARGEST
+from ridgeway.data._schema import listed
+from ridgeway.data._task import Task, is_sparse
 from ridgeway.errors import FeatureMismatchError, InvalidDataError, InvalidDataTypeError
 
 if TYPE_CHECKING:
@@ -243,6 +245,11 @@ _TIMES = ("date", "time", "duration", "period")
 _CONVERT = "Encode or convert the column first: a category to one-hot columns, a date to a number of days."
 
 
+def column_names(table: Any) -> list[Any]:
+    """Return the names of a table's columns; none for an array."""
+    return list(getattr(table, "column_names", getattr(table, "columns", [])))
+
+
 def _column_types(data: Any) -> list[Any]:
     """Return the types of a table's columns: pyarrow's schema, or the dtypes of pandas and polars."""
     types = getattr(getattr(data, "schema", None), "types", getattr(data, "dtypes", ()))
@@ -263,7 +270,7 @@ def _refuse_shuffled_index(X: Any, other: Any, name: str) -> None:
 
 def _refuse_ambiguous_names(estimator: "BaseEstimator", X: Any, *, first: bool) -> None:
     """Refuse two columns of one name, and columns without names where the model knows names."""
-    names = list(getattr(X, "column_names", getattr(X, "columns", [])))
+    names = column_names(X)
     twice = sorted(str(name) for name, count in Counter(names).items() if count > 1)
     if twice:
         raise FeatureMismatchError(
@@ -272,7 +279,7 @@ def _refuse_ambiguous_names(estimator: "BaseEstimator", X: Any, *, first: bool) 
     known = None if first else getattr(estimator, "feature_names_in_", None)
     if known is not None and not (names and all(isinstance(name, str) for name in names)):
         raise FeatureMismatchError(
-            f"X has no column names, but this model learned the columns {_listed(known)}; the columns of an array "
+            f"X has no column names, but this model learned the columns {listed(known)}; the columns of an array "
             "could be in any order. Pass a DataFrame with those columns."
         )
 
@@ -302,14 +309,9 @@ def _typed_errors(estimator: "BaseEstimator | None") -> Iterator[None]:
         remedy = next((text for key, text in _REMEDIES.items() if key in sentence), "Pass a table of real numbers.")
         known = getattr(estimator, "feature_names_in_", None)
         if known is not None and "features, but" in sentence:
-            remedy = f"Select its columns {_listed(known)}, or start a new model."
+            remedy = f"Select its columns {listed(known)}, or start a new model."
         message = f"{sentence} {remedy}" if sentence.endswith((".", "!")) else f"{sentence}. {remedy}"
         if isinstance(error, TypeError):
             raise InvalidDataTypeError(message) from error
         mismatch = "features, but" in sentence or "feature names should match" in sentence
         raise (FeatureMismatchError if mismatch else InvalidDataError)(message) from error
-
-
-def _listed(names: NDArray[np.object_]) -> str:
-    shown = ", ".join(repr(str(name)) for name in names[:6])
-    return shown if len(names) <= 6 else f"{shown}, … ({len(names)} in all)"

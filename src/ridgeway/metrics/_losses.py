@@ -3,12 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ridgeway._checks import real_array
+from ridgeway._checks import Array, real_array
 from ridgeway.errors import InvalidDataError
-
-Array = NDArray[np.float64]
 
 
 def average_loss(losses: Any) -> Array:
@@ -50,7 +47,7 @@ def backward_transfer(losses: Any) -> Array:
     array([nan, -2.])
     """
     R = _losses(losses)
-    return _mean_before(np.tril(np.diag(R) - R, k=-1).sum(axis=1))
+    return mean_before(np.tril(np.diag(R) - R, k=-1).sum(axis=1))
 
 
 def forward_transfer(losses: Any, baseline: Any) -> Array:
@@ -78,10 +75,10 @@ def forward_transfer(losses: Any, baseline: Any) -> Array:
         raise InvalidDataError(f"baseline has shape {base.shape}; pass one loss per task, shape ({len(R)},).")
     gains = np.zeros(len(R))
     gains[1:] = base[1:] - np.diag(R, k=1)
-    return _mean_before(np.cumsum(gains))
+    return mean_before(np.cumsum(gains))
 
 
-def _mean_before(totals: Array) -> Array:
+def mean_before(totals: Array) -> Array:
     """Divide by the number of earlier tasks; NaN for the first."""
     before = np.arange(len(totals), dtype=np.float64)
     before[0] = np.nan

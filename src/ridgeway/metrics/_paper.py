@@ -3,12 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ridgeway._checks import real_array
+from ridgeway._checks import Array, real_array
 from ridgeway.errors import InvalidDataError
-
-Array = NDArray[np.float64]
+from ridgeway.metrics._losses import mean_before
 
 
 def estimation_error(coef: Any, true_coef: Any) -> Any:
@@ -56,9 +54,7 @@ def forgetting(errors: Any) -> Array:
     array([nan, -2.,  0.])
     """
     L = _errors(errors)
-    before = np.arange(len(L), dtype=np.float64)
-    before[0] = np.nan
-    return L - (np.cumsum(L) - L) / before
+    return L - mean_before(np.cumsum(L) - L)
 
 
 def generalization_error(errors: Any) -> Array:

@@ -1,7 +1,7 @@
 """`compare`: run every method on the same tasks, and collect the results."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ridgeway.data import Encoding, Progress, Table, TypedTable, encode, open_ta
 from ridgeway.datasets import Dataset
 from ridgeway.errors import InvalidParameterError
 from ridgeway.metrics import backward_transfer
-from ridgeway.report._learning import learn_in_order
+from ridgeway.report._learning import LearningRun, learn_in_order
 from ridgeway.report._result import MethodComparison, MethodResult, TaskInfo
 from ridgeway.report._tasks import Tasks, label_rows, lost_tasks, running_constants
 
@@ -167,20 +167,6 @@ def contenders_of(methods: str | Sequence[Any] | None) -> tuple[list[Method], li
     ], absent
 
 
-@dataclass
-class _Steps:
-    """Counts steps for a progress bar; a step is one task learned by one method."""
-
-    total: int
-    progress: Progress
-    done: int = 0
-
-    def __call__(self, count: int = 1) -> None:
-        """Count steps that were taken or skipped."""
-        self.done += count
-        self.progress(self.done, self.total)
-
-
 def _run(
     methods: list[Method], tasks: Tasks, unit: float, rng: np.random.Generator, progress: Progress
 ) -> list[MethodResult]:
@@ -189,17 +175,24 @@ def _run(
     orders = [np.arange(n_tasks), *(rng.permutation(n_tasks) for _ in range(N_ORDERS))]
     averaged = orders[: _n_averaged(tasks)]
     dealt = [tasks.shuffled(rng) for _ in range(N_CONTROLS if len(averaged) > 1 else FEW_CONTROLS)]
-    steps = _Steps(len(methods) * n_tasks * (len(orders) + len(dealt) * len(averaged)), progress)
+    total, done = len(methods) * n_tasks * (len(orders) + len(dealt) * len(averaged)), 0
+
+    def step(count: int = 1) -> None:
+        """Count tasks that a method learned or skipped."""
+        nonlocal done
+        done += count
+        progress(done, total)
+
     baseline = np.array([np.sqrt(np.mean(np.square(tasks.y[part]))) for part in tasks.test])
-    runs = [learn_in_order(method, tasks, orders[0], step=steps) for method in methods]
+    runs = [learn_in_order(method, tasks, orders[0], step=step) for method in methods]
     pooled = next(main for method, main in zip(methods, runs, strict=True) if method.key == "oracle")
     results = []
     for method, main in zip(methods, runs, strict=True):
         distance = float(np.sqrt(np.mean(np.square(main.predictions - pooled.predictions))))
         is_pooled = distance <= SAME
-        others = [learn_in_order(method, tasks, order, every=not is_pooled, step=steps) for order in orders[1:]]
-        controls = [] if is_pooled else [_mean_forgetting(method, other, averaged, steps) for other in dealt]
-        steps(len(dealt) * len(averaged) * n_tasks if is_pooled else 0)
+        others = [learn_in_order(method, tasks, order, every=not is_pooled, step=step) for order in orders[1:]]
+        controls = [] if is_pooled else [_mean_forgetting(method, other, averaged, step) for other in dealt]
+        step(len(dealt) * len(averaged) * n_tasks if is_pooled else 0)
         results.append(
             MethodResult(
                 method=method,
@@ -209,10 +202,9 @@ def _run(
                 n_bytes=main.n_bytes,
                 seconds=main.seconds,
                 order_losses=unit * np.array([each.losses[-1].mean() for each in (main, *others)]),
-                order_forgetting=-unit
-                * np.array([backward_transfer(each.losses)[-1] for each in (main, *others)[: len(averaged)]]),
+                order_forgetting=unit * np.array([_forgetting(each) for each in (main, *others)[: len(averaged)]]),
                 controls=unit * np.array(controls),
-                pooled_forgetting=-unit * float(backward_transfer(pooled.losses)[-1]),
+                pooled_forgetting=unit * _forgetting(pooled),
                 warned=main.warned,
             )
         )
@@ -226,5 +218,8 @@ def _n_averaged(tasks: Tasks) -> int:
 
 
 def _mean_forgetting(method: Method, tasks: Tasks, orders: list[NDArray[np.int64]], step: Callable[[], None]) -> float:
-    runs = [learn_in_order(method, tasks, order, step=step) for order in orders]
-    return -float(np.mean([backward_transfer(each.losses)[-1] for each in runs]))
+    return float(np.mean([_forgetting(learn_in_order(method, tasks, order, step=step)) for order in orders]))
+
+
+def _forgetting(run: LearningRun) -> float:
+    return -float(backward_transfer(run.losses)[-1])

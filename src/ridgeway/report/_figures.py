@@ -25,20 +25,16 @@ def draw_all(comparison: MethodComparison) -> Iterator[tuple[str, str, Figure]]:
         yield "forgetting", "Error when learned, and after the last task", _forgetting(comparison)
         yield "average", "Average error over the tasks seen so far, after each task", _average(comparison)
         yield "orders", "Average error after the last task, for each task order", _orders(comparison)
-        ceiling = min(
-            max(float(result.losses.max()) for result in comparison.results),
-            1.5 * float(comparison.results[0].baseline.max()),
-        )
-        floor = min(float(result.losses.min()) for result in comparison.results)
+        losses = np.array([result.losses for result in comparison.results])
+        floor, ceiling = float(losses.min()), float(min(losses.max(), 1.5 * comparison.results[0].baseline.max()))
         for result in comparison.results:
             yield f"losses-{result.method.slug}", result.method.name, _losses(result, floor, ceiling)
 
 
 def _forgetting(comparison: MethodComparison) -> Figure:
     """Draw the error of each method just after a task was learned, and after the last task."""
-    results = comparison.results[::-1]
-    figure, axes = _panel(1.1 + 0.42 * len(results))
-    for place, result in enumerate(results):
+    figure, axes = _lanes(comparison, "hollow: when learned; filled: at the end")
+    for place, result in enumerate(comparison.results[::-1]):
         colour, marker = _look(comparison, result)
         axes.plot([result.learned_loss, result.kept_loss], [place, place], color=colour, linewidth=2.5, zorder=1)
         axes.plot(result.learned_loss, place, marker, color="white", markeredgecolor=colour, markersize=8)
@@ -46,10 +42,7 @@ def _forgetting(comparison: MethodComparison) -> Figure:
         if result.forgets:
             label = f"{result.rise:+.0%}"
             axes.annotate(label, (result.kept_loss, place), (8, -4), textcoords="offset points", color=colour)
-    axes.set_yticks(range(len(results)), [result.method.name for result in results])
     axes.margins(x=0.16)
-    axes.set(xlabel=UNIT)
-    axes.set_title("hollow: when learned; filled: at the end", fontsize=10)
     return figure
 
 
@@ -77,15 +70,11 @@ def _average(comparison: MethodComparison) -> Figure:
 
 
 def _orders(comparison: MethodComparison) -> Figure:
-    results = comparison.results[::-1]
-    figure, axes = _panel(1.1 + 0.42 * len(results))
-    for place, result in enumerate(results):
+    n_orders = len(comparison.results[0].order_losses)
+    figure, axes = _lanes(comparison, f"one mark for each of {n_orders} task orders")
+    for place, result in enumerate(comparison.results[::-1]):
         colour, marker = _look(comparison, result)
-        losses = result.order_losses
-        axes.plot(losses, np.full(len(losses), place), marker, color=colour, alpha=0.7, markersize=7)
-    axes.set_yticks(range(len(results)), [result.method.name for result in results])
-    axes.set(xlabel=UNIT)
-    axes.set_title(f"one mark for each of {len(results[0].order_losses)} task orders", fontsize=10)
+        axes.plot(result.order_losses, np.full(n_orders, place), marker, color=colour, alpha=0.7, markersize=7)
     return figure
 
 
@@ -94,18 +83,26 @@ def _losses(result: MethodResult, floor: float, ceiling: float) -> Figure:
     figure = Figure(figsize=(3.6, 3.2), layout="constrained")
     axes = figure.add_subplot()
     edges = np.arange(n_tasks + 1) + 0.5
-    over = float(result.losses.max()) > ceiling
     mesh = axes.pcolormesh(edges, edges, result.losses, cmap="cividis_r", vmin=floor, vmax=ceiling, rasterized=True)
     stairs = np.repeat(edges, 2)
     axes.plot(stairs[1:-1], stairs[:-2], color="white", linewidth=1.2)
     axes.invert_yaxis()
     axes.set(xlabel="on task", ylabel="after task", aspect="equal")
+    first, step = (1, 1) if n_tasks <= 12 else (5, 5 * (n_tasks // 40 + 1))
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_ticks(
-            np.arange(1, n_tasks + 1) if n_tasks <= 12 else np.arange(5, n_tasks + 1, 5 * (n_tasks // 40 + 1))
-        )
-    figure.colorbar(mesh, ax=axes, extend="max" if over else "neither", shrink=0.85)
+        axis.set_ticks(np.arange(first, n_tasks + 1, step))
+    figure.colorbar(mesh, ax=axes, extend="max" if result.losses.max() > ceiling else "neither", shrink=0.85)
     return figure
+
+
+def _lanes(comparison: MethodComparison, title: str) -> tuple[Figure, Axes]:
+    """Return a panel with one line per method, the first at the top."""
+    names = [result.method.name for result in comparison.results[::-1]]
+    figure, axes = _panel(1.1 + 0.42 * len(names))
+    axes.set_yticks(range(len(names)), names)
+    axes.set(xlabel=UNIT)
+    axes.set_title(title, fontsize=10)
+    return figure, axes
 
 
 def _panel(height: float) -> tuple[Figure, Axes]:
@@ -117,8 +114,7 @@ def _panel(height: float) -> tuple[Figure, Axes]:
 
 def _look(comparison: MethodComparison, result: MethodResult) -> tuple[str, str]:
     """Return the colour and the marker of a method; the oracle is black."""
-    place = [other.method.key for other in comparison.results if other.method.key != "oracle"]
     if result.method.key == "oracle":
         return "black", "x"
-    number = place.index(result.method.key)
+    number = [other.method.key for other in comparison.results if other.method.key != "oracle"].index(result.method.key)
     return COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]

@@ -10,13 +10,10 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway.catalogue import Method
 from ridgeway.errors import InvalidDataError
-from ridgeway.report._tasks import Tasks
-
-Array = NDArray[np.float64]
+from ridgeway.report._tasks import Array, Index, Tasks
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +43,7 @@ class LearningRun:
 
 
 def learn_in_order(
-    method: Method,
-    tasks: Tasks,
-    order: NDArray[np.int64],
-    *,
-    every: bool = True,
-    step: Callable[[], None] = lambda: None,
+    method: Method, tasks: Tasks, order: Index, *, every: bool = True, step: Callable[[], None] = lambda: None
 ) -> LearningRun:
     """Learn the tasks in this order; predict the held-out rows after every task, or only after the last one."""
     held = np.concatenate(tasks.test)

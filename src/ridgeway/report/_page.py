@@ -99,10 +99,8 @@ def _summary_row(result: MethodResult) -> str:
 
 
 def _tasks(comparison: MethodComparison) -> str:
-    rows = (
-        (str(number), escape(task.name), f"{task.n_train:,}", f"{task.n_test:,}")
-        for number, task in enumerate(comparison.tasks, 1)
-    )
+    tasks = enumerate(comparison.tasks, start=1)
+    rows = ((str(number), escape(task.name), f"{task.n_train:,}", f"{task.n_test:,}") for number, task in tasks)
     return _table("tasks", ("number", "task", "rows learned from", "rows held out"), rows)
 
 
@@ -121,20 +119,14 @@ def _table(name: str, headings: Iterable[str], rows: Iterable[Iterable[str]]) ->
 
 
 def _figure(words: str, svg: bytes) -> str:
-    data = b64encode(svg).decode("ascii")
-    return (
-        f"<figure><figcaption>{escape(words)}</figcaption>"
-        f'<img alt="{escape(words)}" src="data:image/svg+xml;base64,{data}"></figure>'
-    )
+    image = f'<img alt="{escape(words)}" src="data:image/svg+xml;base64,{b64encode(svg).decode("ascii")}">'
+    return f"<figure><figcaption>{escape(words)}</figcaption>{image}</figure>"
 
 
 def _prepared(comparison: MethodComparison) -> Iterator[str]:
     used = sum(task.n_train + task.n_test for task in comparison.tasks)
     yield f"{comparison.n_rows:,} rows in the table, {used:,} used."
-    for what, counts in (
-        ("a missing value", comparison.dropped),
-        ("an unknown category", comparison.unknown),
-    ):
+    for what, counts in (("a missing value", comparison.dropped), ("an unknown category", comparison.unknown)):
         if counts:
             listed = ", ".join(f"{escape(name)} ({count:,})" for name, count in counts.items())
             yield f"Rows left out because of {what}, each counted for the first such column: {listed}."
@@ -154,10 +146,8 @@ def _prepared(comparison: MethodComparison) -> Iterator[str]:
         "from running sums over the rows to learn from: a count, a mean and a sum of squares per column. The constants "
         "and the categories are in <code>encoding.json</code>; <code>--encoding</code> uses them for another file."
     )
-    yield (
-        f"{comparison.holdout:.0%} of the rows of each task, at least one, were chosen at random (seed "
-        f"{comparison.seed}) and held out."
-    )
+    chosen = f"{comparison.holdout:.0%} of the rows of each task, at least one,"
+    yield f"{chosen} were chosen at random (seed {comparison.seed}) and held out."
 
 
 def _run(comparison: MethodComparison) -> Iterator[str]:

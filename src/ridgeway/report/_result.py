@@ -1,18 +1,15 @@
 """The results of a comparison, and the sentence that sums them up."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from ridgeway import metrics
+from ridgeway._checks import Array
 from ridgeway.catalogue import Method
 from ridgeway.data import Encoding
-
-Array = NDArray[np.float64]
 
 CONFIDENCE = 0.99
 """Confidence that no forgetting is due to chance, jointly for the four methods that can forget."""
@@ -126,23 +123,21 @@ class MethodResult:
     @property
     def forgets(self) -> bool:
         """Whether it forgets: beyond chance, by 5 % more than the pooled answer, and depending on task order."""
-        if self.spread <= ORDER_FREE * self.average_loss:
-            return False
-        excess = self.forgetting - max(self.pooled_forgetting, 0.0)
-        return bool(self.order_forgetting.mean() > self.chance and excess > MATTERS * self.learned_loss)
+        return not self.spared_by
 
     @property
     def spared_by(self) -> str:
-        """Why it does not count as forgetting, for a method that does not."""
+        """Why it does not count as forgetting; empty if it does."""
+        rose, pooled = f"an increase of {self.rise:.1%}", max(self.pooled_forgetting, 0.0)
         if self.forgetting <= 0.0:
             return "no increase"
-        rose = f"an increase of {self.rise:.1%}"
         if self.spread <= ORDER_FREE * self.average_loss:
             return f"{rose}, the same in any task order"
-        if self.order_forgetting.mean() <= self.chance:
+        if not self.order_forgetting.mean() > self.chance:
             return f"{rose}, within chance"
-        pooled = max(self.pooled_forgetting, 0.0) / self.learned_loss
-        return f"{rose}, at most 5% above the pooled answer's {pooled:.1%}"
+        if self.forgetting - pooled > MATTERS * self.learned_loss:
+            return ""
+        return f"{rose}, at most 5% above the pooled answer's {pooled / self.learned_loss:.1%}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return one row of the summary as plain data."""
@@ -184,7 +179,7 @@ class MethodComparison:
 
     def __getitem__(self, key: str) -> MethodResult:
         """Return the result of a method by its key, such as "gr"."""
-        return self._by_key[key]
+        return {result.method.key: result for result in self.results}[key]
 
     def settings(self) -> dict[str, Any]:
         """Return the settings of the comparison as plain data."""
@@ -205,10 +200,6 @@ class MethodComparison:
             "tasks": [vars(task) for task in self.tasks],
         }
 
-    @cached_property
-    def _by_key(self) -> dict[str, MethodResult]:
-        return {result.method.key: result for result in self.results}
-
     @property
     def sentence(self) -> str:
         """What happened, in words."""
@@ -227,20 +218,17 @@ class MethodComparison:
 
     def _forgotten(self) -> str:
         others = sorted((r for r in self.results if len(r.controls)), key=lambda r: -r.rise)
-        forgot = [
-            f"by {r.rise:.0%} for {r.method.name} ({short(r.learned_loss)} → {short(r.kept_loss)})"
-            for r in others
-            if r.forgets
-        ]
-        spared_by = {r.method.name: r.spared_by for r in others if not r.forgets}
-        rest = list(spared_by)
-        if forgot:
-            spared = f" {_joined(rest)} {'does' if len(rest) == 1 else 'do'} not." if rest else ""
-            they = "it forgets" if len(forgot) == 1 else "they forget"
-            return f"The error on earlier tasks rose {_joined(forgot)}: {they}.{spared}"
+        rises = {
+            f"{r.method.name} ({short(r.learned_loss)} → {short(r.kept_loss)})": r.rise for r in others if r.forgets
+        }
+        rest = {r.method.name: r.spared_by for r in others if not r.forgets}
+        if rises:
+            spared = f" {_joined(list(rest))} {'does' if len(rest) == 1 else 'do'} not." if rest else ""
+            they = "it forgets" if len(rises) == 1 else "they forget"
+            forgot = _joined([f"by {rise:.0%} for {name}" for name, rise in rises.items()])
+            return f"The error on earlier tasks rose {forgot}: {they}.{spared}"
         if rest:
-            reasons = [f"{name} ({reason})" for name, reason in spared_by.items()]
-            return f"No method forgets: {_joined(reasons)}."
+            return f"No method forgets: {_joined([f'{name} ({reason})' for name, reason in rest.items()])}."
         return "No method that can forget was compared."
 
 

@@ -2,7 +2,6 @@
 
 import io
 import json
-from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,9 +59,8 @@ def check_folder(out: Path | str) -> Path:
         return folder
     if folder.is_symlink() or not folder.is_dir():
         raise InvalidParameterError(f"'{out}' exists and is not a folder. Choose another name.")
-    present = {
-        path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir() or path.is_symlink()
-    }
+    found = (path for path in folder.rglob("*") if not path.is_dir() or path.is_symlink())
+    present = {path.relative_to(folder).as_posix() for path in found}
     if not present and not any(folder.iterdir()):
         return folder
     strange = sorted(present - _listed(folder))
@@ -97,16 +95,12 @@ def _fill(folder: Path, comparison: MethodComparison) -> None:
         images.append((name, words, buffer.getvalue()))
     (folder / "index.html").write_text(make_page(comparison, images), encoding="utf-8")
     (folder / "encoding.json").write_text(comparison.encoding.as_json() + "\n", encoding="utf-8")
-    for name, make in NUMBERS.items():
-        _write_table(folder / name, make(comparison))
+    _write_table(folder / "summary", [result.as_dict() for result in comparison.results])
+    _write_table(folder / "losses", _losses(comparison))
+    _write_table(folder / "orders", _orders(comparison))
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    manifest = {
-        "made_by": MAKER,
-        "version": version("ridgeway"),
-        "said": comparison.sentence,
-        **comparison.settings(),
-        "files": [*files, MANIFEST],
-    }
+    manifest: dict[str, Any] = {"made_by": MAKER, "version": version("ridgeway"), "said": comparison.sentence}
+    manifest |= {**comparison.settings(), "files": [*files, MANIFEST]}
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -123,17 +117,10 @@ def _losses(comparison: MethodComparison) -> list[dict[str, Any]]:
     """Return R with one row per method, task learned and task predicted."""
     names = [task.name for task in comparison.tasks]
     return [
-        {
-            "method": result.method.key,
-            "after": t + 1,
-            "after_task": after,
-            "on": k + 1,
-            "on_task": on,
-            "loss": float(loss),
-        }
+        {"method": result.method.key, "after": t, "after_task": after, "on": k, "on_task": on, "loss": float(loss)}
         for result in comparison.results
-        for t, (after, row) in enumerate(zip(names, result.losses, strict=True))
-        for k, (on, loss) in enumerate(zip(names, row, strict=True))
+        for t, (after, row) in enumerate(zip(names, result.losses, strict=True), start=1)
+        for k, (on, loss) in enumerate(zip(names, row, strict=True), start=1)
     ]
 
 
@@ -144,10 +131,3 @@ def _orders(comparison: MethodComparison) -> list[dict[str, Any]]:
         for result in comparison.results
         for number, loss in enumerate(result.order_losses)
     ]
-
-
-NUMBERS: dict[str, Callable[[MethodComparison], list[dict[str, Any]]]] = {
-    "summary": lambda comparison: [result.as_dict() for result in comparison.results],
-    "losses": _losses,
-    "orders": _orders,
-}
