@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway._checks import LARGEST
+from ridgeway._checks import LARGEST, Array
 from ridgeway.data._columns import Categories, Numbers
 from ridgeway.data._encoding import Encoding, refuse_stray_text
 from ridgeway.data._typed import TypedTable
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 

@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.data._columns import Categories, is_number
 from ridgeway.data._typed import TypedTable
 from ridgeway.errors import InvalidDataError, InvalidParameterError
-
-Array = NDArray[np.float64]
 
 MOST_CATEGORIES = 200
 """A text column with more distinct values than this is treated as a name or a key, not a category."""

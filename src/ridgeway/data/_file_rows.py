@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ridgeway._checks import Array
 from ridgeway.data._columns import as_labels, as_numbers
 from ridgeway.data._explain import explain
 from ridgeway.data._row_blocks import Block
 from ridgeway.data._schema import Schema, check_columns, refuse_index
 from ridgeway.data._tables import Table, open_table
-from ridgeway.data._task import Array
 from ridgeway.errors import FeatureMismatchError, InvalidDataError, InvalidDataTypeError
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-Array = NDArray[np.float64]
+from ridgeway._checks import Array
 
 
 @dataclass(frozen=True, eq=False)

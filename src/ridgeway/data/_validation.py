@@ -15,15 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway._checks import LARGEST
+from ridgeway._checks import LARGEST, Array
 from ridgeway.data._schema import listed
 from ridgeway.data._task import Task, is_sparse
 from ridgeway.errors import FeatureMismatchError, InvalidDataError, InvalidDataTypeError
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
-
-Array = NDArray[np.float64]
 
 
 def check_tasks(

@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ridgeway._checks import flag
-from ridgeway._types import Array
+from ridgeway._checks import Array, flag
 from ridgeway.data import Task, check_rows, check_tasks
 from ridgeway.errors import InferenceError, InvalidParameterError
 from ridgeway.information import SquareRoot

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.data import Task, check_values
 from ridgeway.linalg import Solution, pooled_factor, pooled_least_squares, pooled_means
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.data import LARGEST, Task, check_values
 from ridgeway.errors import InvalidDataError, MergeError, RemovalError
 from ridgeway.information._parts import put_together, taken_apart

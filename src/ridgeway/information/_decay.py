@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.information._base import Information
 from ridgeway.information._evidence import Spectrum, learn_from
 from ridgeway.kernels import solve_triangular

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.errors import InferenceError
 from ridgeway.information._base import Information
 from ridgeway.kernels import qr_update, svd

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.data import dense
 from ridgeway.errors import InferenceError
 from ridgeway.information._base import Information

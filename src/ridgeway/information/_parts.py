@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.errors import InvalidStateError
 
 WHOLE = ("n_features", "n_targets", "n_samples")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.errors import InferenceError
 from ridgeway.information._base import Information
 from ridgeway.information._evidence import WIDE, LearnedPrior, Spectrum, learn_from

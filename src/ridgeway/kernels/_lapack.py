@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg.lapack import dpocon, dpotrf, dpotrs, dtrcon
 from scipy.linalg.lapack import dtrtrs as small_dtrtrs
 
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.kernels import _reference as plain
 from ridgeway.kernels import _tall
 from ridgeway.kernels._means import Mean, about_own_mean

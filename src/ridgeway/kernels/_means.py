@@ -4,7 +4,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.data import dense
 
 

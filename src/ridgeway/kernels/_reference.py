@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.data import dense
 from ridgeway.kernels._means import Mean
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import LowLevelCallable
 from scipy.linalg import cython_blas, cython_lapack
 
-from ridgeway._types import Array
+from ridgeway._checks import Array
 
 
 def _routine(module: Any, name: str) -> Any:

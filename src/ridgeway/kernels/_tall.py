@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.data import dense, is_sparse
 from ridgeway.kernels._means import Mean, two_sum
 from ridgeway.kernels._threads import in_parallel, threads_for

@@ -11,7 +11,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from ridgeway._types import Array
+from ridgeway._checks import Array
 
 P = ParamSpec("P")
 T = TypeVar("T")

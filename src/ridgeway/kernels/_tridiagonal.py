@@ -7,7 +7,7 @@ from scipy.linalg import eigh_tridiagonal
 from scipy.linalg.blas import dsbmv
 from scipy.linalg.lapack import dormqr, dptsv, dptsvx, dstebz, dsytrd
 
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.kernels._reference import Reduced
 from ridgeway.kernels._threads import threads_for
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ridgeway._checks import LARGEST
-from ridgeway._types import Array
+from ridgeway._checks import LARGEST, Array
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg._definite import asymmetry, is_definite, smallest_eigenvalue
 from ridgeway.linalg._rank import tolerance

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ridgeway import kernels
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.linalg._rank import EPS, numerical_rank, solve_triangle, tolerance
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ridgeway import kernels
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.linalg._dense import minimum_norm_gain, semidefinite_root
 from ridgeway.linalg._rank import Solution
 from ridgeway.linalg._rows import Rows

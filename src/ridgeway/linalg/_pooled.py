@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ridgeway import kernels
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.data import Task
 from ridgeway.linalg._rank import Solution, equilibrate, least_norm, numerical_rank
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ridgeway import kernels
-from ridgeway._types import Array
+from ridgeway._checks import Array
 
 EPS = float(np.finfo(np.float64).eps)
 PLAIN = 1e-10

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway import kernels
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.linalg._rank import column_norms, equilibrate, numerical_rank
 
 ESTIMABLE = 1e-7

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway import kernels
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.data import Task, dense, is_sparse
 
 BLOCK_ROWS = 1024

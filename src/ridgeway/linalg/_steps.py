@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ridgeway import kernels
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.linalg._penalized import TINY, least_root, solve_penalized
 from ridgeway.linalg._rank import (
     Solution,

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ridgeway import kernels
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.linalg._dense import semidefinite_root
 
 

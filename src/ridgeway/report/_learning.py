@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ridgeway._checks import Array
 from ridgeway.catalogue import Method
 from ridgeway.errors import InvalidDataError
-from ridgeway.report._tasks import Array, Index, Tasks
+from ridgeway.report._tasks import Index, Tasks
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway._checks import fraction
+from ridgeway._checks import Array, fraction
 from ridgeway.data import TypedTable
 from ridgeway.errors import InvalidDataError
 
-Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 SEPARATOR = " / "

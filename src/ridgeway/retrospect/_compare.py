@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.special import fdtrc
 
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.data import Task, check_tasks, dense
 from ridgeway.errors import InferenceError
 from ridgeway.information import Inference, SquareRoot, evidence_decay

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.special import fdtrc, stdtrit
 
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.data import check_rows, dense
 from ridgeway.errors import InferenceError, InvalidParameterError
 from ridgeway.kernels import triangular_factor

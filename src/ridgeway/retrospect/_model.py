@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway._checks import fraction
-from ridgeway._types import Array
+from ridgeway._checks import Array, fraction
 from ridgeway.errors import FeatureMismatchError, InferenceError, InvalidParameterError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.information import Inference, Information

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
+from ridgeway._checks import Array
 from ridgeway._optional import require
-from ridgeway._types import Array
 from ridgeway.retrospect._model import checked_level, feature_names, inference_of, per_target, state_of
 
 if TYPE_CHECKING:

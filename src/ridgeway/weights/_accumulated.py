@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.data import Task
 from ridgeway.weights._penalties import FullInformation
 from ridgeway.weights._policy import WeightPolicy

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ridgeway._checks import positive, scheduled, whole
-from ridgeway._types import Array
+from ridgeway._checks import Array, positive, scheduled, whole
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import (
     Rows,

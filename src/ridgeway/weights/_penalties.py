@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ridgeway._checks import nonnegative, scheduled
-from ridgeway._types import Array
+from ridgeway._checks import Array, nonnegative, scheduled
 from ridgeway.linalg import Rows, checked_semidefinite, joined_root, psd_root, root_gain
 from ridgeway.weights._policy import DesignPolicy, PenaltyPolicy
 from ridgeway.weights._settings import checked_decay, checked_prior

@@ -6,8 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ridgeway._checks import finite, nonnegative, nonnegative_array
-from ridgeway._types import Array
+from ridgeway._checks import Array, finite, nonnegative, nonnegative_array
 from ridgeway.data import Task, check_values
 from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.linalg import Rows, Solution, checked_semidefinite, penalized_change, penalty_gain

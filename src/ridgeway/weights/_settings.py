@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ridgeway._checks import nonnegative
-from ridgeway._types import Array
+from ridgeway._checks import Array, nonnegative
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import checked_semidefinite
 

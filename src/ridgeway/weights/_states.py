@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from ridgeway._types import Array
+from ridgeway._checks import Array
 from ridgeway.data import Task
 from ridgeway.errors import (
     InferenceError,
