@@ -41,7 +41,7 @@ def draw_ratios(results: Sequence[Result], path: Path) -> None:
             axes.scatter(ratio, level, s=size, color=colour, marker=marker, alpha=alpha, zorder=3, linewidths=0)
             bar = speed_bar(cell.n_samples, cell.n_features, every=cell.every, kind=name)
             if bar:
-                axes.vlines(bar.at_most, level - 0.17, level + 0.17, color=colour, linewidth=2.5)
+                axes.vlines(bar, level - 0.17, level + 0.17, color=colour, linewidth=2.5)
     axes.axvline(1.0, color="black", linewidth=0.8, zorder=1)
     axes.set_yticks(
         range(len(results)), [f"({r.cell.n_samples}, {r.cell.n_features}), {r.cell.asked}" for r in results]

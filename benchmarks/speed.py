@@ -107,7 +107,7 @@ def speed_table(results: Sequence[Result], floors: Sequence[Floor] = ()) -> list
     others = list(dict.fromkeys(name for r in results for name in r.seconds if name not in (*KINDS, PEER)))
     header = ["(n, p)", "coefficients", "prior", "rounds"]
     for kind in KINDS:
-        header += [kind, "bar (kernels)", "verdict"]
+        header += [kind, "bar", "verdict"]
     header += [f"{PEER} (ms)", *(["floor (ms)"] if floors else []), *others, "apart"]
     return table(header, [_row(result, others, floors) for result in results])
 
@@ -119,8 +119,8 @@ def _row(result: Result, others: Sequence[str], floors: Sequence[Floor]) -> list
     for kind in KINDS:
         bar = speed_bar(n, p, every=cell.every, kind=kind) if cell.threads == SPEED_THREADS else None
         ratio = result.ratio(kind) if kind in result.seconds else None
-        row += ["–" if ratio is None else number(ratio), "–" if bar is None else f"{bar.at_most:g} ({bar.kernels:g})"]
-        row += ["–" if bar is None or ratio is None else verdict(ratio, bar.at_most)]
+        row += ["–" if ratio is None else number(ratio), "–" if bar is None else f"{bar:g}"]
+        row += ["–" if bar is None or ratio is None else verdict(ratio, bar)]
     row.append(number(1e3 * float(np.median(result.seconds[PEER]))))
     if floors:
         solves = cell.n_tasks if cell.every else 1
