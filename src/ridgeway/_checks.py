@@ -145,7 +145,7 @@ def shaped(array: Array, shape: tuple[int, ...], name: str, meaning: str) -> Arr
 
 def _float(value: Any) -> float | None:
     """Return a number as a float, or None if it is not one; text and bools are not numbers."""
-    if isinstance(value, bool | np.bool_ | str | bytes):
+    if isinstance(value, bool | np.bool_ | str | bytes | complex | np.complexfloating):
         return None
     try:
         return float(value)

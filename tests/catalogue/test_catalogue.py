@@ -129,7 +129,7 @@ def test_predictions_of_a_wrong_shape_are_explained(rng):
         def predict(self, X):
             return super().predict(X)[:, np.newaxis]
 
-    with pytest.raises(InvalidDataError, match="one number per row"):
+    with pytest.raises(InvalidDataError, match="one finite number per row"):
         report.compare(shifted(rng, n_tasks=2), **SITES, methods=[Column()])
 
 

@@ -17,7 +17,7 @@ ACCEPTED = (
 
 
 def register(name: str, method: Any, *, label: str | None = None, about: str = "") -> None:
-    """Add a method under a name, for `compare`, `simulate` and the command line.
+    """Add a method under a name, for `compare` and `simulate` in this Python process.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def register(name: str, method: Any, *, label: str | None = None, about: str = "
     >>> catalogue.find("far").make().initial_coef
     [5.0, 5.0]
     """
-    if not name or name != name.strip() or "," in name:
+    if str(name).strip() != name or not name or "," in name:
         raise InvalidParameterError(f"a method needs a name without commas and outer spaces; got {name!r}.")
     if name in BUILTIN:
         raise InvalidParameterError(f"{name!r} is one of Ridgeway's own methods. Choose another name.")

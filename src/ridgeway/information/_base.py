@@ -104,7 +104,7 @@ class Information(ABC):
         Raises `InvalidDataError` if a value is not finite, which shows in the sums, or overflows once squared.
         """
         held = self._with_task(task)
-        if not held.peak.max() <= LARGEST**2:
+        if not (held.peak.max() <= LARGEST**2 and np.abs(held.mean).max() <= LARGEST):
             check_values(task)
             if not np.isfinite(held.peak).all():
                 raise InvalidDataError("the information overflows with this task. Change the units of its columns.")

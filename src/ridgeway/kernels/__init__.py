@@ -12,7 +12,7 @@ from ridgeway.kernels._means import Mean, two_sum
 from ridgeway.kernels._reference import Reduced, Updated
 from ridgeway.kernels._threads import single_threaded
 
-NAME = os.environ.get("RIDGEWAY_KERNELS", "lapack")
+NAME = os.environ.get("RIDGEWAY_KERNELS") or "lapack"
 if NAME not in ("lapack", "reference"):
     raise InvalidParameterError(f"RIDGEWAY_KERNELS is {NAME!r}; it can be 'lapack' or 'reference'. Unset or change it.")
 try:

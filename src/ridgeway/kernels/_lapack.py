@@ -78,6 +78,8 @@ def qr_update(R: Array, rows: Array, *, triangular: bool = False) -> Array:
 
 def solve_triangular(R: Array, right: Array, *, transposed: bool = False) -> Array:
     """As `_reference.solve_triangular`."""
+    if not R.size:  # LAPACK would complain
+        return right.copy()
     if R.size < FEW and R.size * right.shape[1] < FEW:
         return np.asarray(small_dtrtrs(R, right, trans=int(transposed))[0])
     solved = right.copy(order="F")

@@ -64,10 +64,10 @@ def learn_in_order(
                 model.predict(X[:1])
                 seconds[t] = perf_counter() - started
                 predictions = np.asarray(model.predict(X_held), dtype=np.float64)
-                if predictions.shape != y_held.shape:
+                if predictions.shape != y_held.shape or not np.isfinite(predictions).all():
                     raise InvalidDataError(
-                        f"{method.name} predicts an array of shape {predictions.shape} for {len(y_held)} rows. Its "
-                        "predict must return one number per row."
+                        f"{method.name} predicts an array of shape {predictions.shape} for {len(y_held)} rows, or "
+                        "values that are not finite. Its predict must return one finite number per row."
                     )
                 squares = np.add.reduceat(np.square(predictions - y_held), starts) / counts
                 losses[t] = np.sqrt(squares)[order]

@@ -78,7 +78,7 @@ def _header(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
         version = header["version"]
     except (KeyError, ValueError, TypeError, RecursionError, IndexError):
         raise InvalidStateError("the arrays are not those of a state. Pass all that to_arrays() returned.") from None
-    if version != VERSION:
+    if version != VERSION or type(version) is not int:
         raise InvalidStateError(f"the state is of version {version!r}; this Ridgeway reads version {VERSION}. Upgrade.")
     return dict(header)
 

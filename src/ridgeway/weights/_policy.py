@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ridgeway._checks import Array, finite, nonnegative, nonnegative_array
+from ridgeway._checks import Array, finite, nonnegative, nonnegative_array, real_array, shaped
 from ridgeway.data import Task, check_values
 from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.linalg import Rows, Solution, checked_semidefinite, penalized_change, penalty_gain
@@ -49,8 +49,13 @@ class DesignPolicy(WeightPolicy):
         """Return K_t, of shape (n_features, n_samples)."""
 
     def remember(self, memory: Any, rows: Rows) -> Any:
-        """Return the memory after a task. The default is to leave it as it is."""
+        """Return the memory after a task, without changing the old one. The default is to leave it as it is."""
         return memory
+
+    def checked_gain(self, memory: Any, rows: Rows) -> Array:
+        """Return the gain, or raise if it is not a finite real matrix of shape (n_features, n_samples)."""
+        gain = finite(real_array(self.gain(memory, rows), "the gain of the policy"), "the gain of the policy")
+        return shaped(gain, rows.X.shape[::-1], "the gain of the policy", "one row per feature, one column per row")
 
     def design(self) -> "DesignPolicy":
         """Return the policy itself."""
@@ -81,13 +86,14 @@ class DesignPolicy(WeightPolicy):
 
     def _change(self, memory: Any, rows: Rows, coef: Array) -> Solution:
         """Return ŵ_t − ŵ_{t−1}. The policies of this package solve for it without forming the gain."""
-        return Solution(self.gain(memory, rows) @ rows.residual(coef), None, 1.0)
+        return Solution(self.checked_gain(memory, rows) @ rows.residual(coef), None, 1.0)
 
 
 class PenaltyPolicy(DesignPolicy):
     """min_w (1/n_t)‖X_t·w − y_t‖² + ‖w − ŵ_{t−1}‖²_{H_t}: a subclass says H_t.
 
-    The gain is K_t = (X_tᵀX_t + n_tH_t)⁻¹X_tᵀ, and if that inverse does not exist its limit for H_t + δI, δ → 0⁺.
+    The gain is K_t = (X_tᵀX_t + n_tH_t)⁻¹X_tᵀ, and if that inverse does not exist its limit for H_t + δI, δ → 0⁺. Use
+    `rows.total_weight` for n_t: in a simulation, fewer rows may stand for all of them.
 
     Examples
     --------
@@ -119,25 +125,23 @@ class PenaltyPolicy(DesignPolicy):
     def _checked_weight(self, memory: Any, rows: Rows) -> float | Array:
         weight, p = self.weight(memory, rows), rows.n_features
         if isinstance(weight, float):
-            return nonnegative(weight, "the penalty")
-        axes = np.ndim(weight)
-        if axes == 2:
-            return checked_semidefinite(weight, p, "the weight matrix")
-        if axes == 0:
-            return nonnegative(weight, "the penalty")
-        diagonal = finite(nonnegative_array(weight, "the weight"), "the weight")
-        if diagonal.shape != (p,):
+            return nonnegative(weight, "the weight H_t of the policy")
+        weight = real_array(weight, "the weight H_t of the policy")
+        if weight.ndim == 2:
+            return checked_semidefinite(weight, p, "the weight H_t of the policy")
+        if weight.shape not in ((), (p,)):
             raise InvalidParameterError(
-                f"the weight has shape {diagonal.shape}; pass a number, a diagonal ({p},) or a matrix ({p}, {p})."
+                f"the weight H_t of the policy has shape {weight.shape}; it must be a number, ({p},) or ({p}, {p})."
             )
-        return diagonal
+        checked = finite(nonnegative_array(weight, "the weight H_t of the policy"), "the weight H_t of the policy")
+        return checked if checked.ndim else float(checked)
 
 
 def checked_policy(weights: Any) -> WeightPolicy:
     """Return `weights` if it is a policy, or raise."""
     if not isinstance(weights, WeightPolicy):
         raise InvalidParameterError(
-            f"weights must be a policy of ridgeway.weights or a subclass of one; got {weights!r}. For a single matrix "
-            "or number use weights.Explicit([...]) or weights.Isotropic(penalty)."
+            f"weights must be a policy of ridgeway.weights, or an instance of your own subclass; got {weights!r}. For "
+            "a single matrix or number use weights.Explicit([...]) or weights.Isotropic(penalty)."
         )
     return weights

@@ -304,7 +304,7 @@ class Adaptive(_Whole):
 def changed() -> InvalidParameterError:
     """Return the error for settings that changed between tasks."""
     return InvalidParameterError(
-        "weights, decay, information or fit_intercept changed since the last task, and the rows are gone. "
+        "the policy, its decay, information or fit_intercept changed since the last task, and the rows are gone. "
         "Set them back, or start a new model."
     )
 

@@ -109,6 +109,6 @@ class PolicyCourse:
 
     def gain(self, task: SharedTask) -> Array:
         """Return K_t of the next task, of shape (p, n_t)."""
-        gain = self.policy.gain(self.memory, task.design_rows)
+        gain = self.policy.checked_gain(self.memory, task.design_rows)
         self.memory = self.policy.remember(self.memory, task.design_rows)
         return gain

@@ -26,7 +26,7 @@ def _of_policy(policy: DesignPolicy, designs: Sequence[Array]) -> Iterator[Array
     memory = None
     for design in designs:
         rows = Rows.of(design)
-        yield policy.gain(memory, rows)
+        yield policy.checked_gain(memory, rows)
         memory = policy.remember(memory, rows)
 
 
