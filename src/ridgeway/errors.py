@@ -1,4 +1,4 @@
-"""Every error that Ridgeway raises, and the one warning that it gives.
+"""Every error that Ridgeway raises, and its one warning.
 
 ::
 
@@ -9,19 +9,19 @@
     ├── InvalidDataTypeError (TypeError)      text, dates, masked or otherwise non-numeric data
     ├── InvalidParameterError (ValueError)    a penalty, prior, decay, weight matrix or step size out of range
     ├── InvalidStateError (ValueError)        stored arrays that do not make up a state
-    ├── MergeError (ValueError)               two models that are not about the same thing
+    ├── MergeError (ValueError)               two models that cannot be merged
     ├── MissingPackageError (ImportError)     an optional package that is not installed
-    ├── RemovalError (ValueError)             a task that cannot be taken out again without harm
+    ├── RemovalError (ValueError)             a task that cannot be removed without harm
     ├── RunFolderError (ValueError)           a folder that a simulation cannot be written to
-    └── StoreError (ValueError)               a state file that cannot be used as asked
-        ├── DamagedStoreError                 a state file that is not what was committed
+    └── StoreError (ValueError)               a state file that cannot be used as requested
+        ├── DamagedStoreError                 a state file whose content was altered
         ├── DuplicateTaskError                a task that would be counted twice, or an id used twice
-        ├── StoreBusyError                    a state file that others held for too long
-        ├── StoreVersionError                 a state file of a format that this version does not know
-        └── UncertainStoreError               a disk that failed for good as a change was made: done or not
+        ├── StoreBusyError                    a state file that others locked for too long
+        ├── StoreVersionError                 a state file in a format that this version does not know
+        └── UncertainStoreError               a change that may have been made: the disk failed
     PrecisionWarning (UserWarning)            an answer with few correct digits left
 
-Each message says what is wrong, what was got, and the remedy. The model that raised is left as it was.
+Each message says what is wrong, what was received and what to do. The model that raised it is left as it was.
 """
 
 __all__ = [
@@ -59,7 +59,7 @@ class InvalidDataError(RidgewayError, ValueError):
 
 
 class FeatureMismatchError(InvalidDataError):
-    """Columns that are not the columns that the model has learned."""
+    """Columns that differ from those that the model has learned."""
 
 
 class InvalidDataTypeError(RidgewayError, TypeError):
@@ -67,7 +67,7 @@ class InvalidDataTypeError(RidgewayError, TypeError):
 
 
 class InvalidParameterError(RidgewayError, ValueError):
-    """A parameter outside of its range: penalty, prior, decay, weight matrix, step size."""
+    """A parameter outside its range: penalty, prior, decay, weight matrix, step size."""
 
 
 class InvalidStateError(RidgewayError, ValueError):
@@ -79,11 +79,11 @@ class MergeError(RidgewayError, ValueError):
 
 
 class MissingPackageError(RidgewayError, ImportError):
-    """An optional package that is not installed, with the extra that brings it."""
+    """An optional package that is not installed, with the extra that installs it."""
 
 
 class RemovalError(RidgewayError, ValueError):
-    """A task that cannot be taken out again without harm to what remains."""
+    """A task that cannot be removed without harm to what remains."""
 
 
 class RunFolderError(RidgewayError, ValueError):
@@ -91,7 +91,7 @@ class RunFolderError(RidgewayError, ValueError):
 
 
 class StoreError(RidgewayError, ValueError):
-    """A state file that cannot be used as asked, and is left as it was."""
+    """A state file that cannot be used as requested. It is left as it was."""
 
 
 class DamagedStoreError(StoreError):
@@ -99,20 +99,20 @@ class DamagedStoreError(StoreError):
 
 
 class DuplicateTaskError(StoreError):
-    """A task that would be counted twice, or other content under an id that is taken."""
+    """A task that would be counted twice, or different content under an existing id."""
 
 
 class StoreBusyError(StoreError):
-    """A state file that other processes held for longer than the call was to wait."""
+    """A state file that other processes locked for longer than the timeout."""
 
 
 class StoreVersionError(StoreError):
-    """A state file of a format that this version of Ridgeway does not know."""
+    """A state file in a format that this version of Ridgeway does not know."""
 
 
 class UncertainStoreError(StoreError):
-    """A change of which it is not known whether the state file took it: the disk failed at the very end."""
+    """A change that may or may not be in the state file: the disk failed at the very end."""
 
 
 class PrecisionWarning(UserWarning):
-    """An answer of which few digits are correct, with the way to get more."""
+    """An answer with few correct digits, and how to get more."""

@@ -208,7 +208,7 @@ BAD_PARAMETERS = {
     "negative n_steps": (EarlyStopping(n_steps=-1), "an integer ≥ 0; got -1"),
     "fractional n_steps": (EarlyStopping(n_steps=1.5), "got 1.5"),
     "too few n_steps": (EarlyStopping(n_steps=[3]), "too few for task 2"),
-    "initial_coef of the wrong shape": (MinimumNorm(initial_coef=[1.0]), r"shape \(1,\); it needs \(2,\)"),
+    "initial_coef of the wrong shape": (MinimumNorm(initial_coef=[1.0]), r"shape \(1,\); it must be \(2,\)"),
     "initial_coef of NaN": (Oracle(initial_coef=[np.nan, 0.0]), "NaN or infinity"),
     "initial_coef of text": (GeneralizedRidge(initial_coef=["a", "b"]), "must hold numbers"),
 }
@@ -238,7 +238,7 @@ def test_removals(kind):
     model = GeneralizedRidge(information=kind).fit(X, y)
     assert_refused(lambda: model.remove(X, y), model, RemovalError, "nothing would remain.*that was learned")
     assert_refused(lambda: model.remove(np.vstack([X, X]), np.r_[y, y]), model, RemovalError, "24 rows")
-    assert_refused(lambda: model.remove(X[2:], y[2:]), model, RemovalError, "not safely of full rank")
+    assert_refused(lambda: model.remove(X[2:], y[2:]), model, RemovalError, "not clearly have full rank")
     assert_refused(lambda: model.remove(10 * X[:3], y[:3]), model, RemovalError, "never learned")
     assert_refused(lambda: model.remove(X[:3], 100 + 50 * X[:3, 0]), model, RemovalError, "never learned")
     assert_refused(lambda: model.remove(X[:3, :1], y[:3]), model, FeatureMismatchError, "X has 1 features")

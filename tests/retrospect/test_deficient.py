@@ -59,7 +59,7 @@ def test_a_constant_target_and_columns_that_are_not_determined(rows):
 def test_rows_that_are_met_exactly():
     found = retrospect.summary(learned(np.eye(3), np.zeros(3), fit_intercept=False, weights=Accumulated(prior=1.0)))
     assert found.aic == -np.inf
-    assert "AIC and BIC undefined (every row is met exactly)" in str(found)
+    assert "AIC and BIC undefined (every row is fitted exactly)" in str(found)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -47,7 +47,7 @@ def test_what_cannot_be_removed(made, rng):
         (("none", X, y), "no task 'none'"),
         (("one", X + 1, y), "not the rows that were absorbed as task 'one'"),
         (("two", X, y), "not the rows"),
-        (("one", X, y), "not safely of full rank"),
+        (("one", X, y), "not clearly have full rank"),
     ]:
         with pytest.raises(RemovalError, match=match):
             made.remove(*arguments)

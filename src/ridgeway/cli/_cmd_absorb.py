@@ -21,7 +21,7 @@ from ridgeway.cli._output import answer, progress_bar
     help="Absorb a task whose id or rows were absorbed before; the ledger keeps the reason.",
 )
 def absorb(file: str, data: str, task: str | None, task_column: str | None, force: str | None, as_json: bool) -> None:
-    """Learn a CSV, TSV, Parquet or Arrow file, as a whole or not at all.
+    """Learn a CSV, TSV, Parquet or Arrow file, completely or not at all.
 
     The command can be repeated safely: a task with the same rows counts once. If it exits with 0, what it learned
     survives a power failure. If it exits with 2, the state file is unchanged.
@@ -36,6 +36,6 @@ def absorb(file: str, data: str, task: str | None, task_column: str | None, forc
     for record, already in found:
         outcomes.append(record.as_dict() | {"already": already, "forced": not already and record.reason is not None})
         words = "already absorbed" if already else "absorbed"
-        note = "" if force in (None, record.reason) else "; --force was not needed, and its reason was not kept"
+        note = "" if force in (None, record.reason) else "; --force was not needed; its reason was not kept"
         lines.append(f"{record.task_id}: {words}, {record.n_samples:,} rows, digest {record.digest[:12]}{note}")
     answer(outcomes, "\n".join(lines), as_json)

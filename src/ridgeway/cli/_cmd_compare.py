@@ -25,16 +25,16 @@ NARROW = ("method", "error", "forgetting", "from pooled")
 )
 @click.argument("source")
 @click.option("--target", help="The column to predict.")
-@click.option("--task-column", "task_columns", multiple=True, help="The column or columns that name the task of a row.")
+@click.option("--task-column", "task_columns", multiple=True, help="The columns that identify each row's task.")
 @click.option("--features", multiple=True, help="The columns to predict from.  [default: all others]")
 @click.option(
     "--methods",
     multiple=True,
-    help="Of mn, es, crr, sgd, river, gr; with a number: es:20 (steps), crr:0.1 (penalty), gr:1 (prior).  "
+    help="Any of mn, es, crr, sgd, river, gr; with a number: es:20 (steps), crr:0.1 (penalty), gr:1 (prior).  "
     "[default: all that are installed]",
 )
 @choice(
-    "--order", "file", "sorted", "random", words="Order of the tasks: of first appearance, sorted by value, or random."
+    "--order", "file", "sorted", "random", words="Order of the tasks: by first appearance, sorted by value, or random."
 )
 @option("--holdout", default=0.2, help="Share of each task's rows to hold out.")
 @choice("--missing", "drop", "refuse", words="Rows with a missing value: leave them out and report how many, or stop.")
@@ -105,7 +105,7 @@ def _names(table: "Table", given: tuple[str, ...]) -> list[str] | None:
 
 
 def _print(found: "MethodComparison") -> None:
-    title = f"{len(found.tasks)} tasks, {sum(t.n_train for t in found.tasks):,} rows learned from"
+    title = f"{len(found.tasks)} tasks, {sum(t.n_train for t in found.tasks):,} training rows"
     print_table(title, HEADINGS, [_cells(result) for result in found.results], left=["method"], narrow=NARROW)
     left_out = sum(found.dropped.values()) + sum(found.unknown.values())
     if left_out:

@@ -12,7 +12,7 @@ from ridgeway.cli._output import answer
 def export(file: str, out: str, as_json: bool) -> None:
     """Write the state as plain arrays with a manifest (OUT.safetensors), or its coefficients (OUT.csv).
 
-    Exits with 2 and writes nothing if that is impossible or the output file exists.
+    Exits with 2 and writes nothing if this is not possible or the output file exists.
     """
     from ridgeway import store
 

@@ -10,7 +10,7 @@ from ridgeway.cli._output import answer
 @click.argument("source", type=click.Path(), metavar="IN.safetensors")
 @state_file
 def import_(source: str, file: str, as_json: bool) -> None:
-    """Make a state file from what `ridgeway export` wrote. Exits with 2 if the export is damaged."""
+    """Create a state file from an export. Exits with 2 if the export is damaged."""
     from ridgeway import store
 
     tasks = store.import_arrays(source, file).history()

@@ -18,7 +18,7 @@ from ridgeway.errors import InvalidParameterError
 @click.option("--target", required=True, help="Name of the target, or of several, separated by commas.")
 @click.option("--weight-column", help="Column with the weight of each row.")
 @click.option("--from", "source", type=click.Path(), help="Use all other columns of this data file as features.")
-@click.option("--leave-out", help="Columns of that file that are not features.")
+@click.option("--leave-out", help="Columns of that file to leave out.")
 @option("--prior", default=0.0, help="P = prior·I; it counts once.")
 @click.option("--no-intercept", is_flag=True, help="Do not fit an intercept.")
 @choice("--information", "square_root", "moments", words="moments is faster, but keeps only half of the digits.")
@@ -31,7 +31,7 @@ def init(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Create a state file, which must not exist. Exits with 2 if it cannot be created."""
+    """Create a new state file. The file must not exist. Exits with 2 if it cannot be created."""
     from ridgeway import store
 
     if (features is None) == (source is None):

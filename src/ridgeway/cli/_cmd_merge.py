@@ -11,7 +11,7 @@ from ridgeway.cli._output import answer
 @click.argument("two", type=click.Path(), metavar="TWO.rw")
 @out_option(help="The new state file, which must not exist.")
 def merge(one: str, two: str, out: str, as_json: bool) -> None:
-    """Make a state file as if one file had absorbed the tasks of both.
+    """Create a state file as if it had absorbed the tasks of both.
 
     Exits with 2 and says what differs if the schemas differ or a task is in both.
     """

@@ -11,7 +11,7 @@ from ridgeway.cli._output import answer, progress_bar
 def predict(file: str, data: str, out: str, as_json: bool) -> None:
     """Predict the target for each row of a data file that has the features.
 
-    Exits with 2 and writes nothing if that is impossible or the output file exists.
+    Exits with 2 and writes nothing if this is not possible or the output file exists.
     """
     from ridgeway import store
 

@@ -19,7 +19,7 @@ NARROW = ("statement", "row", "verdict")
 
 @command(
     "ridgeway verify                              all statements",
-    "ridgeway verify ridge oracle                 two of them, in detail",
+    "ridgeway verify ridge oracle                 two statements, in detail",
     "ridgeway verify --budget full --seed 7       other instances, and more of them",
     "ridgeway verify --json > verdicts.json       for a program to read",
 )

@@ -31,7 +31,7 @@ def guarded(*, resumes: bool = False) -> Iterator[None]:
                     click.echo(f"{name}: warning: {_one_line(warning.message)}", err=True)
         return
     except MemoryError as error:
-        code, said = 2, f"not enough memory{f' ({error})' if str(error) else ''}. Use less data at a time."
+        code, said = 2, f"not enough memory{f' ({error})' if str(error) else ''}. Use less data at once."
     except RidgewayError as error:
         code, said = 2, str(error)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The one door that raw data comes through.
+"""The single entry point for raw data.
 
 Whatever a user passes (arrays, sparse matrices, pandas, polars, pyarrow) leaves here as a frozen `Task`: float64,
 its columns named if they had names, without rows of weight zero; or as a typed error that says what is wrong, what was
@@ -31,7 +31,7 @@ def check_tasks(
 
     Parameters
     ----------
-    estimator : the estimator that asks; read for the columns it knows, never changed
+    estimator : the calling estimator; used only to look up its columns
     X, y, sample_weight : what the user passed
     first : whether the columns are to be learned from this call rather than compared with the estimator's
     labels : one label per row, or None for a single task
@@ -119,7 +119,7 @@ def _check_table(
 
 
 def columns_of_a_model(n_features: int, names: Sequence[str] | None) -> "BaseEstimator":
-    """Return what `check_tasks` compares the columns of a table with, where there is no estimator yet."""
+    """Return what `check_tasks` compares the columns of a table with, if there is no estimator yet."""
     from sklearn.base import BaseEstimator
 
     known = BaseEstimator()
@@ -148,7 +148,7 @@ def _groups(labels: Any, n_samples: int) -> Iterator[tuple[str, Any]]:
         hash(tuple(listed))
     except TypeError:
         raise InvalidDataTypeError(
-            f"tasks must hold one label per row, each a number or a text; got {type(labels).__name__}. "
+            f"tasks must hold one label per row, each a number or a string; got {type(labels).__name__}. "
             "Pass the column that says which task a row belongs to."
         ) from None
     if len(listed) != n_samples:
@@ -168,7 +168,7 @@ def _groups(labels: Any, n_samples: int) -> Iterator[tuple[str, Any]]:
 def _is_missing(label: Any) -> bool:
     try:
         return label is None or bool(label != label)
-    except (TypeError, ValueError):  # pandas' NA has no truth
+    except (TypeError, ValueError):  # pandas' NA has no truth value
         return True
 
 
@@ -207,7 +207,7 @@ def _refuse_overflow(X: Any, y: Array, weight: Array | None) -> None:
         largest = float(max(array.max(initial=0.0), -array.min(initial=0.0))) * root
         if largest > LARGEST:
             raise InvalidDataError(
-                f"{name} has values whose squares overflow (up to {largest:.3g}, weight included; the most is "
+                f"{name} has values whose squares overflow (up to {largest:.3g}, weight included; the limit is "
                 f"{LARGEST:g}). Change the unit of that column."
             )
 
@@ -261,7 +261,7 @@ def _refuse_shuffled_index(X: Any, other: Any, name: str) -> None:
         return
     if not left.equals(right) and set(left) == set(right):
         raise InvalidDataError(
-            f"X and {name} have the same index labels in another order, so their rows would be paired wrongly. "
+            f"X and {name} have the same index labels in a different order, so their rows would be paired wrongly. "
             f"Pass {name}.loc[X.index]."
         )
 
@@ -288,7 +288,7 @@ _REMEDIES = {
     "too large for dtype": "Drop or clip those values before learning.",
     "Complex data": "Pass the real and imaginary parts as separate columns.",
     "inconsistent numbers of samples": "Pass one target per row of X.",
-    "sample(s)": "Pass at least one row; where a task is empty, leave it out.",
+    "sample(s)": "Pass at least one row; leave out empty tasks.",
     "feature(s)": "Pass at least one column.",
     "Reshape your data": "A task is a table of shape (n_samples, n_features).",
     "features, but": "Start a new model, or select the columns that this one learned.",

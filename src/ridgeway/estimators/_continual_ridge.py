@@ -9,9 +9,9 @@ from ridgeway.weights import Isotropic
 class ContinualRidge(AnchoredRegressor):
     """Ridge regression towards the last estimate (CRR).
 
-    ŵ_t = argmin_w (1/n_t)‖X_t·w − y_t‖² + λ_t‖w − ŵ_{t−1}‖². The penalty is relative to the mean squared error, so that
-    it does not depend on how many rows a task has. It holds on to all directions equally firmly, whatever the past
-    knows of each; `GeneralizedRidge` does better.
+    ŵ_t = argmin_w (1/n_t)‖X_t·w − y_t‖² + λ_t‖w − ŵ_{t−1}‖². The penalty is relative to the mean squared error, so it
+    does not depend on the number of rows of a task. It holds on to all directions equally firmly, whatever the past
+    knows about each; `GeneralizedRidge` does better.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ class ContinualRidge(AnchoredRegressor):
     rank_ : int
         Rank of the last system: n_features, unless the penalty is zero.
     n_tasks_, n_samples_seen_, n_features_in_ : int
-    feature_names_in_ : ndarray of str, where the tasks were DataFrames
+    feature_names_in_ : ndarray of str, if the tasks were DataFrames
 
     Notes
     -----
-    A task costs O(n·p·min(n, p)): the n×n dual is solved where n < p. It remembers p numbers a target.
+    A task costs O(n·p·min(n, p)): the n×n dual is solved if n < p. It remembers p numbers per target.
 
     References
     ----------

@@ -9,15 +9,15 @@ from ridgeway.weights import GradientSteps
 class EarlyStopping(AnchoredRegressor):
     """Gradient descent on each task, stopped early (ES).
 
-    From w = ŵ_{t−1}, m_t times w ← w − (A_t/n_t)·X_tᵀ(X_t·w − y_t); then ŵ_t = w. Equal to `GeneralizedRidge` with
-    H = F⁻ᵀ·V·diag(λ)·Vᵀ·F⁻¹, λ_j = d_j(1 − d_j)^m / (1 − (1 − d_j)^m), where A_t = F·Fᵀ and FᵀΣ_tF = V·diag(d)·Vᵀ.
+    From w = ŵ_{t−1}, it takes m_t steps w ← w − (A_t/n_t)·X_tᵀ(X_t·w − y_t); then ŵ_t = w. Equal to `GeneralizedRidge`
+    with H = F⁻ᵀ·V·diag(λ)·Vᵀ·F⁻¹, λ_j = d_j(1 − d_j)^m / (1 − (1 − d_j)^m), where A_t = F·Fᵀ and FᵀΣ_tF = V·diag(d)·Vᵀ.
 
     Parameters
     ----------
     learning_rate : float, (p, p) matrix, sequence of these, or callable of the task number (from 1), optional
-        A_t: a number s stands for s·I, a matrix must be positive definite; it need not share eigenvectors with Σ_t.
-        1/γ_max of each task if not given, γ_max the largest eigenvalue of Σ_t. A 2-D array is one matrix for all
-        tasks; a list or a 3-D array is one entry per task.
+        A_t: a number s stands for s·I; a matrix must be positive definite, but need not share eigenvectors with Σ_t.
+        If not given, 1/γ_max of each task, where γ_max is the largest eigenvalue of Σ_t. A 2-D array is one matrix for
+        all tasks; a list or a 3-D array has one entry per task.
     n_steps : int, sequence of int, or callable of the task number (from 1), default 100
         m_t ≥ 0.
     fit_intercept : bool, default True
@@ -30,12 +30,12 @@ class EarlyStopping(AnchoredRegressor):
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
     intercept_ : float or ndarray of shape (n_targets,)
     n_tasks_, n_samples_seen_, n_features_in_ : int
-    feature_names_in_ : ndarray of str, where the tasks were DataFrames
+    feature_names_in_ : ndarray of str, if the tasks were DataFrames
 
     Notes
     -----
-    Few steps are taken as they stand, O(n·p) each; many are summed in closed form through an SVD,
-    O(n·p·min(n, p)), the same answer. It remembers p numbers a target.
+    A few steps are taken one by one, O(n·p) each; many are summed in closed form by an SVD, O(n·p·min(n, p)), with the
+    same answer. It remembers p numbers per target.
 
     References
     ----------

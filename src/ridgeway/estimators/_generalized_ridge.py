@@ -31,25 +31,25 @@ class GeneralizedRidge(ContinualRegressor):
 
     ŵ_t = argmin_w (1/n_t)‖X_t·w − y_t‖² + ‖w − ŵ_{t−1}‖²_{H_t}, with H_t from a policy. With `weights.Accumulated()`,
     the default, the estimate after every task **is** pooled least squares on all rows so far, in any order and however
-    they were cut into tasks, from a state of fixed size.
+    they are divided into tasks, from a state of fixed size.
 
     Parameters
     ----------
     weights : policy of `ridgeway.weights`, optional
         How H_t is chosen; `Accumulated(prior=0.0)` if not given.
     information : {"square_root", "moments"}, default "square_root"
-        How `Accumulated` keeps the past. "square_root" is a triangular factor and has the digits of a QR decomposition
-        of all rows; "moments" is faster and has half of them.
+        How `Accumulated` keeps the past. "square_root" is a triangular factor, as accurate as a QR decomposition of all
+        rows; "moments" is faster, with half as many digits.
     fit_intercept : bool, default True
-        Whether an intercept is fitted, never penalised: with `Accumulated` one over all tasks, otherwise each task sets
-        its own, b_t = ȳ_t − x̄_t·ŵ_t.
+        Whether an intercept is fitted. It is never penalised. With `Accumulated` there is one for all tasks; otherwise
+        each task sets its own, b_t = ȳ_t − x̄_t·ŵ_t.
     initial_coef : array of shape (n_features,) or (n_targets, n_features), optional
         ŵ_0; zero if not given.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
-        Solved when first asked for.
+        Solved for on first access.
     intercept_ : float or ndarray of shape (n_targets,)
     rank_ : int
         Rank of the last system, the prior included.
@@ -58,15 +58,15 @@ class GeneralizedRidge(ContinualRegressor):
     digits_lost_ : float
         Decimal digits that `remove` may have cost (`Accumulated` only).
     n_tasks_, n_samples_seen_, n_features_in_ : int
-    feature_names_in_ : ndarray of str, where the tasks were DataFrames
+    feature_names_in_ : ndarray of str, if the tasks were DataFrames
 
     Notes
     -----
-    With `Accumulated` a task costs O(n·p²), the coefficients O(p²) (square root; O(p³) where the prior is a matrix,
-    very weak or very strong) or O(p³) (moments) when asked for. It remembers (p + k)² numbers at most, about half
-    of them with moments or with more than 500 features; from some 1,500 features on it keeps room for as many again,
-    which it needs to learn the next task. Singular systems take the limit H_t + δI, δ → 0⁺: the change is as small as
-    can be, and for the first task the norm.
+    With `Accumulated`, a task costs O(n·p²). The coefficients cost O(p²) with "square_root" and no prior, or if they are
+    asked for after every task and the prior is a diagonal that is neither very weak nor very strong; otherwise O(p³). It
+    remembers (p + k)² numbers in memory and half as many in a file; while coefficients are asked for under a prior, it
+    keeps a second factor of the same size. Singular systems use the limit H_t + δI, δ → 0⁺: the change, and for the
+    first task the norm, is as small as possible.
 
     References
     ----------
@@ -96,7 +96,7 @@ class GeneralizedRidge(ContinualRegressor):
         self.initial_coef = initial_coef
 
     def merge(self, other: "GeneralizedRidge") -> Self:
-        """Return a new model, as if one had learned the tasks of both. The prior counts once. O(p³) at most.
+        """Return a new model, as if it had learned the tasks of both. The prior counts once. O(p³) at most.
 
         Both must keep all rows (`weights.Accumulated`, decay 1) of the same features and targets under the same prior,
         intercept setting, kind of information and ŵ_0; otherwise `MergeError` lists what differs.
@@ -113,8 +113,8 @@ class GeneralizedRidge(ContinualRegressor):
     def remove(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Return a new model, as if a task had never been learned, or raise `RemovalError`. This one is not changed.
 
-        The rows must be passed again. What remains must be safely of full rank without them, apart from the prior;
-        `digits_lost_` then says how many digits the removal may have cost. Counts as one task less. O((n + p)·p²).
+        The rows must be passed again. What remains must clearly have full rank, without the prior; `digits_lost_` then
+        says how many digits the removal may have cost. `n_tasks_` goes down by one. O((n + p)·p²).
         """
         state = self.state_
         if not isinstance(state, Removable):
@@ -126,14 +126,14 @@ class GeneralizedRidge(ContinualRegressor):
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return what was learned as arrays, if the policy keeps information.
 
-        `from_arrays` makes a model of them that answers bit for bit as this one does. `header` is JSON, as bytes; the
-        others hold float64 numbers, (p + k)²/2 in all. The names of the columns stay with the caller.
+        `from_arrays` makes a model from them whose answers are bit for bit the same. `header` is JSON, as bytes; the
+        others hold float64 numbers, (p + k)²/2 in all. Column names are not included.
         """
         return to_arrays(self._informed())
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], feature_names: Sequence[str] | None = None) -> Self:
-        """Return the fitted model that `to_arrays` took apart, or raise `InvalidStateError`.
+        """Return the fitted model that `to_arrays` described, or raise `InvalidStateError`.
 
         Examples
         --------
@@ -152,7 +152,9 @@ class GeneralizedRidge(ContinualRegressor):
         model = cls(policy_of(state), information=kind, fit_intercept=origin.centered, initial_coef=start)
         if feature_names is not None:
             if len(feature_names) != n_features:
-                raise InvalidStateError(f"{len(feature_names)} names for a state of {n_features} features. Name each.")
+                raise InvalidStateError(
+                    f"got {len(feature_names)} names for a state of {n_features} features. Pass one per feature."
+                )
             model.feature_names_in_ = np.array(feature_names, dtype=object)
         model.n_features_in_ = n_features
         model._state = state

@@ -26,11 +26,11 @@ class MinimumNorm(AnchoredRegressor):
     rank_ : int
         Rank of the last task's rows.
     n_tasks_, n_samples_seen_, n_features_in_ : int
-    feature_names_in_ : ndarray of str, where the tasks were DataFrames
+    feature_names_in_ : ndarray of str, if the tasks were DataFrames
 
     Notes
     -----
-    A task costs O(n·p·min(n, p)); it remembers p numbers a target.
+    A task costs O(n·p·min(n, p)); it remembers p numbers per target.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The oracle: pooled least squares on every row there ever was. A yardstick, not a method."""
+"""The oracle: pooled least squares on all rows ever seen. A yardstick, not a method."""
 
 from typing import Any
 
@@ -10,15 +10,15 @@ from ridgeway.weights import Accumulated
 class Oracle(ContinualRegressor):
     """Least squares on the rows of all tasks, which it keeps (ORA).
 
-    What the other estimators are measured against. It does what continual learning rules out, and computes its answer
-    on a path of its own (Householder QR of the pooled rows and an SVD), so that agreement means something.
+    The yardstick for the other estimators. It does what continual learning rules out, and computes its answer in its
+    own way (Householder QR of the pooled rows and an SVD), so that agreement is meaningful.
 
     Parameters
     ----------
     fit_intercept : bool, default True
-        Whether one intercept is fitted over all tasks.
+        Whether one intercept is fitted for all tasks.
     initial_coef : array of shape (n_features,) or (n_targets, n_features), optional
-        What the estimate stays nearest to where the pooled rows leave directions open; zero if not given.
+        Of all solutions, the estimate is the one nearest to this; zero if not given.
 
     Attributes
     ----------
@@ -27,11 +27,11 @@ class Oracle(ContinualRegressor):
     rank_ : int
         Rank of the pooled rows.
     n_tasks_, n_samples_seen_, n_features_in_ : int
-    feature_names_in_ : ndarray of str, where the tasks were DataFrames
+    feature_names_in_ : ndarray of str, if the tasks were DataFrames
 
     Notes
     -----
-    O(n·p²) over all rows whenever the answer is asked for after a task. It remembers every row.
+    The first answer after each task costs O(n·p²) over all rows. It remembers every row.
 
     References
     ----------

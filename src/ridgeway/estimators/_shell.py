@@ -19,8 +19,7 @@ from ridgeway.weights import Inferable, Origin, State, WeightPolicy
 class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
     """A regressor that learns task after task.
 
-    A subclass says which policy it has. The policy's step is pure, so that a call that fails leaves the model as it
-    was.
+    A subclass defines its policy. The policy's step is pure, so a call that fails leaves the model as it was.
     """
 
     _state: State
@@ -44,7 +43,7 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
         y : array of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array of shape (n_samples,), optional
-            How much each row counts; a weight of zero is an absent row.
+            How much each row counts; rows of weight zero are ignored.
         tasks : array of shape (n_samples,), optional
             The task that each row belongs to.
         """
@@ -58,7 +57,7 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
         y : array of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array of shape (n_samples,), optional
-            How much each row counts; a weight of zero is an absent row.
+            How much each row counts; rows of weight zero are ignored.
         """
         state = getattr(self, "_state", None)
         return self._take(state, check_tasks(self, X, y, sample_weight, first=state is None))
@@ -74,8 +73,8 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         ----------
         X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
         return_std : bool, default False
-            Whether to return as well the standard deviation of a new observation of weight 1, noise included: infinite
-            where the rows learned say nothing about it. For `GeneralizedRidge` with `weights.Accumulated`.
+            Whether to also return the standard deviation of a new observation of weight 1, noise included: infinite
+            if the learned rows say nothing about it. For `GeneralizedRidge` with `weights.Accumulated`.
         """
         state, rows = self.state_, check_rows(self, X)
         predicted = rows @ state.answer.coef + state.answer.intercept
@@ -84,7 +83,7 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
             return np.asarray(predicted).reshape(shape)
         if not isinstance(state, Inferable):
             raise InferenceError(
-                "return_std=True needs a model whose rows count fully. Use GeneralizedRidge with "
+                "return_std=True needs a model in which all rows count fully. Use GeneralizedRidge with "
                 "weights.Accumulated() and decay=1.0 or decay='adaptive'."
             )
         return np.asarray(predicted).reshape(shape), state.inference().predictive_deviations(rows).reshape(shape)
@@ -124,7 +123,7 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
 
     @property
     def n_samples_seen_(self) -> int:
-        """Rows learned, rows of weight zero aside."""
+        """Rows learned, not counting rows of weight zero."""
         return self.state_.n_samples
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -172,7 +171,7 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
 
 
 class AnchoredRegressor(ContinualRegressor):
-    """A regressor that remembers its last estimate alone, so that it keeps no information."""
+    """A regressor that remembers only its last estimate, and keeps no information."""
 
     @property
     def _keeps(self) -> type[SquareRoot]:
@@ -191,5 +190,7 @@ def checked_start(initial_coef: Any, n_features: int, n_targets: int) -> Array:
     if not np.isfinite(start).all():
         raise InvalidParameterError("initial_coef holds NaN or infinity. Pass finite numbers.")
     if start.shape not in ((p,), (k, p)):
-        raise InvalidParameterError(f"initial_coef has shape {start.shape}; it needs ({p},) or ({k}, {p}), like coef_.")
+        raise InvalidParameterError(
+            f"initial_coef has shape {start.shape}; it must be ({p},) or ({k}, {p}), like coef_."
+        )
     return np.array(np.broadcast_to(start, (k, p)).T)

@@ -1,6 +1,6 @@
 """What the past leaves behind: add, merge, remove, and its evidence.
 
-Two kinds hold the same truth. `SquareRoot` keeps the digits of a QR decomposition of all rows; `Moments` is faster to
+Two kinds hold the same content. `SquareRoot` keeps the digits of a QR decomposition of all rows; `Moments` is faster to
 add to and keeps half of them.
 """
 

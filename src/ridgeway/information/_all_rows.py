@@ -1,4 +1,4 @@
-"""Every row there ever was: what the oracle keeps. A yardstick, not a method."""
+"""All rows ever seen: what the oracle keeps. A yardstick, not a method."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +12,7 @@ from ridgeway.linalg import Solution, pooled_factor, pooled_least_squares, poole
 
 @dataclass(frozen=True, eq=False)
 class AllRows:
-    """The tasks themselves. Least squares on them is a path of its own, so that agreement with it means something."""
+    """The tasks themselves. Least squares on them uses its own code, so that agreement with it is meaningful."""
 
     n_features: int
     n_targets: int
@@ -45,10 +45,10 @@ class AllRows:
         return replace(self, tasks=(*self.tasks, kept))
 
     def stacked(self, prior: Array, start: Array) -> None:
-        """Return None: a prior plays no part."""
+        """Return None: the prior is ignored."""
 
     def solve(self, prior: Array, start: Array) -> Solution:
-        """Return least squares on all rows, nearest to `start` if not unique. A prior plays no part. O(n·p²)."""
+        """Return least squares on all rows, nearest to `start` if not unique. The prior is ignored. O(n·p²)."""
         offset = np.sqrt(self.total_weight) * np.abs(self.mean[: self.n_features])
         size = min(self.n_samples, self.n_features)
         return pooled_least_squares(self.factor(), start, size=size, offset=offset)

@@ -52,12 +52,12 @@ class Information(ABC):
     total_weight, log_weight : float
         Σw and Σ log w over the rows.
     mean, mean_low : ndarray of shape (n_features + n_targets,)
-        The weighted means, as a sum of two so that a large offset costs no digits; zero if not `centered`.
+        The weighted means, as a sum of two numbers, so that a large offset costs no digits; zero if not `centered`.
     matrix : ndarray of shape (n_features + n_targets, n_features + n_targets)
-        The centred information: an upper triangle, of what the kind says.
+        The centred information: an upper triangle, whose meaning depends on the kind.
     peak : ndarray of shape (n_features + n_targets,)
-        The scale of the rounding that `matrix` carries: the largest that each column's sum of squares has been, and
-        once more what it was at each removal.
+        The scale of the rounding that `matrix` carries: the largest value that each column's sum of squares has had,
+        plus its value at each removal.
     digits_lost : float
         Decimal digits that removals may have cost.
     """
@@ -90,7 +90,7 @@ class Information(ABC):
         return cls(n_features, n_targets, centered, 0, 0.0, 0.0, zeros, zeros, matrix, zeros, 0.0)
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Return counts and arrays, both by name: `from_parts` makes the same of them, bit for bit."""
+        """Return counts and arrays, both by name: `from_parts` restores the same, bit for bit."""
         return taken_apart(self)
 
     @classmethod
@@ -138,7 +138,7 @@ class Information(ABC):
             raise MergeError(f"cannot merge information that differs in {'; '.join(differences)}.")
         held = self._with_other(other)
         if not np.isfinite(held.peak).all():
-            raise MergeError("the merged information overflows. Change the unit of the columns in both models.")
+            raise MergeError("the merged information overflows. Change the units of the columns in both models.")
         return replace(
             self,
             n_samples=self.n_samples + other.n_samples,
@@ -151,8 +151,8 @@ class Information(ABC):
     def remove(self, task: Task) -> Self:
         """Return the information as if `task` had never been added, or raise `RemovalError`. O((n + p)·p²).
 
-        What remains must be safely of full rank: a direction that only the removed rows knew is gone for good, and
-        rounding would stand in its place.
+        What remains must clearly have full rank: a direction that only the removed rows determined would be left with
+        rounding errors.
         """
         check_values(task)
         left = self.total_weight - task.total_weight
@@ -282,7 +282,7 @@ def digits_at_stake(before: Array, after: Array, n_features: int, kept: float = 
 def refuse_removal() -> RemovalError:
     """Return the error for a removal that would leave too little."""
     return RemovalError(
-        "what would remain is not safely of full rank: the rows to remove hold (nearly) all that is known about some "
-        "direction of the features or about the targets, or they were never learned. Keep the task, or learn the "
-        "remaining tasks again."
+        "the remaining rows would not clearly have full rank: the rows to remove contain (nearly) all that is known "
+        "about some direction of the features or about the targets, or they were never learned. Keep the task, or "
+        "learn the remaining tasks again."
     )

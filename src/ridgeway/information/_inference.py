@@ -83,7 +83,7 @@ class Inference:
             raise InferenceError(
                 f"no degrees of freedom are left to estimate the noise: {held.n_samples} rows"
                 f"{', an intercept' if held.centered else ''} and {self.row_space.rank} independent columns. "
-                "Learn more rows, ask a submodel of fewer features, or give a prior (retrospect.learn_prior finds one)."
+                "Learn more rows, use a submodel of fewer features, or give a prior (retrospect.learn_prior finds one)."
             )
         return np.asarray(self.penalized_squares / self.degrees_of_freedom)
 

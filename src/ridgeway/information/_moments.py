@@ -54,7 +54,7 @@ class Moments(Information):
         """Return the information that `to_parts` took apart, or raise `InvalidStateError`."""
         made = super().from_parts(counts, arrays)
         if (made.matrix.diagonal() < 0.0).any():
-            raise InvalidStateError("co-moments must have no negative square. Read an intact copy.")
+            raise InvalidStateError("co-moments must have no negative squares. Read an intact copy.")
         return made
 
     def _with_task(self, task: Task) -> Held:

@@ -43,7 +43,7 @@ def put_together(counts: Mapping[str, Any], arrays: Mapping[str, Array]) -> dict
 def _checked(arrays: Mapping[str, Array], name: str) -> Array:
     """Return a copy of one array of a state."""
     if name not in arrays:
-        raise InvalidStateError(f"the state has no array {name!r}. Pass all that to_arrays() returned.")
+        raise InvalidStateError(f"the state has no array {name!r}. Pass everything from to_arrays().")
     array = np.array(arrays[name])
     if array.dtype != np.float64 or not np.isfinite(array).all():
         raise InvalidStateError(f"the array {name!r} of a state must hold finite float64 numbers. Read an intact copy.")

@@ -27,7 +27,7 @@ def learn_directions(information: Information, start: Array) -> LearnedPrior:
     if n <= rank:
         raise InferenceError(
             f"one penalty per direction cannot be learned from {information.n_samples} rows of {rank} independent "
-            "columns: noise and signal look the same. Learn more rows, or one penalty for all (groups=None)."
+            "columns: noise and signal look the same. Learn more rows, or learn one penalty for all (groups=None)."
         )
     squares, variance = np.square(spectrum.scores), spectrum.left / n
     used = variance > 0.0

@@ -1,4 +1,4 @@
-"""Decisions on matrices: rank, definiteness, minimum norm, and how rounding errors grow. Written on `kernels`.
+"""Decisions about matrices: rank, definiteness, minimum norm, and how rounding errors grow. Built on `kernels`.
 
 Nothing here checks its input: `data` has done so. Ranks are decided in `_rank`, on columns scaled to unit norm, and
 nowhere else.

@@ -20,7 +20,7 @@ def checked_semidefinite(matrix: Any, size: int, name: str) -> Array:
     if array.shape != (size, size):
         raise InvalidParameterError(f"{name} has shape {array.shape}; it must be ({size}, {size}), a square matrix.")
     if not (np.abs(array) <= LARGEST).all():
-        raise InvalidParameterError(f"{name} contains NaN, infinity or entries over {LARGEST:g}. Pass finite numbers.")
+        raise InvalidParameterError(f"{name} contains NaN, infinity or entries above {LARGEST:g}. Pass finite numbers.")
     if asymmetry(array) > tolerance(size):
         raise InvalidParameterError(
             f"{name} is not symmetric (relative difference {asymmetry(array):.2g}). Pass (H + H.T) / 2 instead."

@@ -1,4 +1,4 @@
-"""Least squares under a quadratic penalty, however weak or strong it is beside the data."""
+"""Least squares under a quadratic penalty, however weak or strong it is compared with the data."""
 
 import numpy as np
 

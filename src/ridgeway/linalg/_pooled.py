@@ -1,4 +1,4 @@
-"""Pooled least squares on rows that were kept: a path of its own, for what the updates are compared with."""
+"""Pooled least squares on rows that were kept: separate code, which the updates are compared with."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,6 +1,6 @@
-"""Questions to data that is gone: inference, the learned prior, sub-models, paths, and tasks that disagree.
+"""Questions about data that is gone: inference, the learned prior, sub-models, paths, and tasks that disagree.
 
-Every answer comes from what a `GeneralizedRidge` keeps. No row is needed.
+Every answer comes from what a `GeneralizedRidge` keeps. No rows are needed.
 """
 
 from ridgeway.retrospect._compare import Comparison, compare

@@ -28,25 +28,25 @@ class Comparison:
     noise_variance : float
         σ̂² from the residuals of both.
     noncentrality : float
-        Estimate of δᵀ(J⁻¹ + J_t⁻¹)⁻¹δ/σ² for parameters that differ by δ. Absorbing helps in every direction where
+        Estimate of δᵀ(J⁻¹ + J_t⁻¹)⁻¹δ/σ² for parameters that differ by δ. Absorbing helps in every direction if
         it is at most 1 (`theory.pooling_gain`).
     gain_for_past, gain_for_task : float
         Unbiased estimates of how much absorbing lowers the error ‖ŵ − w‖²: for the past's parameter, against leaving
-        the task out; and for the task's, against learning the task alone. Infinite where the past, or the task, alone
-        leaves a direction open that both together know. Below zero, absorbing harms.
+        the task out; and for the task's, against learning the task alone. Infinite if the past, or the task, alone
+        leaves a direction undetermined that both together determine. Negative if absorbing harms.
     share : float
         The share of the past that `weights.Accumulated(decay="adaptive")` would keep.
     terms : tuple of str
-        The intercept, where there is one, and the features.
+        The intercept, if there is one, and the features.
     directions : ndarray of shape (q, n_terms)
         Linear functions of the terms of unit norm that both estimate, independently of each other; those that
         disagree most come first.
     differences : ndarray of shape (q,), or (n_targets, q)
-        The task's estimate of each less the past's.
+        The task's estimate of each minus the past's.
     statistics : ndarray of shape (q,), or (n_targets, q)
-        The differences over their standard errors; (Σ statistics²)/q is `f`.
+        The differences divided by their standard errors; (Σ statistics²)/q is `f`.
     posterior : bool
-        Whether a prior is in force, so that the past is what the posterior says.
+        Whether there is a prior, so that the past is described by its posterior.
     """
 
     f: Any
@@ -67,9 +67,9 @@ class Comparison:
 def compare(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Comparison:
     """Ask whether a task shares the model's parameter, before it is absorbed. The model is left as it is.
 
-    Chow's F test for the directions that the past and the task both know, also for fewer rows than features: the
-    task needs no estimate of its own. Past and task are rotated to directions in which they are independent; each
-    gives one statistic. O((n + p)·p²).
+    This is Chow's F test in the directions that the past and the task both know. It also works with fewer rows than
+    features, because the task needs no estimate of its own. Past and task are rotated to directions in
+    which they are independent; each gives one statistic. O((n + p)·p²).
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def compare(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Comparison
     Raises
     ------
     InferenceError
-        If no degrees of freedom are left, or task and past know nothing in common.
+        If no degrees of freedom are left, or the task and the past have no direction in common.
 
     Examples
     --------
@@ -105,12 +105,12 @@ def compare(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Comparison
     q, freedom = len(seen.strengths), known.degrees_of_freedom + seen.freedom
     if q == 0:
         raise InferenceError(
-            "the task and the past know no direction in common, so there is nothing to compare. Absorb the task, or "
+            "the task and the past have no direction in common, so there is nothing to compare. Absorb the task, or "
             "give the model a prior."
         )
     if freedom < 1:
         raise InferenceError(
-            f"no degrees of freedom are left to compare with: {known.information.n_samples} rows of the past and "
+            f"no degrees of freedom are left for the comparison: {known.information.n_samples} rows of the past and "
             f"{task.n_samples} of the task fit exactly. Learn more rows, or give the model a prior."
         )
     noise = (known.penalized_squares + seen.left) / freedom
@@ -162,7 +162,7 @@ class _Seen:
     directions : ndarray of shape (q, n_terms)
         The directions as functions of the terms.
     past_moves, task_moves : ndarray of shape (n_features, q), or None
-        What a unit of each direction moves in the coefficients of the past, or of the task, alone; None where the
+        What a unit of each direction moves in the coefficients of the past, or of the task, alone; None if the
         other knows a direction that it does not.
     """
 
@@ -207,7 +207,7 @@ class _Seen:
         return cls(np.square(s), gaps, left, freedom, functions, past_moves, task_moves)
 
     def differences(self) -> Array:
-        """Return the task's estimates of the directions less the past's, (q, n_targets)."""
+        """Return the task's estimates of the directions minus the past's, (q, n_targets)."""
         return self.gaps * np.sqrt(1.0 + 1.0 / self.strengths)[:, None]
 
     def gains(self, noise: Array) -> tuple[Array, Array]:
@@ -225,7 +225,7 @@ class _Seen:
 
 
 def _gain(moves: Array | None, saved: Array, gaps: Array, noise: Array) -> Array:
-    """Return the gain from the variance saved in each direction; infinite where there is no estimate to gain on."""
+    """Return the gain from the variance saved in each direction; infinite if there is no estimate to improve."""
     if moves is None:
         return np.full(len(noise), np.inf)
     moved = moves @ (np.sqrt(saved)[:, None] * gaps)
@@ -244,7 +244,7 @@ def _solved(ones: Array, rows: Array, targets: Array) -> Array:
 def _about(state: Retained, task: Task, alone: SquareRoot) -> tuple[Array, Array, Array, Array, int]:
     """Return a column of ones (if any), X and y about the past's means, weighted; squares and freedom left over.
 
-    The rows themselves, or where they are many what they amount to: as many rows as there are terms.
+    The rows themselves or, if there are many, an equivalent set of as many rows as there are terms.
     """
     held = state.information
     p, c = held.n_features, int(held.centered)

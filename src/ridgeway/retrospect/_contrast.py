@@ -37,7 +37,7 @@ class Intervals:
 
 
 def intervals(model: Any, X: Any, level: float = 0.95) -> Intervals:
-    """Return prediction intervals, with Student's t; infinite where the rows learned say nothing.
+    """Return prediction intervals, with Student's t; infinite if the learned rows say nothing.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def intervals(model: Any, X: Any, level: float = 0.95) -> Intervals:
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """A linear hypothesis, tested. With several targets each array has one more axis in front.
+    """The test of a linear hypothesis. With several targets each array has one more axis in front.
 
     Attributes
     ----------
@@ -82,11 +82,11 @@ class Contrast:
         Cŵ − d.
     standard_errors : ndarray of shape (q,)
     f, p_value : float
-        Of all q hypotheses together.
+        For all q hypotheses together.
     degrees_of_freedom : tuple of int
         Of the numerator, q, and of the denominator.
     posterior : bool
-        Whether a prior is in force, so that the quantities are those of the posterior.
+        Whether there is a prior, so that the quantities are those of the posterior.
     """
 
     estimate: Array
@@ -111,7 +111,7 @@ def contrast(model: Any, C: Any, d: Any = 0.0) -> Contrast:
     Raises
     ------
     InferenceError
-        If the rows learned do not determine a hypothesis, hypotheses follow from each other, or no degrees of freedom
+        If the learned rows do not determine a hypothesis, hypotheses follow from each other, or no degrees of freedom
         are left.
 
     Examples
@@ -133,13 +133,13 @@ def contrast(model: Any, C: Any, d: Any = 0.0) -> Contrast:
     whitened, answered = known.whiten(functionals, on_intercept)
     if not answered.all():
         raise InferenceError(
-            f"the rows learned do not determine the hypotheses {np.flatnonzero(~answered).tolist()} (rows of C, "
-            "from 0): they involve collinear or constant columns. Leave them out, or give a prior."
+            f"the learned rows do not determine the hypotheses {np.flatnonzero(~answered).tolist()} (rows of C, "
+            "counted from 0): they involve collinear or constant columns. Leave them out, or give a prior."
         )
     root = RowSpace.of(triangular_factor(np.vstack([whitened, np.zeros((len(rows), len(rows)))])), size=len(rows))
     if root.rank < len(rows):
         raise InferenceError(
-            f"the {len(rows)} hypotheses are {root.rank} in truth: some follow from others. Drop those rows of C."
+            f"only {root.rank} of the {len(rows)} hypotheses are independent. Drop the rows of C that depend on others."
         )
     squares = np.square(root.whiten(estimate.T)[0]).sum(axis=0)
     freedom = (len(rows), known.degrees_of_freedom)
@@ -177,7 +177,7 @@ def _checked_values(d: Any, shape: tuple[int, ...]) -> Array:
         values = np.broadcast_to(np.asarray(d, dtype=np.float64), shape)
     except (TypeError, ValueError):
         raise InvalidParameterError(
-            f"d must be a number, or one per hypothesis, ({shape[1]},), or also per target, {shape}; got {d!r}."
+            f"d must be a number, one per hypothesis, ({shape[1]},), or also one per target, {shape}; got {d!r}."
         ) from None
     if not np.isfinite(values).all():
         raise InvalidParameterError("d holds NaN or infinity. Pass finite numbers.")

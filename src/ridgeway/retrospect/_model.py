@@ -17,7 +17,7 @@ def state_of(model: Any) -> Retained:
     """Return what a model remembers, or raise if it keeps no information about the past."""
     if not hasattr(type(model), "information_"):
         raise InvalidParameterError(
-            f"only a GeneralizedRidge keeps what is needed; got {type(model).__name__}. Learn the tasks with it."
+            f"only a GeneralizedRidge keeps what is needed; got {type(model).__name__}. Learn the tasks with one."
         )
     state: Any = model.state_
     if not isinstance(model.state_, Informed):
@@ -68,7 +68,7 @@ def positions(model: GeneralizedRidge, features: Any, what: str = "features") ->
     found = [_position(feature, known, model.n_features_in_) for feature in listed]
     unknown = [repr(feature) for feature, position in zip(listed, found, strict=True) if position is None]
     if unknown:
-        columns = f"its columns are {', '.join(known)}" if known else "it has no names: pass positions"
+        columns = f"their names are {', '.join(known)}" if known else "they have no names: pass positions"
         raise FeatureMismatchError(
             f"{what} that this model has not learned: {', '.join(unknown)}. It has {model.n_features_in_} features, "
             f"counted from 0; {columns}."
@@ -93,7 +93,7 @@ def checked_level(level: Any) -> float:
 
 
 def is_number(value: Any) -> bool:
-    """Say whether a value is a number, and not a truth."""
+    """Say whether a value is a number, and not a bool."""
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 

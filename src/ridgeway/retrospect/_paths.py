@@ -50,8 +50,8 @@ def lasso_path(model: Any, *, penalties: Any = None) -> Path:
 def elastic_net(model: Any, *, l1_ratio: float = 0.5, penalties: Any = None) -> Path:
     """Minimise Σ w·(y − x·v − b)²/(2Σw) + penalty·(l1_ratio·‖v‖₁ + ½(1 − l1_ratio)·‖v‖²), from the state alone.
 
-    As scikit-learn's `ElasticNet` on the pooled rows, each target on its own. A prior of the model plays no part: the
-    penalty takes its place.
+    The same as scikit-learn's `ElasticNet` on the pooled rows, for each target separately. The penalty takes the place
+    of the model's prior.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def elastic_net(model: Any, *, l1_ratio: float = 0.5, penalties: Any = None) -> 
         Fitted, with `weights.Accumulated`.
     l1_ratio : float in (0, 1], default 0.5
     penalties : float or array of floats above 0, optional
-        If not given, 100 of them, from the least that leaves no coefficient down to a thousandth of it.
+        If not given, 100 values, from the smallest that makes all coefficients zero down to a thousandth of it.
     """
     from sklearn.linear_model import enet_path  # slow to import, and needed here alone
 
@@ -101,6 +101,6 @@ def _checked_penalties(penalties: Any, largest: float) -> Array:
         raise InvalidParameterError(f"penalties must be numbers above 0; got {penalties!r}.") from None
     if chosen.ndim != 1 or not chosen.size or not (np.isfinite(chosen) & (chosen > 0.0)).all():
         raise InvalidParameterError(
-            f"penalties must be finite numbers above 0; got {penalties!r}. For no penalty ask summary()."
+            f"penalties must be finite numbers above 0; got {penalties!r}. For no penalty, use summary()."
         )
     return np.ascontiguousarray(chosen)

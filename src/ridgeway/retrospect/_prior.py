@@ -1,4 +1,4 @@
-"""σ² and the prior, learned from everything that was ever seen."""
+"""σ² and the prior, learned from all rows ever seen."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,7 +26,7 @@ class Prior:
     log_evidence : float
         Log marginal likelihood of all rows under this prior and noise, summed over the targets.
     model : GeneralizedRidge
-        The model under this prior, fitted; it can go on learning.
+        The fitted model with this prior; it can continue to learn.
     """
 
     prior: Any
@@ -36,18 +36,18 @@ class Prior:
 
 
 def learn_prior(model: GeneralizedRidge, groups: Any = None, *, criterion: str = "evidence") -> Prior:
-    """Learn σ² and the prior from all rows that were ever seen, through the state alone.
+    """Learn σ² and the prior from all rows ever seen, using only the state.
 
     The evidence is the marginal likelihood of y under w ~ N(start, σ²P⁻¹), a flat intercept and noise N(0, σ²/weight);
-    each target has a σ² of its own, and P is common. O(p³), with one penalty per group O(p³) a step.
+    each target has its own σ², and P is common. O(p³), with one penalty per group O(p³) per step.
 
     Parameters
     ----------
     model : GeneralizedRidge
-        Fitted, with `weights.Accumulated`. The prior that it has plays no part.
+        Fitted, with `weights.Accumulated`. Its own prior is ignored.
     groups : None, list of lists of features, or "direction"
-        What has a penalty of its own: None for one λ, P = λI; lists of names or positions, which together are all
-        features, for one per group; "direction" for one per eigenvector of the information.
+        What gets its own penalty: None for one λ, P = λI; lists of names or positions that together contain each
+        feature once, for one per group; "direction" for one per eigenvector of the information.
     criterion : {"evidence", "gcv"}, default "evidence"
         "gcv" is generalized cross-validation, for one λ only.
 
@@ -103,7 +103,7 @@ def _checked_groups(model: GeneralizedRidge, groups: Any) -> list[NDArray[np.int
     counts = np.bincount(np.concatenate(found), minlength=model.n_features_in_) if found else np.zeros(1)
     if (counts != 1).any():
         raise InvalidParameterError(
-            "groups must together hold each feature once; wrong for the features at positions "
-            f"{np.flatnonzero(counts != 1).tolist()}. Put the rest into a group of their own."
+            "groups must together contain each feature once; the features at positions "
+            f"{np.flatnonzero(counts != 1).tolist()} are missing or repeated. Put missing ones into their own group."
         )
     return found

@@ -16,8 +16,8 @@ from ridgeway.retrospect._model import feature_names, per_target, positions, sta
 def submodel(model: GeneralizedRidge, features: Any) -> GeneralizedRidge:
     """Return the model that learned only some of the features, in the order given, as if refitted on all the rows.
 
-    A fitted `GeneralizedRidge` that can go on learning. A prior keeps the entries of these features. The triangular
-    factor of "square_root" is cut and made triangular again, so that no digits are lost. O(p³) at most.
+    The result is a fitted `GeneralizedRidge` that can continue to learn. A prior keeps the entries of these features.
+    The triangular factor of "square_root" is cut and made triangular again, so that no digits are lost. O(p³) at most.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def submodel(model: GeneralizedRidge, features: Any) -> GeneralizedRidge:
 
 @dataclass(frozen=True, eq=False)
 class Subset:
-    """The best features of a given number.
+    """The best subset of a given size.
 
     Attributes
     ----------
@@ -66,18 +66,18 @@ class Subset:
 
 
 def best_subset(model: GeneralizedRidge, k: int) -> Subset:
-    """Return the k features of least residual squares, with certainty: branch and bound.
+    """Return the k features with the smallest residual squares, found with certainty by branch and bound.
 
-    Dropping a feature never lowers the residual squares, so that a set which is already worse than the best one found
-    needs no look at its subsets. Least squares, a prior plays no part in the choice. With several targets, the sum of
-    their residual squares, each relative to its total. Exponential at worst: some thirty features are the most.
+    Dropping a feature never lowers the residual squares, so the subsets of a set that is already worse than the best
+    one found are skipped. The choice uses least squares, without the prior. With several targets, it uses the sum of
+    their residual squares, each relative to its total. Exponential at worst: about thirty features are the limit.
 
     Parameters
     ----------
     model : GeneralizedRidge
         Fitted, with `weights.Accumulated`.
     k : int
-        How many features, from 1 to n_features.
+        Number of features, from 1 to n_features.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Standard errors, tests and intervals of the coefficients, over all rows that ever were."""
+"""Standard errors, tests and intervals of the coefficients, over all rows ever learned."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,18 +25,18 @@ class Summary:
     Attributes
     ----------
     terms : tuple of str
-        The intercept, where there is one, and the features.
+        The intercept, if there is one, and the features.
     coef, standard_errors, t, p_values : ndarray of shape (n_terms,)
-        Under a prior the posterior mean, its standard deviation, and what follows from them.
+        With a prior, the posterior mean, its standard deviation, and what follows from them.
     intervals : ndarray of shape (n_terms, 2)
     level : float
     noise_variance : float
         σ̂²: weighted squares over `degrees_of_freedom`.
     r_squared, log_likelihood, aic, bic : float
-        Under a prior the number of parameters is the effective one. R² is NaN where the target is constant.
+        With a prior, the number of parameters is the effective one. R² is NaN if the target is constant.
     degrees_of_freedom, n_samples, n_tasks : int
     posterior : bool
-        Whether a prior is in force, so that the quantities are those of the posterior.
+        Whether there is a prior, so that the quantities are those of the posterior.
     not_estimable : tuple of str
         Terms that the rows do not determine: their standard errors are infinite.
     """
@@ -60,7 +60,7 @@ class Summary:
     not_estimable: tuple[str, ...]
 
     def to_frame(self) -> "DataFrame":
-        """Return the table as a pandas DataFrame: a row per term, under the target's number where there are several."""
+        """Return the table as a pandas DataFrame: one row per term, and per target if there are several."""
         require("pandas", extra="frame")
         from pandas import DataFrame, MultiIndex
 
@@ -100,10 +100,10 @@ class Summary:
 
 
 def _fit(r_squared: float, noise: float, aic: float, bic: float) -> str:
-    """Say how well the rows are met."""
+    """Say how well the rows are fitted."""
     share = "undefined (the target is constant)" if np.isnan(r_squared) else f"{r_squared:.4g}"
     criteria = (
-        f"AIC {aic:.4g}, BIC {bic:.4g}" if np.isfinite(aic) else "AIC and BIC undefined (every row is met exactly)"
+        f"AIC {aic:.4g}, BIC {bic:.4g}" if np.isfinite(aic) else "AIC and BIC undefined (every row is fitted exactly)"
     )
     return f"R² {share}, noise variance {noise:.4g}, {criteria}"
 
@@ -114,10 +114,10 @@ def _cells(row: Array) -> list[str]:
 
 
 def summary(model: Any, *, level: float = 0.95) -> Summary:
-    """Return coefficients, standard errors, tests, intervals and fit, as if all rows were at hand.
+    """Return coefficients, standard errors, tests, intervals and fit, as if all rows were available.
 
     Without a prior these are the quantities of (weighted) least squares on the pooled rows. Sample weights are
-    precisions: the variance of a row's noise is σ²/weight, and degrees of freedom count rows. Under a prior P they are
+    precisions: the variance of a row's noise is σ²/weight, and degrees of freedom count rows. With a prior P they are
     those of the posterior w | σ² ~ N(ŵ, σ²(J + P)⁻¹), p(σ²) ∝ 1/σ². O(p³).
 
     Parameters
@@ -125,7 +125,7 @@ def summary(model: Any, *, level: float = 0.95) -> Summary:
     model : GeneralizedRidge
         Fitted, with `weights.Accumulated`.
     level : float, default 0.95
-        Of the intervals.
+        Level of the intervals.
 
     Raises
     ------

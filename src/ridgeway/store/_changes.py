@@ -10,13 +10,11 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from numpy.typing import NDArray
-
 from ridgeway._files import sync_folder
 from ridgeway.data import Schema
 from ridgeway.errors import DamagedStoreError, StoreError, UncertainStoreError
 from ridgeway.store._connection import APPLICATION, TABLES, connect_new, transaction, typed_errors
-from ridgeway.store._digests import RESTORE, blocks_of, canonical, digesting, schema_from
+from ridgeway.store._digests import RESTORE, Array, blocks_of, canonical, digesting, schema_from
 from ridgeway.store._generations import (
     BLOCKS_PER_GENERATION,
     Generation,
@@ -25,8 +23,6 @@ from ridgeway.store._generations import (
     root_of,
 )
 from ridgeway.store._ledger import Entry, Ledger
-
-Array = NDArray[Any]
 
 FIRST = 1
 

@@ -15,11 +15,11 @@ from ridgeway.data import Progress, Schema, check_columns, explained, numbers, o
 from ridgeway.errors import DamagedStoreError, InvalidDataError, InvalidParameterError, StoreError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.store._changes import FIRST, Contents
-from ridgeway.store._digests import canonical, digest_of, digest_of_arrays, parsed
+from ridgeway.store._digests import Array, canonical, digest_of, digest_of_arrays, parsed
 from ridgeway.store._generations import MEMORY_BUDGET
 from ridgeway.store._ledger import Entry, Ledger, Record
 from ridgeway.store._merge import Snapshot
-from ridgeway.store._state import Array, check_state, model_of
+from ridgeway.store._state import check_state, model_of
 
 EXPORT_FORMAT = 1
 RUNNABLE = ("=", "+", "-", "@", "\t", "\r")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway.data import Schema
 from ridgeway.errors import DamagedStoreError, StoreError
@@ -17,6 +16,7 @@ from ridgeway.store._digests import (
     BLOCK_BYTES,
     DIGEST_BYTES,
     RESTORE,
+    Array,
     blocks_of,
     digest_of,
     digesting,
@@ -25,8 +25,6 @@ from ridgeway.store._digests import (
     task_digest,
 )
 from ridgeway.store._ledger import BUCKETS, Entry, Ledger, Record
-
-Array = NDArray[Any]
 
 MEMORY_BUDGET = 4 * 2**30
 """Limit on the bytes of a state's arrays, and of the ledger. Larger ones are refused before memory is allocated."""

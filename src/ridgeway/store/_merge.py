@@ -8,9 +8,10 @@ import numpy as np
 from ridgeway.data import listed
 from ridgeway.errors import MergeError
 from ridgeway.store._changes import Contents
+from ridgeway.store._digests import Array
 from ridgeway.store._generations import Generation
 from ridgeway.store._ledger import Entry, Record
-from ridgeway.store._state import Array, checked_arrays, read_state
+from ridgeway.store._state import checked_arrays, read_state
 
 WORDS = {
     "features": "features",

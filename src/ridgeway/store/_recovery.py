@@ -8,8 +8,9 @@ from typing import Any
 from ridgeway.errors import DamagedStoreError, StoreError, UncertainStoreError
 from ridgeway.store._changes import Contents, Handle, fill_file, temporary_file, was_committed
 from ridgeway.store._connection import check_pages, transaction
+from ridgeway.store._digests import Array
 from ridgeway.store._generations import Generation, read_arrays, read_generation, read_ledger
-from ridgeway.store._state import Array, check_state
+from ridgeway.store._state import check_state
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,14 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway.data import Block, Schema, Task, check_tasks, columns_of_a_model
 from ridgeway.errors import DamagedStoreError, InvalidDataError, InvalidParameterError, InvalidStateError, StoreError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.information import KINDS
 from ridgeway.linalg import is_nearly_semidefinite
-from ridgeway.store._digests import RESTORE
+from ridgeway.store._digests import RESTORE, Array
 from ridgeway.weights import Accumulated, Mergeable, Origin, Retained, from_arrays, policy_of, to_arrays
-
-Array = NDArray[Any]
 
 
 def empty_arrays(schema: Schema, prior: Any) -> dict[str, Array]:

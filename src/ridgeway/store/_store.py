@@ -22,12 +22,13 @@ from ridgeway.estimators import GeneralizedRidge
 from ridgeway.store._absorb import Absorbed, Removed, absorb, checked_id, checked_reason, one_task, remove
 from ridgeway.store._changes import Contents, Handle, write_state
 from ridgeway.store._connection import as_path, transaction
+from ridgeway.store._digests import Array
 from ridgeway.store._exchange import export, imported, predict_table, rows_of
 from ridgeway.store._generations import MEMORY_BUDGET, read_arrays, read_generation, read_ledger
 from ridgeway.store._ledger import Record
 from ridgeway.store._merge import Snapshot, merged
 from ridgeway.store._recovery import Health, full_check, restore
-from ridgeway.store._state import Array, described, empty_arrays, model_of
+from ridgeway.store._state import described, empty_arrays, model_of
 
 TIMEOUT = 60.0
 

@@ -7,7 +7,7 @@
 | (1/n_t)(Σ_{τ<t} X_τᵀX_τ + P) | `Accumulated(prior=P)`; solved at each step, `FullInformation(P)`   |
 | any PSD matrix               | `Explicit(matrices)`                                                |
 | what gradient steps imply    | `GradientSteps(learning_rate, n_steps)`                             |
-| your own                     | a subclass of `PenaltyPolicy` that says `weight(memory, rows)`      |
+| your own                     | a subclass of `PenaltyPolicy` that defines `weight(memory, rows)`   |
 """
 
 from ridgeway.linalg import Rows

@@ -1,4 +1,4 @@
-"""The policy that keeps the past's information, and solves when somebody asks."""
+"""The policy that keeps the past's information, and solves when asked."""
 
 from dataclasses import replace
 from typing import Any
@@ -17,7 +17,7 @@ class Accumulated(WeightPolicy):
     """H_t = (1/n_t)·(Σ_{τ<t} X_τᵀX_τ + P): hold on to each direction as firmly as the past knows it.
 
     With P = 0 it is H̃_t of the paper and the estimate equals pooled least squares at every t. With P = σ²·E_0⁻¹,
-    E_0 = E[w_*w_*ᵀ], it is the best H_t there is, whether covariances commute or not. P is counted once.
+    E_0 = E[w_*w_*ᵀ], it is the best possible H_t, whether or not covariances commute. P counts once.
 
     Parameters
     ----------
@@ -26,8 +26,8 @@ class Accumulated(WeightPolicy):
         P = λI from all rows so far, by maximising their marginal likelihood: the best H_t without knowing w_*.
     decay : float in (0, 1] or "adaptive", default 1.0
         Online EWC's γ: J_0 = P, n_t·H_t = γ·J_{t−1}, J_t = γ·J_{t−1} + X_tᵀX_t. The prior decays too.
-        "adaptive" chooses γ_t in [0, 1] for each task: 1 unless the task makes another one a hundred times as probable,
-        0 if the past is of no use. The prior then stays whole.
+        "adaptive" chooses γ_t in [0, 1] for each task: 1 unless the task is a hundred times as probable under another
+        value, 0 if the past is of no use. The prior then does not decay.
 
     Examples
     --------

@@ -65,7 +65,7 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
 
 
 def policy_of(state: Retained) -> Accumulated:
-    """Return the policy that goes on from a state."""
+    """Return the policy that continues from a state."""
     prior = "evidence" if state.prior is None else state.prior
     if isinstance(state, Fading):
         return Accumulated(prior, state.decay)
@@ -77,14 +77,14 @@ def _header(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
         header = json.loads(np.asarray(arrays["header"]).tobytes())
         version = header["version"]
     except (KeyError, ValueError, TypeError, RecursionError, IndexError):
-        raise InvalidStateError("the arrays are not those of a state. Pass all that to_arrays() returned.") from None
+        raise InvalidStateError("the arrays are not those of a state. Pass everything from to_arrays().") from None
     if version != VERSION or type(version) is not int:
-        raise InvalidStateError(f"the state is of version {version!r}; this Ridgeway reads version {VERSION}. Upgrade.")
+        raise InvalidStateError(f"the state has version {version!r}; this Ridgeway reads version {VERSION}. Upgrade.")
     return dict(header)
 
 
 def _reduced(state: Retained) -> tuple[Any, ...]:
-    """Return how a state is pickled: through its arrays, so that a pickle is as lasting as a state file."""
+    """Return how a state is pickled: through its arrays, so that a pickle is as durable as a state file."""
     if state.information.name in KINDS:
         return from_arrays, (to_arrays(state),)
     return type(state), (state.origin, state.n_tasks, state.information, state.prior)

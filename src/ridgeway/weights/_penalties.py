@@ -1,4 +1,4 @@
-"""Policies that solve each task at once: H_t as a number, as given, or as all that the past knows."""
+"""Policies that solve each task at once: H_t as a number, as given, or as everything that the past knows."""
 
 from typing import Any
 
@@ -88,7 +88,7 @@ class FullInformation(DesignPolicy):
     """H_t = (γ/n_t)·J_{t−1} with J_0 = P and J_t = γ·J_{t−1} + X_tᵀX_t, solved at each step.
 
     The twin of `Accumulated` that theory accepts. The two agree without an intercept; with one, `Accumulated` fits a
-    single intercept over all tasks, and this policy one per task, as every policy does that solves at once.
+    single intercept for all tasks, and this policy one per task, like every policy that solves at once.
 
     Parameters
     ----------

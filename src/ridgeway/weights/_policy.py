@@ -17,7 +17,7 @@ class WeightPolicy(BaseEstimator, ABC):
     """How firmly to hold on to the past.
 
     An estimator calls `start` once and then `step` for every task. Both are pure. Policies have `get_params` and
-    `set_params`, so that they can be searched over.
+    `set_params`, so they work with grid search.
     """
 
     @abstractmethod
@@ -40,8 +40,8 @@ class Designed(Protocol):
 class DesignPolicy(WeightPolicy):
     """A policy that never sees the targets: its gain K_t depends on the designs alone.
 
-    ŵ_t = ŵ_{t−1} + K_t(y_t − X_tŵ_{t−1}). `research.theory` and `research.simulation` accept every such policy. What it
-    needs to know about past designs it keeps in a memory of its own, which is None before the first task.
+    ŵ_t = ŵ_{t−1} + K_t(y_t − X_tŵ_{t−1}). `research.theory` and `research.simulation` accept every such policy. It
+    keeps what it needs to know about past designs in its own memory, which is None before the first task.
     """
 
     @abstractmethod
@@ -90,9 +90,9 @@ class DesignPolicy(WeightPolicy):
 
 
 class PenaltyPolicy(DesignPolicy):
-    """min_w (1/n_t)‖X_t·w − y_t‖² + ‖w − ŵ_{t−1}‖²_{H_t}: a subclass says H_t.
+    """min_w (1/n_t)‖X_t·w − y_t‖² + ‖w − ŵ_{t−1}‖²_{H_t}: a subclass defines H_t.
 
-    The gain is K_t = (X_tᵀX_t + n_tH_t)⁻¹X_tᵀ, and if that inverse does not exist its limit for H_t + δI, δ → 0⁺. Use
+    The gain is K_t = (X_tᵀX_t + n_tH_t)⁻¹X_tᵀ, or, if that inverse does not exist, its limit for H_t + δI, δ → 0⁺. Use
     `rows.total_weight` for n_t: in a simulation, fewer rows may stand for all of them.
 
     Examples

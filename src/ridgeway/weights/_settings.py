@@ -27,7 +27,7 @@ def checked_prior(prior: Any, n_features: int) -> Array:
     diagonal = np.array([nonnegative(entry, "each entry of the prior") for entry in prior])
     if len(diagonal) != n_features:
         raise InvalidParameterError(
-            f"the prior has {len(diagonal)} entries; this model has {n_features} features. Give one per feature."
+            f"the prior has {len(diagonal)} entries; this model has {n_features} features. Pass one per feature."
         )
     return diagonal
 
@@ -42,6 +42,6 @@ def checked_decay(decay: Any) -> float:
     number = nonnegative(decay, "decay")
     if not 0.0 < number <= 1.0:
         raise InvalidParameterError(
-            f"decay must lie in (0, 1]; got {number!r}. 1 keeps the whole past, smaller values let it fade."
+            f"decay must lie in (0, 1]; got {number!r}. 1 keeps the whole past; smaller values let it fade."
         )
     return number

@@ -1,4 +1,4 @@
-"""What is remembered between tasks. A state is frozen; what it can do more than answer is a capability."""
+"""What is remembered between tasks. A state is frozen; anything it can do besides answer is a capability."""
 
 import warnings
 from abc import ABC, abstractmethod
@@ -122,7 +122,7 @@ class Informed(Protocol):
 
 @runtime_checkable
 class Mergeable(Protocol):
-    """States that can be added up."""
+    """States that can be merged."""
 
     def merge(self, other: Any) -> Any:
         """Return the state of both pasts."""
@@ -130,7 +130,7 @@ class Mergeable(Protocol):
 
 @runtime_checkable
 class Removable(Protocol):
-    """States that a task can be taken out of."""
+    """States that a task can be removed from."""
 
     def remove(self, task: Task) -> Any:
         """Return the state as if the task had never been learned."""
@@ -148,7 +148,7 @@ class Inferable(Protocol):
 class Retained(_Started, ABC):
     """A state that keeps information about the past, and solves for the estimate when it is first asked for.
 
-    The information holds rows only. The prior stands beside it: a diagonal (p,), a matrix (p, p), or None if it is
+    The information holds rows only. The prior is kept beside it: a diagonal (p,), a matrix (p, p), or None if it is
     learned from the information.
     """
 
@@ -168,12 +168,12 @@ class Retained(_Started, ABC):
 
     @abstractmethod
     def next_stacked(self, stacked: Stacked, task: Task) -> Stacked | None:
-        """Return `stacked` as it is after a task, or None if it is not worth carrying on."""
+        """Return `stacked` as it is after a task, or None if it is not worth keeping."""
 
     @property
     @abstractmethod
     def prior_in_force(self) -> Array:
-        """P as it stands beside the information."""
+        """P, as it applies now."""
 
     def after(self, task: Task) -> Self:
         """Return the state after a task."""
@@ -221,7 +221,7 @@ class _Whole(Retained):
 
 
 class Pooled(_Whole):
-    """Every row counts fully: states merge, and tasks can be taken out."""
+    """Every row counts fully: states can be merged, and tasks can be removed."""
 
     def before(self, task: Task) -> Information:
         """Return the past, whole."""
@@ -315,7 +315,8 @@ def _same(one: Array | None, two: Array | None) -> bool:
 
 def _warn_of_lost_digits(growth: float, more_digits: str) -> None:
     if np.isinf(growth):
-        what = "collinear, exactly or to within 1e-7 ('moments' cannot tell), and coef_ is the one of least norm"
+        what = "collinear, exactly or to within 1e-7 ('moments' cannot tell), so coef_ is the solution of least norm"
     else:
         what = f"nearly collinear: about {max(-np.log10(EPS * growth), 0.0):.0f} digits of coef_ are correct"
-    warnings.warn(f"the columns learned are {what}. Drop a column, give a prior{more_digits}.", PrecisionWarning, 5)
+    remedy = f"Drop a column, give a prior{more_digits}." if more_digits else "Drop a column, or give a prior."
+    warnings.warn(f"the columns learned are {what}. {remedy}", PrecisionWarning, 5)
