@@ -1,7 +1,7 @@
-"""Time per task with 1, 2, 4, … all cores: `python -m benchmarks.cores` prints the table.
+"""Time per task with 1, 2, 4, … threads: `python -m benchmarks.cores` prints the table.
 
-Each number of cores has a process of its own, which sees that many cores and gives BLAS as many threads. It needs
-nothing but NumPy, SciPy and scikit-learn. A speed-up is relative to one core.
+Each number of threads has a process of its own, which may use all cores. It needs nothing but NumPy, SciPy and
+scikit-learn. A speed-up is relative to one thread.
 """
 
 import os
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.tables import number, table
-from benchmarks.workers import alone
+from benchmarks.workers import worker
 from ridgeway import GeneralizedRidge
 
 Times = dict[tuple[int, int, str], float]
@@ -51,12 +51,15 @@ def measure() -> Times:
 
 def main() -> None:
     """Print the table."""
-    results = {cores: alone(cores, measure) for cores in counts()}
+    results = {}
+    for threads in counts():
+        with worker(threads, pinned=False) as pool:
+            results[threads] = pool.submit(measure).result()
     rows = []
     for (n, p, kind), one in results[1].items():
         times = [found[n, p, kind] for found in results.values()]
         rows.append([f"({n}, {p})", kind, *(f"{number(1e3 * own)} ({number(one / own)}×)" for own in times)])
-    print("\n".join(table(["(n, p)", "information", *(f"{cores} core(s), ms" for cores in results)], rows)))
+    print("\n".join(table(["(n, p)", "information", *(f"{threads} thread(s), ms" for threads in results)], rows)))
 
 
 if __name__ == "__main__":

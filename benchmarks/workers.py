@@ -20,10 +20,10 @@ WAITING = {"OMP_WAIT_POLICY": "PASSIVE"}
 
 
 @contextmanager
-def worker(threads: int) -> Iterator[ProcessPoolExecutor]:
-    """Yield an executor of one fresh process that has `threads` cores."""
+def worker(threads: int, *, pinned: bool = True) -> Iterator[ProcessPoolExecutor]:
+    """Yield an executor of one fresh process that has this many threads and, if `pinned`, as many cores."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        with _confined(threads):
+        with _confined(threads, pinned):
             pool.submit(os.getpid).result()
         yield pool
 
@@ -35,11 +35,11 @@ def alone(threads: int, function: Callable[P, T], *args: P.args, **kwargs: P.kwa
 
 
 @contextmanager
-def _confined(threads: int) -> Iterator[None]:
-    """Let the processes that are started inside inherit `threads` cores."""
+def _confined(threads: int, pinned: bool) -> Iterator[None]:
+    """Let the processes that are started inside inherit this many threads and, if `pinned`, as many cores."""
     wanted = dict.fromkeys(COUNTS, str(threads)) | WAITING
     before = {name: os.environ.get(name) for name in wanted}
-    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    cores = os.sched_getaffinity(0) if pinned and hasattr(os, "sched_getaffinity") else None
     os.environ.update(wanted)
     if cores is not None:
         os.sched_setaffinity(0, sorted(cores)[:threads])

@@ -90,7 +90,7 @@ def test_json(run, survey):
 
 
 def test_a_force_that_was_not_needed_is_said_to_be(run, survey):
-    note = "; --force was not needed, and its reason was not kept\n"
+    note = "; --force was not needed; its reason was not kept\n"
     run(INIT)
     assert run("absorb wages.rw survey-2019.parquet --task 2019 --force late").stdout.endswith(note)
     assert run("absorb wages.rw survey-2019.parquet --task 2019 --force late").stdout.endswith(note)
@@ -192,8 +192,8 @@ def test_warnings_are_one_line(run, survey):
     ("error", "code", "line"),
     [
         (PermissionError(13, "Permission denied", "wages\n.rw"), 2, "Permission denied (wages .rw)."),
-        (MemoryError(), 2, "not enough memory. Use less data at a time."),
-        (MemoryError("of 3 GB"), 2, "not enough memory (of 3 GB). Use less data at a time."),
+        (MemoryError(), 2, "not enough memory. Use less data at once."),
+        (MemoryError("of 3 GB"), 2, "not enough memory (of 3 GB). Use less data at once."),
         (KeyboardInterrupt(), 130, "interrupted. Run it again."),
     ],
 )

@@ -81,7 +81,7 @@ DATA = {
     "too many features": (np.hstack([X, X]), y, None, FeatureMismatchError, "X has 4 features"),
     "one axis": (y, y, None, InvalidDataError, "Reshape your data"),
     "three axes": (X[None], y[:1], None, InvalidDataError, "dim 3"),
-    "empty task": (X[:0], y[:0], None, InvalidDataError, r"0 sample\(s\).*leave it out"),
+    "empty task": (X[:0], y[:0], None, InvalidDataError, r"0 sample\(s\).*leave out empty tasks"),
     "no columns": (X[:, :0], y, None, InvalidDataError, r"0 feature\(s\)"),
     "no y": (X, None, None, InvalidDataError, "requires y to be passed"),
     "y of the wrong length": (X, y[:-1], None, InvalidDataError, "inconsistent numbers of samples.*one target per row"),
