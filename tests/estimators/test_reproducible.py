@@ -1,4 +1,4 @@
-"""The same build and cutting give bitwise the same state, with any number of threads; others agree to 1e-12."""
+"""The same build, threads and cutting give bitwise the same state; others agree to 1e-12 of the largest entry."""
 
 import copy
 import pickle
@@ -52,14 +52,3 @@ def test_a_copy_learns_on_bitwise():
     model = GeneralizedRidge().fit(X, Y[:, 0])
     back = copy.deepcopy(model)  # by the same protocol as a pickle
     np.testing.assert_array_equal(back.partial_fit(X[:9], Y[:9, 0]).coef_, model.partial_fit(X[:9], Y[:9, 0]).coef_)
-
-
-@pytest.mark.parametrize("kind", ["square_root", "moments"])
-@pytest.mark.parametrize("shape", [(40, 5), (3000, 20), (40_000, 20), (700, 300), (1500, 700), (200, 900)], ids=str)
-def test_what_is_stored_does_not_depend_on_threads(shape, kind):
-    X, y = rng.normal(size=shape) + 3.0, rng.normal(size=shape[0])
-    states = []
-    for threads in (1, 2):
-        with threadpool_limits(threads):
-            states.append(pickle.dumps(GeneralizedRidge(information=kind).fit(X, y).partial_fit(X + 1.0, y)))
-    assert states[0] == states[1]
