@@ -53,13 +53,18 @@ sphinx_gallery_conf: dict[str, Any] = {
 }
 
 
+def is_at_home(name: str, module: str) -> bool:
+    """Say whether a name is defined in a package, not only offered there: it then has its page there."""
+    return str(getattr(getattr(import_module(module), name), "__module__", module)).startswith(module)
+
+
 def write_api() -> None:
     """Write the page of every public name, package by package: it cannot fall behind the code."""
     packages = [name for name in ridgeway.__all__ if name.islower()]
     sections = {"ridgeway": [name for name in ridgeway.__all__ if name not in packages]}
     modules = [f"ridgeway.{name}" for name in packages if name != "research"]
     modules += [f"ridgeway.research.{name}" for name in ridgeway.research.__all__]
-    sections |= {name: import_module(name).__all__ for name in modules}
+    sections |= {name: [each for each in import_module(name).__all__ if is_at_home(each, name)] for name in modules}
     lines = ["API", "===", "", "Every public name, from its docstring."]
     for module, names in sections.items():
         summary = (import_module(module).__doc__ or "").split("\n")[0]

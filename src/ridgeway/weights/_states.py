@@ -37,7 +37,7 @@ class Answer:
 class Origin:
     """Where a model starts.
 
-    Attributes
+    Parameters
     ----------
     coef : ndarray of shape (n_features, n_targets)
         ŵ_0.
