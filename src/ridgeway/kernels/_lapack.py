@@ -25,7 +25,7 @@ ROWS = 1024
 """Rows that are added at a time to a wide matrix."""
 REFLECTORS = 32
 """Columns of a wide factor whose reflectors LAPACK puts together."""
-PANEL, STRIP = 192, 256
+PANEL, STRIP = 192, 128
 """Columns of a wide factor that are factored at a time, and that a thread then updates at a time."""
 
 pivoted_qr = few_threads(plain.pivoted_qr)
