@@ -10,32 +10,37 @@ from typing import BinaryIO
 
 TEMPORARY = ".ridgeway-"
 """Prefix of the names of files that are being written."""
+PRIVATE = 0o600
+"""The mode of a file that only its owner can read."""
 
 
 @contextmanager
-def atomic_path(path: Path, *, replace: bool = True) -> Iterator[Path]:
+def atomic_path(path: Path, *, replace: bool = True, mode: int = 0o666) -> Iterator[Path]:
     """Yield a temporary path to write to, which becomes `path` once it is complete and on disk.
 
-    If anything fails, nothing is left and an older file stays. The file gets the permissions that new files of the
-    user get.
+    If anything fails, nothing is left and an older file stays.
 
     Parameters
     ----------
     path : Path
     replace : bool, default True
         Whether an existing file is replaced; if not, `FileExistsError` is raised.
+    mode : int, default 0o666
+        The permissions of the file, less those that the umask of the process takes away.
     """
     if not replace and os.path.lexists(path):
         raise FileExistsError(17, "File exists", str(path))
     temporary = _temporary(path)
     try:
-        temporary.touch(exist_ok=False)
+        temporary.touch(mode, exist_ok=False)
         mode = temporary.stat().st_mode
         yield temporary
         temporary.chmod(mode)
         _sync(temporary)
-        if replace or not _linked(temporary, path):
+        if replace:
             temporary.replace(path)
+        else:
+            give_name(temporary, path)
     finally:
         with suppress(OSError):
             temporary.unlink()
@@ -80,6 +85,24 @@ def sync_folder(path: Path) -> None:
     _sync(path.parent)
 
 
+def give_name(temporary: Path, path: Path) -> None:
+    """Give a file another name; raise `FileExistsError` if that is taken.
+
+    If the file system has no links, an empty file takes the name first. A crash may leave it there.
+    """
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
+        try:
+            temporary.replace(path)
+        except OSError:
+            path.unlink()
+            raise
+
+
 def _temporary(path: Path) -> Path:
     return path.with_name(f"{TEMPORARY}{path.name}.{secrets.token_hex(6)}")
 
@@ -90,14 +113,3 @@ def _sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _linked(temporary: Path, path: Path) -> bool:
-    """Give a file its name, if that is still free; return False if the file system has no links."""
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        raise
-    except OSError:
-        return False
-    return True

@@ -3,6 +3,7 @@
 import click
 
 from ridgeway.cli._cmd_absorb import absorb
+from ridgeway.cli._cmd_backup import backup
 from ridgeway.cli._cmd_check import check
 from ridgeway.cli._cmd_compare import compare
 from ridgeway.cli._cmd_compare_task import compare_task
@@ -45,6 +46,6 @@ def commands() -> None:
     """
 
 
-STORE = (absorb, check, compare_task, export, history, import_, init, merge, predict, remove, show, summary)
+STORE = (absorb, backup, check, compare_task, export, history, import_, init, merge, predict, remove, show, summary)
 for command in (*STORE, compare, plot, reproduce, simulate, verify):
     commands.add_command(command)

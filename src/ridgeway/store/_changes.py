@@ -10,10 +10,23 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ridgeway._files import sync_folder
+from ridgeway._files import give_name, sync_folder
 from ridgeway.data import Schema
 from ridgeway.errors import DamagedStoreError, StoreError, UncertainStoreError
-from ridgeway.store._connection import APPLICATION, TABLES, connect_new, transaction, typed_errors
+from ridgeway.store._connection import (
+    APPLICATION,
+    BESIDE,
+    TABLES,
+    Inode,
+    check_mount,
+    connect_new,
+    inode_of,
+    link_of,
+    replaced,
+    set_link,
+    transaction,
+    typed_errors,
+)
 from ridgeway.store._digests import RESTORE, Array, blocks_of, canonical, digesting, schema_from
 from ridgeway.store._generations import (
     BLOCKS_PER_GENERATION,
@@ -29,17 +42,19 @@ FIRST = 1
 
 @dataclass(frozen=True)
 class Handle:
-    """A state file that was opened, by path and by id, and how long to wait for others."""
+    """A state file that was opened: its path, what tells it from all others, and how long to wait for others."""
 
     path: Path
+    inode: Inode
     file_id: str
     schema: Schema
     timeout: float
 
     def check(self, generation: Generation) -> Generation:
         """Return a generation of this file, or raise if another file has taken its place."""
-        if (generation.file_id, generation.schema) != (self.file_id, self.schema):
-            raise StoreError(f"{self.path} is not the state file that was opened: it was replaced. Open it again.")
+        found = inode_of(self.path), generation.file_id, generation.schema
+        if found != (self.inode, self.file_id, self.schema):
+            raise replaced(self.path)
         return generation
 
 
@@ -89,6 +104,7 @@ class Change:
             with suppress(sqlite3.Error):
                 self.connection.execute("ROLLBACK")
             self.connection.close()
+            check_after(self.handle.path, self.handle.inode)
             if not was_committed(self.handle.path, self.handle.timeout, root):
                 raise
 
@@ -109,6 +125,16 @@ def was_committed(path: Path, timeout: float, root: bytes) -> bool:
     return committed
 
 
+def check_after(path: Path, inode: Inode) -> None:
+    """Raise if another file took the place of the one that was just changed: the change may be lost with it."""
+    try:
+        found = path.lstat()
+    except OSError as error:
+        raise uncertain(path, error) from error
+    if (found.st_dev, found.st_ino) != inode:
+        raise uncertain(path, replaced(path))
+
+
 @contextmanager
 def changing(handle: Handle, *, wipe: bool = False) -> Iterator[Change]:
     """Yield a change of a state file, undone at the end unless committed."""
@@ -116,6 +142,7 @@ def changing(handle: Handle, *, wipe: bool = False) -> Iterator[Change]:
         now = handle.check(read_generation(connection, handle.path))
         ledger = Ledger(connection, handle.path, now.buckets, now.n_tasks, now.n_samples, now.next_sequence)
         yield Change(connection, handle, now, ledger, read_arrays(connection, now, handle.path))
+    check_after(handle.path, handle.inode)
 
 
 def _write(
@@ -134,6 +161,7 @@ def _write(
     read back before the caller commits: a damaged list of free pages must not spoil a good state.
     """
     connection.execute(f"PRAGMA user_version = {number}")
+    link = link_of(connection)
     first = number * BLOCKS_PER_GENERATION
     views = {name: blocks_of(array) for name, array in arrays.items()}
     blocks = [view for name in arrays for view in views[name]]
@@ -154,6 +182,7 @@ def _write(
     connection.execute("INSERT INTO generations VALUES (?, ?, ?, ?)", line)
     connection.execute("DELETE FROM blocks WHERE id < ?", (keep * BLOCKS_PER_GENERATION,))
     connection.execute("DELETE FROM generations WHERE number < ?", (keep,))
+    set_link(connection, (link & 0xFFFF) << 16 | int.from_bytes(line[-1][:2]))
     if keep == number:
         connection.execute("PRAGMA incremental_vacuum").fetchall()
     _read_back(connection, first, blocks, rows, changed, line)
@@ -181,15 +210,15 @@ def _read_back(
         raise DamagedStoreError(f"the state file did not keep what was written to it; nothing was committed. {RESTORE}")
 
 
-def write_state(path: Path, contents: Contents) -> str:
-    """Make a state file, which must not exist yet, and return its id."""
+def write_state(path: Path, contents: Contents, timeout: float) -> Handle:
+    """Make a state file, which must not exist yet."""
     file_id = secrets.token_hex(16)
-    write_new(path, lambda temporary: fill_file(temporary, file_id, FIRST, contents))
-    return file_id
+    inode = write_new(path, lambda temporary: fill_file(temporary, file_id, FIRST, contents))
+    return Handle(path, inode, file_id, contents.schema, timeout)
 
 
-def fill_file(path: Path, file_id: str, number: int, contents: Contents) -> None:
-    """Make a database with our tables and one generation, in one transaction."""
+def fill_file(path: Path, file_id: str, number: int, contents: Contents, link: int = 0) -> None:
+    """Make a database with our tables and one generation, which comes after that with a `link`, in one transaction."""
     ledger = Ledger(None, path)
     for _, record, columns in contents.ledger:
         ledger.put(Entry(number, record, columns))
@@ -198,21 +227,30 @@ def fill_file(path: Path, file_id: str, number: int, contents: Contents) -> None
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         for sql in TABLES:
             connection.execute(sql.replace("FILE_ID", file_id))
+        set_link(connection, link)
         connection.executemany("INSERT INTO schemas VALUES (?, ?)", enumerate(contents.schemas, 1))
         _write(connection, file_id, number, contents.schemas, ledger, contents.arrays, keep=number)
         connection.execute("COMMIT")
 
 
-def write_new(path: Path, fill: Callable[[Path], None]) -> None:
+def write_new(path: Path, fill: Callable[[Path], None]) -> Inode:
     """Make a file, whole or not at all: under a temporary name first, then under its own if that is free."""
     if os.path.lexists(path):
         raise StoreError(f"{path} exists already. Choose another name, or use the existing file.")
+    for suffix in BESIDE:
+        if os.path.lexists(f"{path}{suffix}"):
+            raise StoreError(
+                f"{path}{suffix} is there without its file: a change of a file of that name was interrupted. Move it "
+                "back beside its file, which needs it; or away if that file is gone."
+            )
     if not path.parent.is_dir():
         raise StoreError(f"the folder {path.parent} does not exist. Make it first.")
+    check_mount(path)
     with typed_errors(path, 0.0), temporary_file(path) as temporary:
         fill(temporary)
+        inode = inode_of(temporary)
         try:
-            os.link(temporary, path)
+            give_name(temporary, path)
         except FileExistsError:
             raise StoreError(f"{path} exists already. Another process has just made it.") from None
         try:
@@ -220,6 +258,8 @@ def write_new(path: Path, fill: Callable[[Path], None]) -> None:
         except OSError as error:
             _take_back(path, error)
             raise
+    check_after(path, inode)
+    return inode
 
 
 def _take_back(path: Path, error: OSError) -> None:

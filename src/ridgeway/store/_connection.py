@@ -1,5 +1,6 @@
 """SQLite, used with care: settings are read back, one transaction at a time, every failure is a typed error."""
 
+import glob
 import os
 import re
 import sqlite3
@@ -9,18 +10,16 @@ from contextlib import closing, contextmanager, suppress
 from os import PathLike, fsdecode, fsencode
 from pathlib import Path
 
+from ridgeway._files import PRIVATE
 from ridgeway.errors import DamagedStoreError, StoreBusyError, StoreError, StoreVersionError
 from ridgeway.store._digests import RESTORE
+from ridgeway.store._journal import MARK, PAGE_BYTES, check_journal, first_page
 
 APPLICATION = 0x52647779  # "Rdwy"
 MAGIC = b"SQLite format 3\0"
 FORMAT = 1
-PAGE_BYTES = 65536
 LONGEST_VALUE = 64 * 2**20
 """Limit on the bytes of one value in the file: SQLite refuses a longer one before it allocates memory."""
-
-MARK = re.compile(r"/\* ridgeway format (\d{1,9}) file ([0-9a-f]{32}) \*/")
-"""The comment in the first table's SQL. SQLite keeps that text in the first page of the file."""
 
 TABLES = (
     f"CREATE TABLE generations /* ridgeway format {FORMAT} file FILE_ID */ (number INTEGER PRIMARY KEY, "
@@ -46,23 +45,29 @@ PROPERTIES = {"journal_mode": "delete", "page_size": PAGE_BYTES, "auto_vacuum": 
 """Pragmas of a file, read back: `auto_vacuum` 2 is incremental, so that a removal can return the pages it frees."""
 
 
+JOURNAL = "-journal"
+BESIDE = (JOURNAL, "-wal", "-shm")
+"""What SQLite takes for a part of a file: its name with one of these at the end."""
+Inode = tuple[int, int]
+"""Which file, whatever its name: the device and the number of the inode."""
+MOUNTS = Path("/proc", "self", "mountinfo")
+LOCAL_LOCKS = re.compile("nolock|nobrl|local_lock=(?!none).*")
+"""Options of NFS and CIFS with which locks are not sent to the server."""
+
+
 def file_id(path: str | PathLike[str]) -> str:
     """Return the id of a state file: 32 hexadecimal digits, chosen at random when the file was made.
 
     The id is in the raw first page of the file, and in the copy of that page that every rollback journal begins with.
-    No lock is taken and nothing is recovered. (A plain read would drop the locks that other threads hold.)
+    No lock is taken and nothing is recovered.
     """
     where = as_path(path)
-    check_regular(where)
-    with (
-        typed_errors(where, 0.0),
-        closing(sqlite3.connect(f"{where.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection,
-    ):
-        row = connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid LIMIT 1").fetchone()
-    found = MARK.search(str(row))
+    inode_of(where)
+    with typed_errors(where, 0.0):
+        found = first_page(where)
     if found is None:
         raise StoreError(f"{where} has no file id. Pass a file that `ridgeway init` made.")
-    return found[2]
+    return found.file_id
 
 
 @contextmanager
@@ -78,7 +83,7 @@ def transaction(
     wipe : whether pages that are freed are overwritten
     alone : whether to lock out all others, including readers, until the connection is closed
     """
-    check_regular(path)
+    inode = inode_of(path)
     with typed_errors(path, timeout):
         try:
             with closing(_connect(path, timeout, write=write)) as connection:
@@ -87,7 +92,8 @@ def transaction(
                     connection.execute("PRAGMA locking_mode = EXCLUSIVE")
                 connection.execute(("BEGIN EXCLUSIVE" if alone else "BEGIN IMMEDIATE") if write else "BEGIN")
                 try:
-                    check_regular(path)  # the file that was opened is the one that was checked
+                    if inode_of(path) != inode:
+                        raise replaced(path)
                     yield connection
                 finally:
                     with suppress(sqlite3.Error):  # if this fails, the next process to open the file rolls back
@@ -101,7 +107,7 @@ def transaction(
 
 def _undo(path: Path, timeout: float) -> None:
     """Roll a failed write back now rather than when the file is next opened."""
-    if os.path.lexists(f"{path}-journal"):
+    if os.path.lexists(f"{path}{JOURNAL}"):
         with suppress(sqlite3.Error, StoreError), closing(_connect(path, timeout, write=False)) as connection:
             pragma(connection, "schema_version")
 
@@ -142,6 +148,17 @@ def pragma(connection: sqlite3.Connection, name: str) -> object:
     return None if row is None else row[0]
 
 
+def link_of(connection: sqlite3.Connection) -> int:
+    """Return the link of the current generation, which is kept as SQLite's `schema_version`; see `FirstPage`."""
+    (link,) = connection.execute("PRAGMA schema_version").fetchone()
+    return int(link) & 0xFFFFFFFF
+
+
+def set_link(connection: sqlite3.Connection, link: int) -> None:
+    """Set the link of the current generation. SQLite takes a signed number."""
+    connection.execute(f"PRAGMA schema_version = {link - (link >> 31 << 32)}")
+
+
 def as_path(path: str | PathLike[str]) -> Path:
     """Return a path that a file can have."""
     try:
@@ -153,13 +170,15 @@ def as_path(path: str | PathLike[str]) -> Path:
     return Path(fsdecode(encoded))
 
 
-def check_regular(path: Path) -> None:
-    """Raise if a path is not a regular file, or if it or its journal is a symbolic link. Opens nothing.
+def inode_of(path: Path) -> Inode:
+    """Return which file has a name, or raise if it cannot be a state file with one name of its own. Opens nothing.
 
     (Opening and closing the file here would drop the locks that SQLite holds on it for other threads of this process.)
     """
     try:
         found = path.lstat()
+        if found.st_nlink > 1:
+            found = _finish_linking(path, found)
     except FileNotFoundError:
         raise StoreError(f"there is no state file {path}. Make one with `ridgeway init`.") from None
     except (OSError, ValueError) as error:
@@ -168,32 +187,83 @@ def check_regular(path: Path) -> None:
         raise StoreError(f"{path} is a symbolic link, which is not followed. Pass the file itself.")
     if not stat.S_ISREG(found.st_mode):
         raise StoreError(f"{path} is not a regular file. Pass a file that `ridgeway init` made.")
+    if found.st_nlink > 1:
+        raise StoreError(
+            f"{path} has {found.st_nlink} names (hard links). After a crash under one name, the others would lack the "
+            "journal. Remove the other names, or use a copy."
+        )
     if found.st_size == 0:
         raise StoreError(f"{path} is empty, so it is not a state file. Restore a copy, or make a new one.")
-    for suffix in ("-journal", "-wal", "-shm"):
-        if os.path.islink(f"{path}{suffix}"):
-            raise StoreError(f"{path}{suffix} is a symbolic link, which is not followed. Remove it.")
-    if found.st_nlink > 1:
-        _finish_linking(path, found)
+    _check_beside(path)
+    return found.st_dev, found.st_ino
 
 
-def _finish_linking(path: Path, found: os.stat_result) -> None:
+def _finish_linking(path: Path, found: os.stat_result) -> os.stat_result:
     """Unlink the temporary name of a new file if the process that made it ended before it could."""
-    for other in path.parent.glob(f".{path.name}.*.new"):
+    for other in path.parent.glob(f".{glob.escape(path.name)}.*.new"):
         with suppress(OSError):
             if os.path.samestat(other.lstat(), found):
                 other.unlink()
+    return path.lstat()
+
+
+def _check_beside(path: Path) -> None:
+    """Raise if SQLite would read something beside a file that a state file never has."""
+    for suffix in BESIDE:
+        beside = f"{path}{suffix}"
+        try:
+            mode = os.lstat(beside).st_mode
+        except FileNotFoundError:
+            continue
+        if stat.S_ISLNK(mode):
+            raise StoreError(f"{beside} is a symbolic link, which is not followed. Remove it.")
+        if suffix != JOURNAL:
+            raise StoreError(f"{beside} is part of a write-ahead log, which state files do not have. Move it away.")
+        if not stat.S_ISREG(mode):
+            raise StoreError(f"{beside} is not a regular file. Remove it.")
+
+
+def replaced(path: Path) -> StoreError:
+    """Return the error for a name that another file has taken."""
+    return StoreError(f"{path} is not the state file that was opened: it was replaced. Open it again.")
+
+
+def check_mount(path: Path) -> None:
+    """Raise if the file system is known not to let processes take turns: its locks or journals are not shared.
+
+    Only Linux says so. Elsewhere, and about other network file systems, nothing is known and nothing is refused.
+    """
+    try:
+        lines = MOUNTS.read_text("utf-8", "surrogateescape").splitlines()
+        device = os.stat(path if path.exists() else path.parent).st_dev
+    except OSError:
+        return
+    number, where = f"{os.major(device)}:{os.minor(device)}", os.path.realpath(path).replace(" ", r"\040")
+    for fields in (line.split() for line in lines if " - " in line):
+        kind, options = fields[fields.index("-") + 1], fields[-1].split(",")
+        local = [option for option in options if LOCAL_LOCKS.fullmatch(option)]
+        if fields[4] == where:
+            raise StoreError(f"{path} is a mount point: its journal would be elsewhere. Mount its folder instead.")
+        if fields[2] == number and (local or kind == "fuse.sshfs"):
+            raise StoreError(
+                f"{path} is on a file system of type {kind}, whose locks end at this machine "
+                f"({', '.join(local) or kind}): writers on two machines would not take turns. Use another folder, or "
+                "mount it with locks."
+            )
 
 
 def connect_new(path: Path) -> sqlite3.Connection:
-    """Return a connection to a new, empty database."""
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rwc", uri=True, isolation_level=None)
+    """Return a connection to a new, empty database, which only its owner can read; so is its journal."""
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None)
     connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
     connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     return _configured(connection)
 
 
 def _connect(path: Path, timeout: float, *, write: bool) -> sqlite3.Connection:
+    if os.path.lexists(f"{path}{JOURNAL}"):
+        check_journal(path)
     writable = os.access(path, os.W_OK)
     if write and not writable:
         raise StoreError(f"{path} is not writable. Ask for permission, or copy the file.")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ridgeway._files import atomic_path
+from ridgeway._files import PRIVATE, atomic_path
 from ridgeway._optional import require
 from ridgeway.data import Progress, Schema, check_columns, explained, numbers, open_table, read_rows, writer
 from ridgeway.errors import DamagedStoreError, InvalidDataError, InvalidParameterError, StoreError
@@ -148,9 +148,12 @@ def rows_of(path: str | PathLike[str], schema: Schema) -> tuple[Any, Array, Arra
 
 @contextmanager
 def written(path: Path) -> Iterator[Path]:
-    """Yield a temporary path to write to; it becomes `path`, which must not exist, once it is complete and on disk."""
+    """Yield a temporary path to write to; it becomes `path`, which must not exist, once it is complete and on disk.
+
+    Only its owner can read the file.
+    """
     try:
-        with atomic_path(path, replace=False) as temporary:
+        with atomic_path(path, replace=False, mode=PRIVATE) as temporary:
             yield temporary
     except FileExistsError:
         raise StoreError(f"{path} exists already. Choose another name, or remove the file first.") from None

@@ -1,13 +1,22 @@
 """The full check of a state file, and the way back to its previous generation if the current one is damaged."""
 
 import sqlite3
-from dataclasses import asdict, dataclass
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ridgeway.errors import DamagedStoreError, StoreError, UncertainStoreError
-from ridgeway.store._changes import Contents, Handle, fill_file, temporary_file, was_committed
-from ridgeway.store._connection import check_pages, transaction
+from ridgeway.store._changes import (
+    Contents,
+    Handle,
+    check_after,
+    fill_file,
+    temporary_file,
+    was_committed,
+    write_new,
+)
+from ridgeway.store._connection import check_pages, connect_new, inode_of, link_of, set_link, transaction
 from ridgeway.store._digests import Array
 from ridgeway.store._generations import Generation, read_arrays, read_generation, read_ledger
 from ridgeway.store._state import check_state
@@ -63,18 +72,38 @@ def _check_previous(connection: sqlite3.Connection, path: Path) -> int | None:
     return previous.number
 
 
+def back_up(handle: Handle, path: Path) -> Health:
+    """Copy a file as it is at one moment to a new one, and check the copy in full before it gets its name."""
+    found: list[Health] = []
+
+    def fill(temporary: Path) -> None:
+        with (
+            transaction(handle.path, write=False, timeout=handle.timeout) as connection,
+            closing(connect_new(temporary)) as copy,
+        ):
+            handle.check(read_generation(connection, handle.path))
+            connection.backup(copy)
+            set_link(copy, link_of(connection))
+        found.append(full_check(replace(handle, path=temporary, inode=inode_of(temporary))))
+
+    write_new(path, fill)
+    return found[0]
+
+
 def restore(path: Path, timeout: float) -> Handle:
     """Make the previous generation the current one, if the current one is damaged and the previous one is not.
 
     A copy is made and checked in full, and then takes the file's place in one transaction.
     """
     restored: list[Generation] = []
+    inode = inode_of(path)
     try:
         _restore(path, timeout, restored)
     except StoreError:
         if not restored or not _took(path, timeout, restored[0].root):
             raise
-    return Handle(path, restored[0].file_id, restored[0].schema, timeout)
+    check_after(path, inode)
+    return Handle(path, inode, restored[0].file_id, restored[0].schema, timeout)
 
 
 def _restore(path: Path, timeout: float, restored: list[Generation]) -> None:
@@ -85,7 +114,8 @@ def _restore(path: Path, timeout: float, restored: list[Generation]) -> None:
         previous = read_generation(connection, path, previous=True)
         ledger, arrays = read_ledger(connection, previous, path), _sound_arrays(connection, previous, path)
         with temporary_file(path) as temporary:
-            fill_file(temporary, previous.file_id, previous.number + 2, Contents(previous.schemas, ledger, arrays))
+            contents, link = Contents(previous.schemas, ledger, arrays), link_of(connection)
+            fill_file(temporary, previous.file_id, previous.number + 2, contents, link)
             with transaction(temporary, write=False, timeout=0.0) as copy:
                 restored.append(_checked_copy(copy, temporary, arrays))
                 connection.execute("COMMIT")

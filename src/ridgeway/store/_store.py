@@ -21,13 +21,13 @@ from ridgeway.errors import InvalidParameterError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.store._absorb import Absorbed, Removed, absorb, checked_id, checked_reason, one_task, remove
 from ridgeway.store._changes import Contents, Handle, write_state
-from ridgeway.store._connection import as_path, transaction
+from ridgeway.store._connection import as_path, check_mount, inode_of, transaction
 from ridgeway.store._digests import Array
 from ridgeway.store._exchange import export, imported, predict_table, rows_of
 from ridgeway.store._generations import MEMORY_BUDGET, read_arrays, read_generation, read_ledger
 from ridgeway.store._ledger import Record
 from ridgeway.store._merge import Snapshot, merged
-from ridgeway.store._recovery import Health, full_check, restore
+from ridgeway.store._recovery import Health, back_up, full_check, restore
 from ridgeway.store._state import described, empty_arrays, model_of
 
 TIMEOUT = 60.0
@@ -147,6 +147,13 @@ class Store:
         others = other if isinstance(other, Store) else open(other, timeout=self._handle.timeout)
         return _made(as_path(out), merged(self.snapshot(), others.snapshot()), self._handle.timeout)
 
+    def backup(self, path: str | PathLike[str]) -> Health:
+        """Copy the file, which others may use meanwhile, to a name that must not exist yet; return what `check` found.
+
+        The copy appears once it is complete, on disk and checked in full. It has the id of the file.
+        """
+        return back_up(self._handle, as_path(path))
+
     def export(self, path: str | PathLike[str]) -> None:
         """Write the state as plain arrays with a manifest (.safetensors), or the coefficients as a table (.csv).
 
@@ -248,10 +255,12 @@ def open(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
     timeout : the longest wait for other processes, in seconds
     """
     where = as_path(path)
+    check_mount(where)
     with transaction(where, write=False, timeout=timeout) as connection:
         now = read_generation(connection, where)
         read_arrays(connection, now, where)
-    return Store(Handle(where, now.file_id, now.schema, timeout))
+        inode = inode_of(where)
+    return Store(Handle(where, inode, now.file_id, now.schema, timeout))
 
 
 def restore_previous(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
@@ -268,4 +277,4 @@ def import_arrays(source: str | PathLike[str], path: str | PathLike[str], *, tim
 
 
 def _made(path: Path, contents: Contents, timeout: float) -> Store:
-    return Store(Handle(path, write_state(path, contents), contents.schema, timeout))
+    return Store(write_state(path, contents, timeout))

@@ -1,0 +1,21 @@
+"""`ridgeway backup`: a checked copy of a state file."""
+
+import click
+
+from ridgeway.cli._options import command, state_file
+from ridgeway.cli._output import answer
+
+
+@command("ridgeway backup wages.rw copy.rw")
+@state_file
+@click.argument("copy", type=click.Path(), metavar="COPY.rw")
+def backup(file: str, copy: str, as_json: bool) -> None:
+    """Copy a state file, which others may use meanwhile, and check the copy in full.
+
+    Exits with 2 and makes nothing if the copy exists already, or if FILE.rw is damaged.
+    """
+    from ridgeway import store
+
+    health = store.open(file).backup(copy)
+    said = f"{copy}: a copy of {file}, in order. {health.n_tasks} tasks, {health.n_samples:,} rows"
+    answer({"file": file, "copy": copy, **health.as_dict()}, said, as_json)
