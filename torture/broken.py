@@ -4,14 +4,15 @@ import os
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from ridgeway.data import Schema
 from ridgeway.errors import StoreError
-from ridgeway.store import Absorbed, Store, _absorb, _connection, _generations
+from ridgeway.store import Absorbed, Store, _absorb, _changes, _connection, _generations, _store
 from ridgeway.store._changes import Change
 from ridgeway.store._digests import Content, ContentDigest, digest_of, digesting, task_digest
 from ridgeway.weights import to_arrays
@@ -47,7 +48,7 @@ class Variant:
 
 
 @contextmanager
-def _sqlite(rewrite: Rewrite, first: str = "") -> Iterator[None]:
+def rewriting_sql(rewrite: Rewrite, first: str = "") -> Iterator[None]:
     """Rewrite every statement that this process sends to SQLite, and begin each connection with another one."""
 
     class Connection(sqlite3.Connection):
@@ -77,7 +78,7 @@ def _substitution(*pairs: tuple[str, str], first: str = "") -> Callable[[], Abst
                 return instead
         return sql
 
-    return lambda: _sqlite(rewrite, first)
+    return lambda: rewriting_sql(rewrite, first)
 
 
 def _synchronous(level: str) -> Callable[[], AbstractContextManager[object]]:
@@ -235,3 +236,26 @@ def _doubling() -> Iterator[None]:
 
 
 DOUBLING = Variant("counts a task again when it is repeated", _doubling)
+ANY_JOURNAL = Variant("rolls back any journal", lambda: mock.patch.object(_connection, "check_journal", _accepting))
+
+
+@contextmanager
+def _by_name() -> Iterator[None]:
+    """Take every file for the one that had the name before."""
+    with ExitStack() as stack:
+        for module in (_connection, _changes, _store):
+            stack.enter_context(mock.patch.object(module, "inode_of", return_value=(0, 0)))
+        stack.enter_context(mock.patch.object(_changes, "check_after", _accepting))
+        yield
+
+
+BY_NAME = Variant("does not look which file has the name", _by_name)
+
+
+def _as_if_alone(_: Path, found: os.stat_result) -> os.stat_result:
+    return os.stat_result((*found[:3], 1, *found[4:]))
+
+
+TWO_NAMES = Variant(
+    "accepts a file with two names", lambda: mock.patch.object(_connection, "_finish_linking", _as_if_alone)
+)

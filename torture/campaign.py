@@ -40,6 +40,7 @@ PARTS = {
     "faults": Part(10**6, 100, shimmed=True),
     "power": Part(1100, 50),
     "writers": Part(1600, 96, in_lanes=False),
+    "identity": Part(2100, 45, shimmed=True, in_memory=True),
     "altered": Part(100_000, 5000, in_memory=True),
     "machine": Part(100_000, 1000, in_memory=True),
 }

@@ -36,25 +36,23 @@ class Faults:
     """Runs cases in a folder and judges the result."""
 
     def __init__(self, folder: Path, outcome: Outcome, variant: Variant = SOUND) -> None:
-        self._place, self._outcome, self._variant = folder / "place", outcome, variant
+        self.place, self._outcome, self._variant = folder / "place", outcome, variant
         self._shim = Shim()
 
     def case(self, scenario: Scenario) -> Case:
         """Run a scenario without a fault, and record it."""
         self._fill({})
-        scenario.prepare(self._place)
-        files, before = contents(self._place), view(self._place)
+        scenario.prepare(self.place)
+        files, before = contents(self.place), view(self.place)
         self._fill(files)
         told = fork(lambda tell: self._operate(scenario, 0, None, tell)).finish().decode()
         if not told.startswith("kinds "):
             raise RuntimeError(f"{scenario.name} fails without a fault: {told}")
-        return Case(scenario, files, before, view(self._place), told.removeprefix("kinds "))
+        return Case(scenario, files, before, view(self.place), told.removeprefix("kinds "))
 
     def one(self, case: Case, call: int, fault: Fault) -> str:
         """Make one call meet a fault; return what is wrong with the result, or an empty string."""
-        self._fill(case.files)
-        child = fork(lambda tell: self._operate(case.scenario, call, fault, tell))
-        told = child.finish().decode()
+        told = self.meet(case, call, fault)
         wrong = self._wrong(case, fault, told)
         if not wrong and fault.kills:
             wrong = self._wrong_after_repeating(case)
@@ -64,17 +62,22 @@ class Faults:
             return f"{where}: {wrong}; reported {told!r}"
         return ""
 
+    def meet(self, case: Case, call: int, fault: Fault) -> str:
+        """Make one call meet a fault, and leave what is left; return what was reported."""
+        self._fill(case.files)
+        return fork(lambda tell: self._operate(case.scenario, call, fault, tell)).finish().decode()
+
     def _fill(self, files: dict[str, bytes]) -> None:
-        shutil.rmtree(self._place, ignore_errors=True)
-        self._place.mkdir()
+        shutil.rmtree(self.place, ignore_errors=True)
+        self.place.mkdir()
         for name, content in files.items():
-            (self._place / name).write_bytes(content)
+            (self.place / name).write_bytes(content)
 
     def _operate(self, scenario: Scenario, call: int, fault: Fault | None, tell: Tell) -> None:
         with self._variant.in_force():
-            self._shim.arm(self._place, call, fault)
+            self._shim.arm(self.place, call, fault)
             try:
-                scenario.operate(self._place)
+                scenario.operate(self.place)
             except RidgewayError as error:
                 self._shim.disarm()
                 tell(f"{type(error).__name__} {error}".encode())
@@ -85,8 +88,8 @@ class Faults:
         if told.startswith("!") or (not told and not fault.kills):
             return "no typed error"
         at_once = self._stores(fault)
-        settle(self._place)
-        later, now = self._stores(fault), view(self._place)
+        settle(self.place)
+        later, now = self._stores(fault), view(self.place)
         if told.startswith("kinds "):
             self._outcome.add("went well")
             return "" if now == case.after else f"it succeeded, and left {now}"
@@ -108,7 +111,7 @@ class Faults:
 
     def _stores(self, fault: Fault) -> dict[str, bytes]:
         """Return the files, except those that a fault may leave beside them."""
-        found = contents(self._place)
+        found = contents(self.place)
         left = [name for name in found if JOURNAL.fullmatch(name)]
         if fault.kills or fault.lasts:
             left += [name for name in found if HALF_MADE.fullmatch(name)]
@@ -116,13 +119,13 @@ class Faults:
 
     def _wrong_after_repeating(self, case: Case) -> str:
         """Repeat the call after a crash: the result must be the same."""
-        if view(self._place) == case.after:
+        if view(self.place) == case.after:
             return ""
         try:
-            case.scenario.operate(self._place)
+            case.scenario.operate(self.place)
         except RidgewayError as error:
             return f"repeating it fails: {error}"
-        return "" if view(self._place) == case.after else "repeating it gives another result"
+        return "" if view(self.place) == case.after else "repeating it gives another result"
 
 
 def _trials(cases: list[Case], job: Job) -> list[tuple[Case, int, Fault]]:

@@ -138,6 +138,18 @@ def test_a_copy_beside_a_journal(wages, kill, tmp_path, rng, generations):
     assert ids(wages.path) == ["one", "two", *(f"here {number}" for number in range(generations + 1))]
 
 
+@pytest.mark.parametrize("links", [(6, 6), (6, 7), (2**32 - 1, 0), (0x00010002, 0x00020009)])
+def test_links_that_fit(links):
+    """The last pair is ours; a restored file has one more, and a file of an earlier version has the same."""
+    one, two = links
+    before, after = _journal.FirstPage("id", 3, one), _journal.FirstPage("id", 4, two)
+    assert after.follows(before)
+    assert not before.follows(after)
+    assert not after._replace(file_id="other").follows(before)
+    assert not after._replace(generation=5).follows(before)
+    assert not after._replace(link=0x00030009).follows(before)
+
+
 def test_the_copy_that_a_backup_made_is_not_the_file_either(wages, kill, tmp_path, rng):
     """Two backups of diverging files, at the same generation."""
     shutil.copy2(wages.path, tmp_path / "branch.rw")
@@ -170,15 +182,18 @@ def test_a_journal_of_which_nothing_was_synced(wages, tmp_path):
 
 
 def test_a_journal_that_names_a_super_journal(killed, tmp_path):
-    """SQLite may delete the file that it names."""
+    """SQLite may delete the file that it names, even if the rest of the journal is unreadable."""
     victim = tmp_path / "victim"
-    victim.write_text("precious")
     name = os.fsencode(victim)
-    content = journal(killed.path).read_bytes()
-    content += struct.pack(">I", 2**31 // 65536 + 1) + name + struct.pack(">II", len(name), sum(name)) + MAGIC
-    journal(killed.path).write_bytes(content)
-    answers_nothing(killed.path, tmp_path)
-    assert victim.read_text() == "precious"
+    end = struct.pack(">I", 2**30 // 65536 + 1) + name + struct.pack(">II", len(name), sum(name)) + MAGIC
+    for content in (journal(killed.path).read_bytes(), b"not a journal" * 99, b"short"):
+        victim.write_bytes(b"/no/such/journal\0")
+        journal(killed.path).write_bytes(content + end)
+        answers_nothing(killed.path, tmp_path)
+        assert victim.exists()
+    with closing(sqlite3.connect(killed.path)) as connection:
+        connection.execute("PRAGMA schema_version")
+    assert not victim.exists()
 
 
 def test_a_journal_that_is_not_a_file(wages):

@@ -23,7 +23,9 @@ MAGIC = bytes.fromhex("d9d505f920a163d7")
 HEADER = struct.Struct(">8s5I")
 """Of a journal: magic, pages that were synced, checksum seed, pages of the file before, sector size, page size."""
 SHORTEST = 512
-"""The fewest bytes of a journal that SQLite looks at."""
+"""The fewest bytes of a journal that SQLite rolls back."""
+SHORTEST_NAME = 16
+"""The bytes after the name of a super-journal at the end of a journal, which SQLite looks at first."""
 LONGEST_SECTOR = 65536
 FIRST_RECORD = (1).to_bytes(4)
 """How the record of the first page begins: with the number of the page."""
@@ -49,8 +51,8 @@ class FirstPage(NamedTuple):
         """Return whether this page may be what a transaction makes of another one."""
         if (self.file_id, self.generation) != (before.file_id, before.generation + 1):
             return False
-        restored = (before.link + 1) & 0xFFFFFFFF  # what SQLite's backup makes of it
-        return self.link >> 16 == before.link & 0xFFFF or self.link == restored
+        # SQLite's backup adds 1 to the link. Versions without links, and builds of SQLite that refuse them, leave it.
+        return self.link >> 16 == before.link & 0xFFFF or (self.link - before.link) & 0xFFFFFFFF in (0, 1)
 
 
 class Journal(NamedTuple):
@@ -105,12 +107,14 @@ def _read(path: Path) -> Journal | None:
             end = file.read()
     except FileNotFoundError:
         return None
-    if len(head) < SHORTEST:
+    if head[:1] in (b"", b"\0"):
         return None
-    magic, n_records, _, n_pages, sector, page_bytes = HEADER.unpack_from(head)
-    if magic != MAGIC:
+    if end == MAGIC and len(head) > SHORTEST_NAME:
+        return Journal(0, 0, 0, None, True)
+    if len(head) < SHORTEST or not head.startswith(MAGIC):
         return None
+    _, n_records, _, n_pages, sector, page_bytes = HEADER.unpack_from(head)
     record = head[sector : sector + 4 + PAGE_BYTES]
     found = RAW_MARK.search(record) if len(record) == 4 + PAGE_BYTES and record[:4] == FIRST_RECORD else None
     first = found and FirstPage(found[2].decode(), *(int.from_bytes(record[at : at + 4]) for at in (64, 44)))
-    return Journal(n_records, n_pages * page_bytes, page_bytes, first, end == MAGIC)
+    return Journal(n_records, n_pages * page_bytes, page_bytes, first, False)

@@ -16,7 +16,7 @@ from ridgeway.store._changes import (
     was_committed,
     write_new,
 )
-from ridgeway.store._connection import check_pages, connect_new, inode_of, link_of, set_link, transaction
+from ridgeway.store._connection import check_pages, connect_new, inode_of, link_of, set_link, transaction, typed_errors
 from ridgeway.store._digests import Array
 from ridgeway.store._generations import Generation, read_arrays, read_generation, read_ledger
 from ridgeway.store._state import check_state
@@ -82,8 +82,9 @@ def back_up(handle: Handle, path: Path) -> Health:
             closing(connect_new(temporary)) as copy,
         ):
             handle.check(read_generation(connection, handle.path))
-            connection.backup(copy)
-            set_link(copy, link_of(connection))
+            with typed_errors(path, handle.timeout):
+                connection.backup(copy)
+                set_link(copy, link_of(connection))
         found.append(full_check(replace(handle, path=temporary, inode=inode_of(temporary))))
 
     write_new(path, fill)

@@ -268,7 +268,9 @@ def restore_previous(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> 
 
     What was absorbed last is lost and must be absorbed again. An intact file is refused.
     """
-    return Store(restore(as_path(path), timeout))
+    where = as_path(path)
+    check_mount(where)
+    return Store(restore(where, timeout))
 
 
 def import_arrays(source: str | PathLike[str], path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
