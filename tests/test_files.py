@@ -49,6 +49,24 @@ def test_a_name_that_is_taken_is_refused_also_at_the_last_moment(tmp_path):
     assert everything(tmp_path) == {"a": b"theirs"}
 
 
+def test_a_file_system_without_links(tmp_path, monkeypatch):
+    """An empty file takes the name first, and gives it back if the file cannot have it."""
+    monkeypatch.setattr(os, "link", refused)
+    for _ in range(2):
+        with pytest.raises(FileExistsError), atomic_path(tmp_path / "a", replace=False):
+            (tmp_path / "a").write_bytes(b"theirs")
+    with atomic_path(tmp_path / "b", replace=False) as temporary:
+        temporary.write_bytes(b"ours")
+    monkeypatch.setattr(Path, "replace", refused)
+    with pytest.raises(PermissionError), atomic_path(tmp_path / "c", replace=False):
+        pass
+    assert everything(tmp_path) == {"a": b"theirs", "b": b"ours"}
+
+
+def refused(*_):
+    raise PermissionError(1, "Operation not permitted")
+
+
 def test_files_and_folders_have_the_permissions_of_the_user(tmp_path):
     before = os.umask(0o027)
     try:

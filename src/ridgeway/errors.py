@@ -18,7 +18,7 @@
         ├── DuplicateTaskError                a task that would be counted twice, or an id used twice
         ├── StoreBusyError                    a state file that others locked for too long
         ├── StoreVersionError                 a state file in a format that this version does not know
-        └── UncertainStoreError               a change that may have been made: the disk failed
+        └── UncertainStoreError               a change that may have been made: the disk failed or the file was replaced
     PrecisionWarning (UserWarning)            an answer with few correct digits left
 
 Each message says what is wrong, what was received and what to do. The model that raised it is left as it was.
@@ -111,7 +111,7 @@ class StoreVersionError(StoreError):
 
 
 class UncertainStoreError(StoreError):
-    """A change that may or may not be in the state file: the disk failed at the very end."""
+    """A change that may or may not be in the state file: the disk failed, or the file was replaced, at the very end."""
 
 
 class PrecisionWarning(UserWarning):

@@ -43,8 +43,6 @@ SETTINGS = {
 """Pragmas of a connection, set and read back: `synchronous` 3 is EXTRA, `temp_store` 2 is memory."""
 PROPERTIES = {"journal_mode": "delete", "page_size": PAGE_BYTES, "auto_vacuum": 2, "encoding": "UTF-8"}
 """Pragmas of a file, read back: `auto_vacuum` 2 is incremental, so that a removal can return the pages it frees."""
-
-
 JOURNAL = "-journal"
 BESIDE = (JOURNAL, "-wal", "-shm")
 """What SQLite takes for a part of a file: its name with one of these at the end."""

@@ -37,7 +37,7 @@ class Store:
     """A state file on disk. Make one with `create`, open one with `open`.
 
     Every call reads the file again, in one transaction, and checks what it reads; nothing is kept open between calls.
-    So several processes and threads can use the same file.
+    So several processes and threads can use the same file. If another file takes its name, calls fail: open it again.
 
     Attributes
     ----------
