@@ -24,8 +24,8 @@ HEADER = struct.Struct(">8s5I")
 """Of a journal: magic, pages that were synced, checksum seed, pages of the file before, sector size, page size."""
 SHORTEST = 512
 """The fewest bytes of a journal that SQLite rolls back."""
-SHORTEST_NAME = 16
-"""The bytes after the name of a super-journal at the end of a journal, which SQLite looks at first."""
+SUPER_BYTES = 16
+"""At the end of a journal, after the name of a super-journal: length, checksum and magic. SQLite reads them first."""
 LONGEST_SECTOR = 65536
 FIRST_RECORD = (1).to_bytes(4)
 """How the record of the first page begins: with the number of the page."""
@@ -56,13 +56,24 @@ class FirstPage(NamedTuple):
 
 
 class Journal(NamedTuple):
-    """A journal that SQLite would roll back: its sizes, the page that it begins with, and how it ends."""
+    """A journal that SQLite would roll back.
+
+    Attributes
+    ----------
+    n_records : how many of its pages were synced
+    n_bytes : size of the file before
+    page_bytes : size of a page
+    first : the page that it begins with; None if that is not the first page of a state file
+    """
 
     n_records: int
     n_bytes: int
     page_bytes: int
     first: FirstPage | None
-    has_super_journal: bool
+
+
+FOREIGN = Journal(0, 0, 0, None)
+"""A journal that no version of this library writes."""
 
 
 def first_page(path: Path) -> FirstPage | None:
@@ -90,7 +101,7 @@ def check_journal(path: Path) -> None:
 
 
 def _belongs(journal: Journal, path: Path) -> bool:
-    if journal.has_super_journal or journal.page_bytes != PAGE_BYTES:
+    if journal.page_bytes != PAGE_BYTES:
         return False
     if journal.n_records == 0:  # SQLite only cuts the file to its size before
         return path.stat().st_size == journal.n_bytes
@@ -103,18 +114,18 @@ def _read(path: Path) -> Journal | None:
     try:
         with path.with_name(f"{path.name}-journal").open("rb") as file:
             head = file.read(LONGEST_SECTOR + 4 + PAGE_BYTES)
-            file.seek(-min(len(head), len(MAGIC)), os.SEEK_END)
+            file.seek(max(file.seek(0, os.SEEK_END) - len(MAGIC), 0))
             end = file.read()
     except FileNotFoundError:
         return None
     if head[:1] in (b"", b"\0"):
         return None
-    if end == MAGIC and len(head) > SHORTEST_NAME:
-        return Journal(0, 0, 0, None, True)
+    if end == MAGIC and len(head) > SUPER_BYTES:
+        return FOREIGN
     if len(head) < SHORTEST or not head.startswith(MAGIC):
         return None
     _, n_records, _, n_pages, sector, page_bytes = HEADER.unpack_from(head)
     record = head[sector : sector + 4 + PAGE_BYTES]
     found = RAW_MARK.search(record) if len(record) == 4 + PAGE_BYTES and record[:4] == FIRST_RECORD else None
     first = found and FirstPage(found[2].decode(), *(int.from_bytes(record[at : at + 4]) for at in (64, 44)))
-    return Journal(n_records, n_pages * page_bytes, page_bytes, first, False)
+    return Journal(n_records, n_pages * page_bytes, page_bytes, first)
