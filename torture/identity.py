@@ -87,7 +87,7 @@ class Journals:
             case, made = self._cases[rng.integers(len(self._cases))]
             call, fault = int(rng.integers(len(case.kinds))) + 1, KILLS[rng.integers(len(KILLS))]
             self._faults.meet(case, call, fault)
-            if journal.exists():
+            if journal.exists() and journal.stat().st_size:
                 break
         kind = str(rng.choice([OWN, *made.others]))
         if kind != OWN:
