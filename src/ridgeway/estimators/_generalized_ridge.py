@@ -120,7 +120,7 @@ class GeneralizedRidge(ContinualRegressor):
         if not isinstance(state, Removable):
             raise RemovalError(f"cannot remove: {_reason(self.weights)}")
         (task,) = check_tasks(self, X, y, sample_weight, first=False)
-        self.state_.origin.check_targets(task)
+        state.origin.check_targets(task)
         return self._with(state.remove(task))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:

@@ -1,11 +1,15 @@
 """What the five estimators share: the shell around a pure step on a frozen state."""
 
 import copy
+import os
 from abc import ABC, abstractmethod
 from operator import is_
+from threading import RLock
 from typing import Any, Literal, Self, overload
+from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,9 +24,13 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
     """A regressor that learns task after task.
 
     A subclass defines its policy. The policy's step is pure, so a call that fails leaves the model as it was.
+
+    Threads may share a model: those that learn take turns, and those that ask see a state before or after a task.
     """
 
     _state: State
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
     fit_intercept: bool
     initial_coef: Any
 
@@ -47,7 +55,8 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         tasks : array of shape (n_samples,), optional
             The task that each row belongs to.
         """
-        return self._take(None, check_tasks(self, X, y, sample_weight, first=True, labels=tasks))
+        with _lock_of(self):
+            return self._take(None, check_tasks(self, X, y, sample_weight, first=True, labels=tasks))
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn one more task. Its rows are not kept.
@@ -59,8 +68,9 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         sample_weight : array of shape (n_samples,), optional
             How much each row counts; rows of weight zero are ignored.
         """
-        state = getattr(self, "_state", None)
-        return self._take(state, check_tasks(self, X, y, sample_weight, first=state is None))
+        with _lock_of(self):
+            state = getattr(self, "_state", None)
+            return self._take(state, check_tasks(self, X, y, sample_weight, first=state is None))
 
     @overload
     def predict(self, X: Any, return_std: Literal[False] = False) -> Array: ...
@@ -76,7 +86,8 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
             Whether to also return the standard deviation of a new observation of weight 1, noise included: infinite
             if the learned rows say nothing about it. For `GeneralizedRidge` with `weights.Accumulated`.
         """
-        state, rows = self.state_, check_rows(self, X)
+        now = copy.copy(self)  # its state and its columns belong together, whatever other threads do
+        state, rows = now.state_, check_rows(now, X)
         predicted = rows @ state.answer.coef + state.answer.intercept
         shape = (len(predicted),) if state.origin.single_target else predicted.shape
         if not return_std:
@@ -98,8 +109,9 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
     @property
     def intercept_(self) -> float | Array:
         """b_t, a number, or of shape (n_targets,) if y has two axes."""
-        intercept = self.state_.answer.intercept
-        return float(intercept[0]) if self._state.origin.single_target else intercept.copy()
+        state = self.state_
+        intercept = state.answer.intercept
+        return float(intercept[0]) if state.origin.single_target else intercept.copy()
 
     @property
     def rank_(self) -> int:
@@ -139,12 +151,10 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         after = policy.start(self._origin(first)) if state is None else self._resumed(state, first)
         for task in tasks:
             after = policy.step(after, task)
-        self._state = after  # nothing can fail from here
-        self.n_features_in_ = first.n_features
-        if first.feature_names is not None:
-            self.feature_names_in_ = first.feature_names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        names = {} if first.feature_names is None else {"feature_names_in_": first.feature_names}
+        vars(self).update(_state=after, n_features_in_=first.n_features, **names)  # nothing can fail from here
+        if not names:
+            vars(self).pop("feature_names_in_", None)
         return self
 
     def _resumed(self, state: State, task: Task) -> State:
@@ -176,6 +186,18 @@ class AnchoredRegressor(ContinualRegressor):
     @property
     def _keeps(self) -> type[SquareRoot]:
         return SquareRoot
+
+
+_LOCKS: WeakKeyDictionary[ContinualRegressor, RLock] = WeakKeyDictionary()
+"""One per model that learns. They are not kept in the model, so that it can be copied and pickled."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_LOCKS.clear)  # other threads of the parent may have held some
+
+
+def _lock_of(model: ContinualRegressor) -> RLock:
+    """Return the lock that a thread holds while the model learns."""
+    return _LOCKS.setdefault(model, RLock())
 
 
 def checked_start(initial_coef: Any, n_features: int, n_targets: int) -> Array:
