@@ -2,9 +2,12 @@
 
 import pickle
 from datetime import date
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 
@@ -37,6 +40,8 @@ def changed(array, value, where=(3, 1)):
     return array
 
 
+STRINGS = np.dtypes.StringDType()
+WHOLE, BEYOND = rng.integers(0, 9, size=(12, 2)), 2**53 + 1
 DATA = {
     "NaN in X": (changed(X, np.nan), y, None, InvalidDataError, "Input X contains NaN"),
     "infinity in X": (changed(X, np.inf), y, None, InvalidDataError, "Input X contains infinity"),
@@ -58,6 +63,24 @@ DATA = {
     "numeric strings": (X.astype(str), y, None, InvalidDataTypeError, "X holds text"),
     "numeric strings as objects": (X.astype(str).astype(object), y, None, InvalidDataTypeError, "X holds str values"),
     "numeric strings in y": (X, y.astype(str).astype(object), None, InvalidDataTypeError, "y holds str values"),
+    "strings of variable width": (X.astype(STRINGS), y, None, InvalidDataTypeError, "X holds text"),
+    "y of variable width": (X, y.astype(STRINGS), None, InvalidDataTypeError, "y holds text"),
+    "weights of variable width": (X, y, np.ones(12).astype(STRINGS), InvalidDataTypeError, "sample_weight holds text"),
+    "integers beyond 2⁵³": (changed(WHOLE, BEYOND), y, None, InvalidDataError, "X has integers .* Change the unit"),
+    "negative integers": (changed(WHOLE, -BEYOND), y, None, InvalidDataError, "X has integers or decimals beyond 2⁵³"),
+    "unsigned integers": (changed(WHOLE, BEYOND).astype("uint64"), y, None, InvalidDataError, "X has integers"),
+    "Python's integers": (changed(WHOLE, BEYOND).astype(object), y, None, InvalidDataError, "X has integers"),
+    "integers beyond int64": (changed(WHOLE.astype(object), 10**400), y, None, InvalidDataError, "X has integers"),
+    "integers of y": (X, changed(WHOLE[:, 0], BEYOND), None, InvalidDataError, "y has integers"),
+    "integers of weights": (X, y, changed(WHOLE[:, 0], BEYOND), InvalidDataError, "sample_weight has integers"),
+    "decimals": (
+        changed(WHOLE.astype(object), Decimal(BEYOND)),
+        y,
+        None,
+        InvalidDataError,
+        "X has integers or decimals",
+    ),
+    "decimals of NaN": (changed(WHOLE.astype(object), Decimal("NaN")), y, None, InvalidDataError, "contains NaN"),
     "bytes": (X.astype("S8"), y, None, InvalidDataTypeError, "X holds bytes"),
     "dates": (np.full((12, 2), np.datetime64("2024-01-01")), y, None, InvalidDataTypeError, "X holds dates"),
     "dates as objects": (np.full((12, 2), date(2024, 1, 1)), y, None, InvalidDataTypeError, "X holds date values"),
@@ -164,6 +187,66 @@ def test_an_index_in_another_order(model):
     ones = pd.Series(np.ones(12))[::-1]
     assert_refused(lambda: learned.partial_fit(table, target, ones), learned, InvalidDataError, "sample_weight.loc")
     learned.partial_fit(table, target.rename(lambda i: i + 100))  # other labels altogether: paired by position
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_indexes_that_differ_beside_an_array(model):
+    learned = model.fit(X, y)
+    target, ones = pd.Series(y), pd.Series(np.ones(12))
+    match = r"y and sample_weight have the same index labels in a different order.*sample_weight.loc\[y.index\]"
+    assert_refused(lambda: learned.partial_fit(X, target, ones[::-1]), learned, InvalidDataError, match)
+    labels = pd.Series(["a", "b"] * 6)[::-1]
+    assert_refused(lambda: learned.fit(X, target, tasks=labels), learned, InvalidDataError, r"tasks.loc\[y.index\]")
+    assert_refused(lambda: learned.fit(X, y, ones, labels), learned, InvalidDataError, "sample_weight and tasks")
+    learned.fit(X, target, ones, labels[::-1])
+
+
+WIDE = [BEYOND, *range(11)]
+TABLES = {
+    "pandas": pd.DataFrame({"a": WIDE, "b": y}),
+    "pandas, nullable": pd.DataFrame({"a": pd.array(WIDE, dtype="Int64"), "b": y}),
+    "pandas, Arrow": pd.DataFrame({"a": pd.array(WIDE, dtype="int64[pyarrow]"), "b": y}),
+    "polars": pl.DataFrame({"a": WIDE, "b": y}),
+    "polars, decimals": pl.DataFrame({"a": [Decimal(value) for value in WIDE], "b": y}),
+    "pyarrow": pa.table({"a": WIDE, "b": y}),
+    "pyarrow, decimal128": pa.table({"a": pa.array([Decimal(value) for value in WIDE]), "b": y}),
+    "pyarrow, decimal256": pa.table({"a": pa.array(map(Decimal, WIDE), type=pa.decimal256(60, 2)), "b": y}),
+    "pyarrow, a batch": pa.record_batch({"a": WIDE, "b": y}),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_integers_beyond_float64_in_one_column_of_a_table(kind):
+    """As a whole, the table becomes float64, and shows no integers."""
+    learned = GeneralizedRidge().fit(TABLES[kind][1:], y[1:])
+    assert_refused(
+        lambda: learned.partial_fit(TABLES[kind], y), learned, InvalidDataError, "(integers|decimals) beyond"
+    )
+    assert_refused(lambda: learned.predict(TABLES[kind]), learned, InvalidDataError, "(integers|decimals) beyond")
+
+
+ENCODED = pa.array([None, 1.0, 2.0, 5.0]).dictionary_encode()
+
+
+@pytest.mark.parametrize("data", [pa.table({"a": ENCODED}), pa.record_batch({"a": ENCODED})], ids=["table", "batch"])
+def test_nulls_of_a_dictionary_are_missing_values(data):
+    """pyarrow's own conversion to an array makes another value of them."""
+    full = pa.table({"a": [0.0, 1.0, 2.0, 5.0]})
+    learned = MinimumNorm().fit(full, full["a"])
+    for call in (lambda: learned.fit(data, [1.0] * 4), lambda: learned.predict(data)):
+        assert_refused(call, learned, InvalidDataError, "X contains NaN")
+    column = pa.chunked_array([ENCODED])
+    assert_refused(lambda: learned.fit(full, column), learned, InvalidDataError, "y contains NaN")
+    assert_refused(
+        lambda: learned.fit(full, [1.0] * 4, column), learned, InvalidDataError, "sample_weight contains NaN"
+    )
+
+
+def test_text_and_dates_in_pyarrow():
+    learned = MinimumNorm().fit(X, y)
+    for values in (["a"] * 12, [date(2024, 1, 1)] * 12):
+        table = pa.table({"a": values, "b": y})
+        assert_refused(lambda table=table: learned.fit(table, y), learned, InvalidDataTypeError, "column 'a' has type")
 
 
 @pytest.mark.parametrize("labels", ["wrong length", "missing", "all zero"])

@@ -2,6 +2,7 @@ from typing import Any
 
 ArrowException: type[Exception]
 ArrowInvalid: type[ValueError]
+ArrowNotImplementedError: type[NotImplementedError]
 ArrowTypeError: type[TypeError]
 compute: Any
 csv: Any

@@ -22,6 +22,8 @@ FRACTION = re.compile(r"(?ai)[+-]?(\d{1,99}\.\d{0,99}|\.\d{1,99}|\d{1,99}(?=e[+-
 """A number with a decimal point or an exponent."""
 MOMENT = re.compile(r"(?ai)(?P<day>\d{4}-\d\d-\d\d)[T ](?P<time>\d\d:\d\d.*)")
 NOT_FINITE = ("nan", "inf", "-inf")
+EXACT = 2**53
+"""Beyond this, float64 does not represent every integer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,12 +129,20 @@ def as_numbers(column: Any, name: str, source: str) -> Array:
     if pa.types.is_boolean(kind):
         column = column.cast(pa.int8())
     try:
-        column = column.cast(pa.float64())
+        values = np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False))
+        exact = not pa.types.is_decimal(kind) or not (np.abs(values) >= EXACT).any()
     except pa.ArrowInvalid:
+        exact = False
+    except pa.ArrowNotImplementedError as error:
+        raise InvalidDataTypeError(
+            f"{source}: column {name!r} has type {kind}, which pyarrow cannot convert. Convert it to float64."
+        ) from error
+    if not exact:
+        what = "decimals" if pa.types.is_decimal(kind) else "integers"
         raise InvalidDataError(
-            f"{source}: column {name!r} has integers beyond 2⁵³, which float64 cannot represent. Change its unit."
-        ) from None
-    return np.asarray(column.to_numpy(zero_copy_only=False))
+            f"{source}: column {name!r} has {what} beyond 2⁵³, which float64 cannot represent. Change its unit."
+        )
+    return values
 
 
 def as_numbers_or_text(column: Any, name: str, source: str) -> Numbers | Categories:

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ridgeway._checks import Array
+from ridgeway.data._refusals import column_names
 from ridgeway.data._schema import Schema, check_columns
 from ridgeway.data._task import Task, dense
-from ridgeway.data._validation import check_tasks, column_names, columns_of_a_model
+from ridgeway.data._validation import check_tasks, columns_of_a_model
 from ridgeway.errors import FeatureMismatchError, InvalidDataError
 
 

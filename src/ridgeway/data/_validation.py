@@ -6,16 +6,16 @@ received and what to do. Nothing here changes the estimator that asks.
 """
 
 import copy
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import date, datetime, timedelta
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import LARGEST, Array
+from ridgeway.data._refusals import from_arrow, refuse_ambiguous_names, refuse_non_numbers, refuse_shuffled_index
 from ridgeway.data._schema import listed
 from ridgeway.data._task import Task, is_sparse
 from ridgeway.errors import FeatureMismatchError, InvalidDataError, InvalidDataTypeError
@@ -54,8 +54,11 @@ def check_tasks(
                 log_weight=0.0,
             )
         ]
-    _refuse_shuffled_index(X, labels, "tasks")
-    X, y, names = _check_table(estimator, X, y, sample_weight, first=first)
+    given = {"X": X, "y": y, "sample_weight": sample_weight, "tasks": labels}
+    for one, other in combinations(given, 2):
+        refuse_shuffled_index(given[one], given[other], (one, other))
+    X, y, sample_weight, labels = (from_arrow(data, name) for name, data in given.items())
+    X, y, names = _check_table(estimator, X, y, first=first)
     single_target = y.ndim == 1
     y = y.reshape(len(y), -1)
     weight = _check_weight(sample_weight, len(y))
@@ -100,16 +103,14 @@ def check_values(task: Task) -> None:
 
 
 def _check_table(
-    estimator: "BaseEstimator", X: Any, y: Any, sample_weight: Any, *, first: bool
+    estimator: "BaseEstimator", X: Any, y: Any, *, first: bool
 ) -> tuple[Any, Array, NDArray[np.object_] | None]:
     """Return X and y as float64, and the names of the columns."""
     from sklearn.utils.validation import validate_data
 
-    _refuse_non_numbers(X, "X")
-    _refuse_non_numbers(y, "y")
-    _refuse_shuffled_index(X, y, "y")
-    _refuse_shuffled_index(X, sample_weight, "sample_weight")
-    _refuse_ambiguous_names(estimator, X, first=first)
+    refuse_non_numbers(X, "X")
+    refuse_non_numbers(y, "y")
+    refuse_ambiguous_names(estimator, X, first=first)
     probe = copy.copy(estimator)  # validate_data writes to the estimator that it is given
     with _typed_errors(estimator):
         X, y = validate_data(
@@ -133,7 +134,8 @@ def check_rows(estimator: "BaseEstimator", X: Any) -> Any:
     """Check the rows to predict for: a float64 array or CSR matrix with the estimator's columns."""
     from sklearn.utils.validation import validate_data
 
-    _refuse_non_numbers(X, "X")
+    X = from_arrow(X, "X")
+    refuse_non_numbers(X, "X")
     with _typed_errors(estimator):
         return validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=np.float64)
 
@@ -177,7 +179,7 @@ def _check_weight(sample_weight: Any, n_samples: int) -> Array | None:
         return None
     from sklearn.utils.validation import check_array
 
-    _refuse_non_numbers(sample_weight, "sample_weight")
+    refuse_non_numbers(sample_weight, "sample_weight")
     with _typed_errors(None):
         weight: Array = check_array(
             sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight", ensure_min_samples=0
@@ -212,76 +214,6 @@ def _refuse_overflow(X: Any, y: Array, weight: Array | None) -> None:
             )
 
 
-def _refuse_non_numbers(data: Any, name: str) -> None:
-    """Refuse what conversion to float64 would accept in silence: text, dates, masks."""
-    if is_sparse(data) and name != "X":
-        raise InvalidDataTypeError(f"{name} is sparse, which only X may be. Pass {name}.toarray().")
-    if data is None or is_sparse(data):
-        return
-    times = [str(kind) for kind in _column_types(data) if any(word in str(kind).lower() for word in _TIMES)]
-    if times:
-        raise InvalidDataTypeError(f"{name} holds dates or times ({times[0]}), not numbers. {_CONVERT}")
-    if isinstance(data, np.ma.MaskedArray):
-        raise InvalidDataTypeError(
-            f"{name} is a masked array, and the mask would be ignored. Drop the masked rows, or fill them "
-            f"({name}.filled(value)), and pass a plain array."
-        )
-    try:
-        array = data if isinstance(data, np.ndarray) else np.asarray(data)
-    except (OverflowError, TypeError, ValueError):
-        return  # ragged or exotic: scikit-learn's own check words this better
-    kinds = {"U": "text", "S": "bytes", "M": "dates", "m": "time spans", "V": "records"}
-    found = kinds.get(array.dtype.kind)
-    if array.dtype.kind == "O":
-        odd = (str, bytes, date, datetime, timedelta, np.datetime64, np.timedelta64)
-        found = next((f"{type(value).__name__} values" for value in array.flat if isinstance(value, odd)), None)
-    if found is not None:
-        raise InvalidDataTypeError(f"{name} holds {found}, not numbers. {_CONVERT}")
-
-
-_TIMES = ("date", "time", "duration", "period")
-_CONVERT = "Encode or convert the column first: a category to one-hot columns, a date to a number of days."
-
-
-def column_names(table: Any) -> list[Any]:
-    """Return the names of a table's columns; none for an array."""
-    return list(getattr(table, "column_names", getattr(table, "columns", [])))
-
-
-def _column_types(data: Any) -> list[Any]:
-    """Return the types of a table's columns: pyarrow's schema, or the dtypes of pandas and polars."""
-    types = getattr(getattr(data, "schema", None), "types", getattr(data, "dtypes", ()))
-    return [types] if isinstance(types, np.dtype) else list(types)
-
-
-def _refuse_shuffled_index(X: Any, other: Any, name: str) -> None:
-    """Refuse two pandas objects that hold the same labels in another order: rows would be paired wrongly."""
-    left, right = getattr(X, "index", None), getattr(other, "index", None)
-    if left is None or right is None or callable(left) or callable(right) or len(left) != len(right):
-        return
-    if not left.equals(right) and set(left) == set(right):
-        raise InvalidDataError(
-            f"X and {name} have the same index labels in a different order, so their rows would be paired wrongly. "
-            f"Pass {name}.loc[X.index]."
-        )
-
-
-def _refuse_ambiguous_names(estimator: "BaseEstimator", X: Any, *, first: bool) -> None:
-    """Refuse two columns of one name, and columns without names where the model knows names."""
-    names = column_names(X)
-    twice = sorted(str(name) for name, count in Counter(names).items() if count > 1)
-    if twice:
-        raise FeatureMismatchError(
-            f"X has duplicate column names: {', '.join(map(repr, twice))}. Rename or drop them before learning."
-        )
-    known = None if first else getattr(estimator, "feature_names_in_", None)
-    if known is not None and not (names and all(isinstance(name, str) for name in names)):
-        raise FeatureMismatchError(
-            f"X has no column names, but this model learned the columns {listed(known)}; the columns of an array "
-            "could be in any order. Pass a DataFrame with those columns."
-        )
-
-
 _REMEDIES = {
     "contains NaN": "Drop or impute those rows before learning.",
     "contains infinity": "Drop or clip those values before learning.",
@@ -302,7 +234,7 @@ def _typed_errors(estimator: "BaseEstimator | None") -> Iterator[None]:
     """Turn scikit-learn's errors into ours, its sentence kept and the remedy added."""
     try:
         yield
-    except (OverflowError, TypeError, ValueError) as error:
+    except (NotImplementedError, OverflowError, TypeError, ValueError) as error:
         sentence = str(error).strip()
         remedy = next((text for key, text in _REMEDIES.items() if key in sentence), "Pass a table of real numbers.")
         known = getattr(estimator, "feature_names_in_", None)
