@@ -84,16 +84,14 @@ def test_whole_numbers_beyond_float64(frame, tmp_path, refused):
 
 def test_parquet_whose_columns_change_midway(frame, tmp_path, refused):
     path = tmp_path / "d.parquet"
-    table = pa.Table.from_pandas(frame.rename(columns={"tenure": "agf"}), preserve_index=False)
+    table = pa.Table.from_pandas(frame, preserve_index=False)
     with parquet.ParquetWriter(path, table.schema) as sink:
         sink.write_table(table)
         sink.write_table(table)
     content = path.read_bytes()
-    places = [i for i in range(len(content)) if content.startswith(b"\x03agf", i)]
+    places = [i for i in range(len(content)) if content.startswith(b"\x03age", i)]
     group = places[-1]  # the footer names each column once for the file and once for each row group
-    path.write_bytes(content[:group] + b"\x03age" + content[group + 4 :])
-    with pytest.raises(FeatureMismatchError, match="change in row group 2 of 2"):
-        store.features_of(path)
+    path.write_bytes(content[:group] + b"\x03agf" + content[group + 4 :])
     refused(path, FeatureMismatchError, "change in row group 2 of 2")
 
 

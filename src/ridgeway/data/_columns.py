@@ -124,11 +124,11 @@ def as_numbers(column: Any, name: str, source: str) -> Array:
         raise InvalidDataTypeError(
             f"{source}: column {name!r} has type {kind}, which is not numeric. Convert it, or leave it out."
         )
-    if kind is not column.type:
-        column = column.cast(kind)
-    if pa.types.is_boolean(kind):
-        column = column.cast(pa.int8())
     try:
+        if kind is not column.type:
+            column = column.cast(kind)
+        if pa.types.is_boolean(kind):
+            column = column.cast(pa.int8())
         values = np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False))
         exact = not pa.types.is_decimal(kind) or not (np.abs(values) >= EXACT).any()
     except pa.ArrowInvalid:
@@ -147,8 +147,6 @@ def as_numbers(column: Any, name: str, source: str) -> Array:
 
 def as_numbers_or_text(column: Any, name: str, source: str) -> Numbers | Categories:
     """Return an Arrow column as numbers, or as text with its categories sorted and unused ones left out; or raise."""
-    import pyarrow as pa
-
     kind = value_type(column)
     if is_numeric(kind):
         return Numbers(as_numbers(column, name, source))
@@ -159,7 +157,7 @@ def as_numbers_or_text(column: Any, name: str, source: str) -> Numbers | Categor
             f"column {name!r} has type {kind}, neither numbers nor text. Convert it (a date to a number of days), or "
             "leave it out by naming the features."
         )
-    codes, found = _encoded(column.cast(pa.string()))
+    codes, found = _encoded(column)
     places = {category: place for place, category in enumerate(sorted(found))}
     rank = np.array([*(places[category] for category in found), -1], dtype=np.int64)
     return Categories(rank[codes], tuple(places))
@@ -178,13 +176,19 @@ def _encoded(column: Any) -> tuple[NDArray[np.int64], list[Any]]:
     """Return a code per row, −1 for nulls, and the distinct values."""
     import pyarrow as pa
 
-    if hasattr(column, "combine_chunks"):
-        column = column.combine_chunks()
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    encoded = column.dictionary_encode()
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return np.array(codes, dtype=np.int64), encoded.dictionary.to_pylist()
+    try:
+        if hasattr(column, "combine_chunks"):
+            column = column.combine_chunks()
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        encoded = column.dictionary_encode()
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return np.array(codes, dtype=np.int64), encoded.dictionary.to_pylist()
+    except (pa.ArrowException, OverflowError) as error:
+        raise InvalidDataTypeError(
+            f"a column of type {column.type} cannot be read as text or as labels: {error}. Convert it to text or to "
+            "integers."
+        ) from error
 
 
 def label_of(value: Any) -> str:

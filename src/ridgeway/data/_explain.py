@@ -15,6 +15,8 @@ BOOLEAN = r"^(true|True|TRUE|false|False|FALSE)$"
 
 def explain(table: Table, columns: Sequence[str]) -> None:
     """Raise `InvalidDataError` for the first column that has text, nulls or infinities; return if there is none."""
+    import pyarrow as pa
+
     found = {name: {"nulls": 0, "text": 0, "NaN or infinity": 0} for name in columns}
     kinds: dict[str, str] = {}
     n_rows = 0
@@ -26,7 +28,7 @@ def explain(table: Table, columns: Sequence[str]) -> None:
                 kinds[name] = str(column.type)
                 for what, count in zip(found[name], _counted(column), strict=True):
                     found[name][what] += count
-    except InvalidDataError:
+    except (InvalidDataError, pa.ArrowException):
         return  # the table cannot be read at all, which the first error says already
     for name, counts in found.items():
         for what, count in counts.items():

@@ -124,7 +124,8 @@ class _Buffer:
         """Yield the remaining rows, if any, and start over."""
         if self.used:
             # Adding zero turns -0.0 into 0.0: equal values must have equal digests.
-            rows = np.concatenate(self._parts) + 0.0
+            with np.errstate(invalid="ignore"):  # a signalling NaN becomes a quiet one, which is refused later
+                rows = np.concatenate(self._parts) + 0.0
             self._parts, self.used = [], 0
             X, y, weight = np.split(rows, [len(self._schema.features), self._schema.width], axis=1)
             yield Block(np.ascontiguousarray(X), np.ascontiguousarray(y), weight.ravel() if weight.size else None)

@@ -35,8 +35,8 @@ def from_arrow(data: Any, name: str) -> Any:
 
     with reading(name):
         data.validate(full=True)
-    if name == "tasks":
-        return data.to_pylist()
+        if name == "tasks":
+            return data.to_pylist()
     if not hasattr(data, "column_names"):
         return as_numbers(data, name, name)
     columns = zip(data.column_names, data.columns, strict=True)

@@ -71,20 +71,30 @@ class _ParquetFile(Table):
         self._file = parquet.ParquetFile(path, buffer_size=PARQUET_BUFFER, pre_buffer=False)
         schema = self._file.schema_arrow
         super().__init__(str(path), schema.names, self._file.metadata.num_rows, schema.metadata)
-        # If the columns of a row group differ from those of the file, they would be mistaken for each other.
-        metadata, schema = self._file.metadata, self._file.schema
-        expected = [(schema.column(j).path, schema.column(j).physical_type) for j in range(metadata.num_columns)]
-        for i, group in enumerate(map(metadata.row_group, range(metadata.num_row_groups))):
-            chunks = map(group.column, range(group.num_columns))
-            if [(chunk.path_in_schema, chunk.physical_type) for chunk in chunks] != expected:
-                raise FeatureMismatchError(
-                    f"the columns of {self.source} change in row group {i + 1} of {metadata.num_row_groups}. "
-                    "Rewrite the file."
-                )
 
     def batches(self, columns: Sequence[str], *, rows: int, text: Sequence[str] = ()) -> Iterator[Any]:
         with reading(self.source):
-            yield from self._file.iter_batches(batch_size=rows, columns=list(columns))
+            for group in range(self._file.num_row_groups):
+                found = self._file.iter_batches(batch_size=rows, row_groups=[group], columns=list(columns))
+                for place, batch in enumerate(found):
+                    if place == 0:
+                        self._check_columns(group, columns)
+                    yield _validated(batch)
+
+    def _check_columns(self, group: int, columns: Sequence[str]) -> None:
+        """Raise if columns of a row group differ from those of the file: they would be mistaken for each other.
+
+        pyarrow ends the process if it is asked about a column that it cannot read, so a batch has to be read before.
+        """
+        schema, chunks = self._file.schema, self._file.metadata.row_group(group)
+        for j, leaf in enumerate(map(schema.column, range(len(schema)))):
+            if leaf.path in columns:
+                chunk = chunks.column(j)
+                if (chunk.path_in_schema, chunk.physical_type) != (leaf.path, leaf.physical_type):
+                    raise FeatureMismatchError(
+                        f"the columns of {self.source} change in row group {group + 1} of {self._file.num_row_groups}. "
+                        "Rewrite the file."
+                    )
 
 
 class _ArrowFile(Table):
@@ -97,8 +107,8 @@ class _ArrowFile(Table):
             reader = _ipc_reader(self.source)
             count = getattr(reader, "num_record_batches", None)  # unknown for a stream
             for batch in reader if count is None else map(reader.get_batch, range(count)):
-                batch.validate()
-                yield from (batch.slice(start, rows).select(list(columns)) for start in range(0, len(batch), rows))
+                chosen = _validated(batch.select(list(columns)))
+                yield from (chosen.slice(start, rows) for start in range(0, len(chosen), rows))
 
 
 class _CsvFile(Table):
@@ -139,6 +149,15 @@ class _CsvFile(Table):
                 column_types=dict(kinds), include_columns=list(columns), strings_can_be_null=True
             ),
         }
+
+
+def _validated(data: Any) -> Any:
+    """Return Arrow data if its offsets, dictionary indices and text are valid, or raise; pyarrow relies on that.
+
+    This takes microseconds for numbers, and reads text once.
+    """
+    data.validate(full=True)
+    return data
 
 
 def _ipc_reader(path: str) -> Any:
@@ -193,10 +212,12 @@ def open_table(data: Any, *, source: str = "the table") -> Table:
     import pyarrow as pa
 
     try:
-        return _InMemory(_as_arrow(data), source)
+        arrow = _as_arrow(data)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         what = f"{source} cannot be read: {_first_line(error)}. Give each column one type."
         raise InvalidDataTypeError(what) from error
+    with reading(source):
+        return _InMemory(_validated(arrow), source)
 
 
 def _open_file(path: Path) -> Table:
@@ -236,11 +257,11 @@ def reading(source: str) -> Iterator[None]:
 
     try:
         yield
-    except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError, csv.Error) as error:
+    except (pa.ArrowException, OSError, OverflowError, MemoryError, UnicodeDecodeError, csv.Error) as error:
         what = _first_line(error)
         if isinstance(error, UnicodeDecodeError) or "invalid UTF8" in what:
             raise InvalidDataError(f"{source} is not UTF-8 text. Save it as UTF-8.") from error
-        raise InvalidDataError(f"{source} cannot be read: {what[:300]}. Repair or rewrite the file.") from error
+        raise InvalidDataError(f"{source} cannot be read: {what[:300]}. Repair or rewrite it.") from error
 
 
 def _first_line(error: BaseException) -> str:
