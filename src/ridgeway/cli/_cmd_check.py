@@ -4,8 +4,9 @@ import sys
 
 import click
 
+from ridgeway.cli._failures import one_line
 from ridgeway.cli._options import command, state_file
-from ridgeway.cli._output import answer, emit
+from ridgeway.cli._output import answer, emit, say
 from ridgeway.errors import DamagedStoreError
 
 
@@ -22,12 +23,12 @@ def check(file: str, restore_previous: bool, as_json: bool) -> None:
     except DamagedStoreError as error:
         if as_json:
             emit({"file": file, "in_order": False, "error": str(error)})
-        click.echo(f"ridgeway check: {error}", err=True)
+        say(f"ridgeway check: {one_line(error)}", err=True)
         sys.exit(1)
-    again = f"{file}: the previous generation is current again. Absorb later tasks once more.\n"
+    again = [f"{file}: the previous generation is current again. Absorb later tasks once more."]
     kept = "not kept" if health.previous is None else f"{health.previous} kept"
     said = (
-        f"{again if restore_previous else ''}{file}: in order. {health.n_tasks} tasks, {health.n_samples:,} rows, "
+        f"{file}: in order. {health.n_tasks} tasks, {health.n_samples:,} rows, "
         f"generation {health.generation} (previous: {kept}), {health.n_bytes:,} bytes of state"
     )
-    answer({"file": file, "in_order": True, **health.as_dict()}, said, as_json)
+    answer({"file": file, "in_order": True, **health.as_dict()}, [*(again if restore_previous else []), said], as_json)

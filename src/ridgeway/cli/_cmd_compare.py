@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgeway.cli._options import choice, command, option, out_option
-from ridgeway.cli._output import Cell, emit, print_table, progress_bar
+from ridgeway.cli._output import Cell, emit, print_table, progress_bar, say
 from ridgeway.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def compare(source: str, out: str, *, as_json: bool, **options: Any) -> None:
         emit({"page": str(page), "sentence": found.sentence, **found.settings(), "results": results})
         return
     _print(found)
-    click.echo(f"\nThe report is in {page}")
+    say("", f"The report is in {page}")
 
 
 def _read(source: str) -> tuple[Any, "Table"]:
@@ -109,12 +109,12 @@ def _print(found: "MethodComparison") -> None:
     print_table(title, HEADINGS, [_cells(result) for result in found.results], left=["method"], narrow=NARROW)
     left_out = sum(found.dropped.values()) + sum(found.unknown.values())
     if left_out:
-        click.echo(f"{left_out:,} of {found.n_rows:,} rows were left out; the report says why.")
+        say(f"{left_out:,} of {found.n_rows:,} rows were left out; the report says why.")
     if found.lost_tasks:
-        click.echo(f"Not compared, because no rows are left: {', '.join(found.lost_tasks)}.")
+        say(f"Not compared, because no rows are left: {', '.join(found.lost_tasks)}.")
     if found.absent:
-        click.echo(f"Not compared, because not installed: {', '.join(found.absent)}.")
-    click.echo(found.sentence)
+        say(f"Not compared, because not installed: {', '.join(found.absent)}.")
+    say(found.sentence)
 
 
 def _cells(result: "MethodResult") -> list[Cell]:

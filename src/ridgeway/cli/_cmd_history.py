@@ -1,9 +1,7 @@
 """`ridgeway history`: the ledger of a state file."""
 
-import click
-
 from ridgeway.cli._options import command, state_file
-from ridgeway.cli._output import emit, print_table
+from ridgeway.cli._output import emit, print_table, say
 
 HEADINGS = ("#", "task", "rows", "absorbed", "digest", "note")
 
@@ -34,4 +32,4 @@ def history(file: str, as_json: bool) -> None:
     ]
     print_table(file, HEADINGS, rows, left=["task", "absorbed", "digest", "note"])
     there = [record for record in ledger if record.removed is None]
-    click.echo(f"{len(there)} tasks, {sum(record.n_samples for record in there):,} rows")
+    say(f"{len(there)} tasks, {sum(record.n_samples for record in there):,} rows")

@@ -3,7 +3,7 @@
 import click
 
 from ridgeway.cli._options import checked_jobs, command, jobs_option, option, out_option
-from ridgeway.cli._output import Cell, emit, print_table, progress_bar
+from ridgeway.cli._output import Cell, emit, print_table, progress_bar, say
 
 COLOURS = {"reproduced": "green", "not reproduced": "red"}
 
@@ -35,4 +35,4 @@ def reproduce(out: str, repetitions: int, seed: int, jobs: int, resume: bool, as
     rows: list[list[Cell]] = [[c.figure, c.text, (f.outcome, COLOURS.get(f.outcome, "yellow"))] for c, f in judged]
     headings = ("figure", "the paper says", "verdict")
     print_table("The claims of the experiments section", headings, rows, left=headings)
-    click.echo(f"Written to {out}: figure-1, figure-2, reproduction.md, and the results as Parquet.")
+    say(f"Written to {out}: figure-1, figure-2, reproduction.md, and the results as Parquet.")

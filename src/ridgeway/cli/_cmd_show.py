@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-import click
-
 from ridgeway.cli._options import command, state_file
-from ridgeway.cli._output import emit, print_table
+from ridgeway.cli._output import emit, print_table, say
 
 
 @command("ridgeway show wages.rw", "ridgeway show wages.rw --json")
@@ -26,7 +24,7 @@ def show(file: str, as_json: bool) -> None:
     ]
     print_table(file, ["target", "feature", "coefficient"], rows, left=["target", "feature"])
     condition = "infinite" if shown["condition"] is None else f"{shown['condition']:.3g}"
-    click.echo(
+    say(
         f"{shown['n_tasks']} tasks, {shown['n_samples']:,} rows; rank {shown['rank']} of {len(shown['features'])}, "
         f"condition {condition}, digits lost to removals {shown['digits_lost']:.1f}; {size:,} bytes on disk"
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ridgeway.cli._options import choice, command, option
-from ridgeway.cli._output import Cell, emit, print_table, progress_bar
+from ridgeway.cli._output import Cell, emit, print_table, progress_bar, say
 
 if TYPE_CHECKING:
     from ridgeway.research.verify import StatementResult, Trial
@@ -54,12 +54,12 @@ def _print_results(results: list["StatementResult"], *, in_detail: bool) -> None
     rows = [_cells(result) for result in results]
     print_table("The statements of the paper", HEADINGS, rows, left=HEADINGS[:-2], narrow=NARROW)
     for result in results if in_detail else ():
-        click.echo("\n".join(_details(result)))
+        say(*_details(result))
     differing = [result.name for result in results if not result.agrees]
     if differing:
-        click.secho(f"The verdict differs from the recorded one for: {', '.join(differing)}.", fg="red")
+        say(f"The verdict differs from the recorded one for: {', '.join(differing)}.", colour="red")
     else:
-        click.echo("All verdicts agree with the recorded ones.")
+        say("All verdicts agree with the recorded ones.")
 
 
 def _cells(result: "StatementResult") -> list[Cell]:

@@ -1,7 +1,12 @@
 """The group of all commands."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import click
 
+from ridgeway._text import visible
 from ridgeway.cli._cmd_absorb import absorb
 from ridgeway.cli._cmd_backup import backup
 from ridgeway.cli._cmd_check import check
@@ -36,7 +41,28 @@ Examples:
 """
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXAMPLES)
+class PlainErrors(click.Group):
+    """A group whose errors about the command line contain no control characters."""
+
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        with _plain_errors():
+            return super().make_context(*args, **options)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _plain_errors():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    try:
+        yield
+    except click.ClickException as error:
+        vars(error)["message"] = "\n".join(map(visible, error.message.split("\n")))
+        raise
+
+
+@click.group(cls=PlainErrors, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXAMPLES)
 @click.version_option(package_name="ridgeway", prog_name="ridgeway")
 def commands() -> None:
     """Continual regression that does not forget.

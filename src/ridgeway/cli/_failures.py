@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import click
 
+from ridgeway.cli._output import say
 from ridgeway.errors import RidgewayError
 
 CANCELLED = r"\d+ tasks which were still being processed"
@@ -28,7 +29,7 @@ def guarded(*, resumes: bool = False) -> Iterator[None]:
                 yield
             finally:
                 for warning in caught:
-                    click.echo(f"{name}: warning: {_one_line(warning.message)}", err=True)
+                    say(f"{name}: warning: {one_line(warning.message)}", err=True)
         return
     except MemoryError as error:
         code, said = 2, f"not enough memory{f' ({error})' if str(error) else ''}. Use less data at once."
@@ -40,11 +41,10 @@ def guarded(*, resumes: bool = False) -> Iterator[None]:
         warnings.filterwarnings("ignore", message=CANCELLED)  # it may come as late as the end of the interpreter
         remedy = "Finished parts are kept; continue with --resume." if resumes else "Run it again."
         code, said = 130, f"interrupted. {remedy}"
-    click.echo(f"{name}: {_one_line(said)}", err=True)
+    say(f"{name}: {one_line(said)}", err=True)
     sys.exit(code)
 
 
-def _one_line(message: object) -> str:
-    """Return a message without line breaks and control characters."""
-    text = " ".join(str(message).split()) or type(message).__name__
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+def one_line(message: object) -> str:
+    """Return a message without line breaks."""
+    return " ".join(str(message).split()) or type(message).__name__

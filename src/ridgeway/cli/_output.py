@@ -1,4 +1,4 @@
-"""What commands print: JSON, tables and a progress bar. One of each."""
+"""What commands print: lines, JSON, tables and a progress bar. All of it shows control characters as escapes."""
 
 import json
 import math
@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from ridgeway._text import visible
+
 Cell = str | tuple[str, str]
 """A text that is shown as it is, or a text and its style."""
 
@@ -19,14 +21,24 @@ PLAIN_WIDTH = 160
 """Width of a table that goes to a file or a pipe."""
 
 
+def say(*lines: str, err: bool = False, colour: str | None = None) -> None:
+    """Print lines to stdout, or to stderr."""
+    for line in map(visible, lines):
+        click.echo(click.style(line, fg=colour) if colour else line, err=err)
+
+
 def emit(data: Any) -> None:
     """Print data as JSON; numbers that are infinite or undefined become null."""
-    answer(data, "", as_json=True)
+    text = json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False)
+    click.echo("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
 
 
-def answer(data: Any, text: str, as_json: bool) -> None:
-    """Print the result of a command, as JSON or as text."""
-    click.echo(json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False) if as_json else text)
+def answer(data: Any, lines: Iterable[str], as_json: bool) -> None:
+    """Print the result of a command, as JSON or as lines of text."""
+    if as_json:
+        emit(data)
+    else:
+        say(*lines)
 
 
 def _finite(data: Any) -> Any:
@@ -57,12 +69,12 @@ def print_table(
     cells = [dict(zip(headings, row, strict=True)) for row in rows]
 
     def drawn(shown: Sequence[str]) -> Table:
-        table = Table(title=Text(title))
+        table = Table(title=Text(visible(title)))
         for heading in shown:
-            table.add_column(heading, justify="left" if heading in left else "right", overflow="fold")
+            table.add_column(Text(visible(heading)), justify="left" if heading in left else "right", overflow="fold")
         for row in cells:
-            chosen = (row[heading] for heading in shown)
-            table.add_row(*(Text(cell) if isinstance(cell, str) else Text(*cell) for cell in chosen))
+            chosen = ((cell, "") if isinstance(cell, str) else cell for cell in (row[heading] for heading in shown))
+            table.add_row(*(Text(visible(text), style) for text, style in chosen))
         return table
 
     console = Console(highlight=False)
@@ -100,7 +112,7 @@ def _bar(words: str) -> Iterator[Callable[[int, int | None], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(words, total=None)
+        task = progress.add_task(visible(words), total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)

@@ -1,13 +1,14 @@
 """The report as one HTML file: no scripts, no requests, every name escaped."""
 
+import html
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
-from html import escape
 from importlib.metadata import version
 from importlib.resources import files
 
 import numpy as np
 
+from ridgeway._text import visible
 from ridgeway.catalogue import SGD_STEPS
 from ridgeway.report._result import MethodComparison, MethodResult, short
 
@@ -23,6 +24,11 @@ HEADINGS = (
     ("bytes kept", "size of the pickled model after the last task"),
     ("ms per task", "median time to learn a task and make one prediction"),
 )
+
+
+def escape(text: str) -> str:
+    """Return text for HTML, with control characters made visible."""
+    return html.escape(visible(text))
 
 
 def make_page(comparison: MethodComparison, images: list[tuple[str, str, bytes]]) -> str:

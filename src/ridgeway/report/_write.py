@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ridgeway._files import atomic_folder
 from ridgeway._optional import require
+from ridgeway._text import quoted
 from ridgeway.errors import InvalidParameterError
 from ridgeway.report._page import make_page
 from ridgeway.report._result import MethodComparison
@@ -110,7 +111,8 @@ def _write_table(path: Path, rows: list[dict[str, Any]]) -> None:
 
     table = pa.table({name: [row[name] for row in rows] for name in rows[0]})
     parquet.write_table(table, path.with_suffix(".parquet"))
-    csv.write_csv(table, path.with_suffix(".csv"))
+    shown = [{name: quoted(value) if isinstance(value, str) else value for name, value in row.items()} for row in rows]
+    csv.write_csv(pa.Table.from_pylist(shown, table.schema), path.with_suffix(".csv"))
 
 
 def _losses(comparison: MethodComparison) -> list[dict[str, Any]]:
