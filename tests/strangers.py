@@ -42,7 +42,7 @@ def write(path, kind):
     """Write the table to a file."""
     data = table()
     if kind == "parquet":
-        parquet.write_table(data, path)
+        parquet.write_table(data, path, row_group_size=12)
     elif kind == "csv":
         csv.write_csv(pa.Table.from_pandas(data.to_pandas()), path)
     else:

@@ -2,7 +2,7 @@
 
 import csv
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from os import PathLike
@@ -74,27 +74,24 @@ class _ParquetFile(Table):
 
     def batches(self, columns: Sequence[str], *, rows: int, text: Sequence[str] = ()) -> Iterator[Any]:
         with reading(self.source):
-            for group in range(self._file.num_row_groups):
-                found = self._file.iter_batches(batch_size=rows, row_groups=[group], columns=list(columns))
-                for place, batch in enumerate(found):
-                    if place == 0:
-                        self._check_columns(group, columns)
-                    yield _validated(batch)
+            yield from map(_validated, self._file.iter_batches(batch_size=rows, columns=list(columns)))
+            self._check_columns({*columns})
 
-    def _check_columns(self, group: int, columns: Sequence[str]) -> None:
-        """Raise if columns of a row group differ from those of the file: they would be mistaken for each other.
+    def _check_columns(self, read: Collection[str]) -> None:
+        """Raise if a column that was read has another name or type in a row group: it may be another column.
 
-        pyarrow ends the process if it is asked about a column that it cannot read, so a batch has to be read before.
+        Only after reading: pyarrow ends the process if it is asked about a column that it cannot read.
         """
-        schema, chunks = self._file.schema, self._file.metadata.row_group(group)
-        for j, leaf in enumerate(map(schema.column, range(len(schema)))):
-            if leaf.path in columns:
-                chunk = chunks.column(j)
-                if (chunk.path_in_schema, chunk.physical_type) != (leaf.path, leaf.physical_type):
-                    raise FeatureMismatchError(
-                        f"the columns of {self.source} change in row group {group + 1} of {self._file.num_row_groups}. "
-                        "Rewrite the file."
-                    )
+        schema, metadata = self._file.schema, self._file.metadata
+        leaves = [(j, schema.column(j)) for j in range(len(schema))]
+        expected = [(j, (leaf.path, leaf.physical_type)) for j, leaf in leaves if leaf.path in read]
+        for number, group in enumerate(map(metadata.row_group, range(metadata.num_row_groups)), start=1):
+            chunks = ((group.column(j), leaf) for j, leaf in expected if group.num_rows)
+            if any((chunk.path_in_schema, chunk.physical_type) != leaf for chunk, leaf in chunks):
+                raise FeatureMismatchError(
+                    f"the columns of {self.source} change in row group {number} of {metadata.num_row_groups}. "
+                    "Rewrite the file."
+                )
 
 
 class _ArrowFile(Table):
