@@ -54,6 +54,7 @@ DONE = {
     "init": ("init", f"2{STATE}", "--features", "x", "--target", "y"),
     "init --from": ("init", f"2{STATE}", "--from", DATA, "--target", "y"),
     "absorb": ("absorb", STATE, DATA, "--task", "two", "--force", "again"),
+    "backup": ("backup", STATE, f"2{STATE}"),
     "check": ("check", STATE),
     "history": ("history", STATE),
     "show": ("show", STATE),

@@ -38,4 +38,4 @@ def absorb(file: str, data: str, task: str | None, task_column: str | None, forc
         words = "already absorbed" if already else "absorbed"
         note = "" if force in (None, record.reason) else "; --force was not needed; its reason was not kept"
         lines.append(f"{record.task_id}: {words}, {record.n_samples:,} rows, digest {record.digest[:12]}{note}")
-    answer(outcomes, lines, as_json)
+    answer(outcomes, *lines, as_json=as_json)

@@ -18,4 +18,4 @@ def backup(file: str, copy: str, as_json: bool) -> None:
 
     health = store.open(file).backup(copy)
     said = f"{copy}: a copy of {file}, in order. {health.n_tasks} tasks, {health.n_samples:,} rows"
-    answer({"file": file, "copy": copy, **health.as_dict()}, said, as_json)
+    answer({"file": file, "copy": copy, **health.as_dict()}, said, as_json=as_json)

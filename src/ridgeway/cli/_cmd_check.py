@@ -31,4 +31,9 @@ def check(file: str, restore_previous: bool, as_json: bool) -> None:
         f"{file}: in order. {health.n_tasks} tasks, {health.n_samples:,} rows, "
         f"generation {health.generation} (previous: {kept}), {health.n_bytes:,} bytes of state"
     )
-    answer({"file": file, "in_order": True, **health.as_dict()}, [*(again if restore_previous else []), said], as_json)
+    answer(
+        {"file": file, "in_order": True, **health.as_dict()},
+        *(again if restore_previous else []),
+        said,
+        as_json=as_json,
+    )

@@ -31,7 +31,7 @@ def compare_task(file: str, data: str, as_json: bool) -> None:
     targets = opened.schema.targets
     lines = [f"{data} compared with {model.n_tasks_} task(s), {model.n_samples_seen_:,} rows"]
     lines += [line for number, name in enumerate(targets) for line in _lines(found, number, name)]
-    answer(_as_dict(found, targets), lines, as_json)
+    answer(_as_dict(found, targets), *lines, as_json=as_json)
 
 
 def _as_dict(found: "Comparison", targets: tuple[str, ...]) -> dict[str, Any]:

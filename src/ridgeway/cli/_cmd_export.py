@@ -17,4 +17,4 @@ def export(file: str, out: str, as_json: bool) -> None:
     from ridgeway import store
 
     store.open(file).export(out)
-    answer({"out": out}, [f"{out}: exported"], as_json)
+    answer({"out": out}, f"{out}: exported", as_json=as_json)

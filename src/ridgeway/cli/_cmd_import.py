@@ -16,4 +16,4 @@ def import_(source: str, file: str, as_json: bool) -> None:
     tasks = store.import_arrays(source, file).history()
     n_samples = sum(record.n_samples for record in tasks)
     found = {"file": file, "n_tasks": len(tasks), "n_samples": n_samples}
-    answer(found, [f"{file}: {len(tasks)} tasks, {n_samples:,} rows"], as_json)
+    answer(found, f"{file}: {len(tasks)} tasks, {n_samples:,} rows", as_json=as_json)

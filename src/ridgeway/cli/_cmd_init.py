@@ -46,4 +46,4 @@ def init(
     made = store.create(file, features=chosen, target=targets[0] if len(targets) == 1 else targets, **settings)
     found = {"file": str(made.path), "features": chosen, "targets": targets, "weight_column": weight_column}
     said = f"{file}: {len(chosen)} features, target {', '.join(targets)}. Next, absorb a task."
-    answer(found, [said], as_json)
+    answer(found, said, as_json=as_json)

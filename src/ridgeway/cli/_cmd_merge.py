@@ -20,4 +20,4 @@ def merge(one: str, two: str, out: str, as_json: bool) -> None:
     tasks = store.open(one).merge(two, out).history()
     n_samples = sum(record.n_samples for record in tasks)
     found = {"out": out, "n_tasks": len(tasks), "n_samples": n_samples}
-    answer(found, [f"{out}: {len(tasks)} tasks, {n_samples:,} rows"], as_json)
+    answer(found, f"{out}: {len(tasks)} tasks, {n_samples:,} rows", as_json=as_json)

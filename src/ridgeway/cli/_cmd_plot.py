@@ -30,4 +30,4 @@ def plot(folder: str, out: str | None, as_json: bool) -> None:
     if results.description.setting.n_tasks > 1:
         drawn["forgetting"] = figures.draw_forgetting(results)
     paths = [str(path) for name, figure in drawn.items() for path in figures.save(figure, target, name)]
-    answer({"figures": paths}, paths, as_json)
+    answer({"figures": paths}, *paths, as_json=as_json)

@@ -17,4 +17,4 @@ def predict(file: str, data: str, out: str, as_json: bool) -> None:
 
     with progress_bar(f"predicting {data}") as progress:
         n_samples = store.open(file).predict_file(data, out, progress=progress)
-    answer({"out": out, "n_samples": n_samples}, [f"{out}: {n_samples:,} predictions"], as_json)
+    answer({"out": out, "n_samples": n_samples}, f"{out}: {n_samples:,} predictions", as_json=as_json)

@@ -25,4 +25,4 @@ def remove(file: str, data: str, task: str, task_column: str | None, as_json: bo
     with progress_bar(f"removing {data}") as progress:
         record, digits = store.open(file).remove_file(data, task_id=task, task_column=task_column, progress=progress)
     said = f"{record.task_id}: removed, {record.n_samples:,} rows; up to {digits:.1f} decimal digits were lost"
-    answer(record.as_dict(), [said], as_json)
+    answer(record.as_dict(), said, as_json=as_json)

@@ -32,7 +32,7 @@ def summary(file: str, features: str | None, level: float, as_json: bool) -> Non
     if features is not None:
         model = retrospect.submodel(model, names(features))
     found = retrospect.summary(model, level=level)
-    answer(_as_dict(found, opened.schema.targets), str(found).split("\n"), as_json)
+    answer(_as_dict(found, opened.schema.targets), *str(found).split("\n"), as_json=as_json)
 
 
 def _as_dict(found: "Summary", targets: tuple[str, ...]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def emit(data: Any) -> None:
     click.echo("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
 
 
-def answer(data: Any, lines: Iterable[str], as_json: bool) -> None:
+def answer(data: Any, *lines: str, as_json: bool) -> None:
     """Print the result of a command, as JSON or as lines of text."""
     if as_json:
         emit(data)
