@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ridgeway._checks import nonnegative
 from ridgeway.data import (
     Block,
     Progress,
@@ -24,13 +25,15 @@ from ridgeway.store._changes import Contents, Handle, write_state
 from ridgeway.store._connection import as_path, transaction
 from ridgeway.store._digests import Array
 from ridgeway.store._exchange import export, imported, predict_table, rows_of
-from ridgeway.store._generations import MEMORY_BUDGET, read_arrays, read_generation, read_ledger
+from ridgeway.store._generations import MEMORY_BUDGET, read_arrays, read_generation, read_ledger, stream_ledger
 from ridgeway.store._ledger import Record
 from ridgeway.store._merge import Snapshot, merged
 from ridgeway.store._recovery import Health, full_check, restore
 from ridgeway.store._state import described, empty_arrays, model_of
 
 TIMEOUT = 60.0
+LONGEST_WAIT = 1e6
+"""Limit on timeouts in seconds: SQLite counts milliseconds in 32 bits."""
 
 
 class Store:
@@ -182,7 +185,7 @@ class Store:
         """Return every record, including those of tasks that were removed."""
         with transaction(self.path, write=False, timeout=self._handle.timeout) as connection:
             generation = self._handle.check(read_generation(connection, self.path))
-            return tuple(entry.record for entry in read_ledger(connection, generation, self.path, full=False))
+            return tuple(entry.record for entry in stream_ledger(connection, generation, self.path, full=False))
 
     def check(self) -> Health:
         """Check every digest and every invariant of the file; raise `DamagedStoreError` if one does not hold."""
@@ -236,7 +239,8 @@ def create(
             f"the state of {schema.width} columns would have {n_bytes} bytes, beyond the budget of {MEMORY_BUDGET}. "
             "Name fewer features."
         )
-    return _made(as_path(path), Contents((schema.to_bytes(),), (), empty_arrays(schema, prior)), timeout)
+    seconds = _seconds(timeout)
+    return _made(as_path(path), Contents((schema.to_bytes(),), (), empty_arrays(schema, prior)), seconds)
 
 
 def open(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
@@ -247,11 +251,11 @@ def open(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
     path : the file
     timeout : the longest wait for other processes, in seconds
     """
-    where = as_path(path)
-    with transaction(where, write=False, timeout=timeout) as connection:
+    where, seconds = as_path(path), _seconds(timeout)
+    with transaction(where, write=False, timeout=seconds) as connection:
         now = read_generation(connection, where)
         read_arrays(connection, now, where)
-    return Store(Handle(where, now.file_id, now.schema, timeout))
+    return Store(Handle(where, now.file_id, now.schema, seconds))
 
 
 def restore_previous(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
@@ -259,12 +263,20 @@ def restore_previous(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> 
 
     What was absorbed last is lost and must be absorbed again. An intact file is refused.
     """
-    return Store(restore(as_path(path), timeout))
+    return Store(restore(as_path(path), _seconds(timeout)))
 
 
 def import_arrays(source: str | PathLike[str], path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
     """Make a state file, which must not exist yet, from what `Store.export` wrote."""
-    return _made(as_path(path), imported(as_path(source)), timeout)
+    seconds = _seconds(timeout)
+    return _made(as_path(path), imported(as_path(source)), seconds)
+
+
+def _seconds(timeout: Any) -> float:
+    seconds = nonnegative(timeout, "timeout")
+    if seconds > LONGEST_WAIT:
+        raise InvalidParameterError(f"timeout must be at most {LONGEST_WAIT:g} seconds; got {timeout!r}.")
+    return seconds
 
 
 def _made(path: Path, contents: Contents, timeout: float) -> Store:
