@@ -1,5 +1,7 @@
 """Generations: the state and the ledger at one moment, read with every digest checked."""
 
+import hmac
+import os
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,6 +34,9 @@ MEMORY_BUDGET = 4 * 2**30
 """Limit on the bytes of a state's arrays, and of the ledger. Larger ones are refused before memory is allocated."""
 RECORD_BYTES = 2048
 """Bytes of memory for a record that was read, apart from twice its bytes in the file."""
+KEY_VARIABLE = "RIDGEWAY_KEY"
+"""Environment variable that names the file with the key for signing, if there is one."""
+SHORTEST_KEY = 16
 BLOCKS_PER_GENERATION = 2**20
 LARGEST_GENERATION = 2**31 - 1
 DTYPES = {"<f8": 8, "|u1": 1}
@@ -82,8 +87,18 @@ class Generation:
 
 
 def root_of(file_id: str, number: int, schemas: Sequence[bytes], manifest: bytes, buckets: bytes) -> bytes:
-    """Return the digest over everything that a generation is."""
-    return digest_of(b"ridgeway state", file_id.encode(), str(number).encode(), manifest, buckets, *schemas)
+    """Return the digest over everything that a generation is, followed by its HMAC if there is a key."""
+    digest = digest_of(b"ridgeway state", file_id.encode(), str(number).encode(), manifest, buckets, *schemas)
+    key_file = os.environ.get(KEY_VARIABLE)
+    if not key_file:
+        return digest
+    try:
+        key = Path(key_file).read_bytes()
+    except (OSError, ValueError) as error:
+        raise StoreError(f"the key {key_file!r}, which {KEY_VARIABLE} names, cannot be read: {error}.") from None
+    if len(key) < SHORTEST_KEY:
+        raise StoreError(f"the key {key_file!r} has {len(key)} bytes. Use {SHORTEST_KEY} or more random bytes.")
+    return digest + hmac.digest(key, digest, "sha256")
 
 
 def read_generation(connection: sqlite3.Connection, path: Path, *, previous: bool = False) -> Generation:
@@ -102,7 +117,11 @@ def read_generation(connection: sqlite3.Connection, path: Path, *, previous: boo
     schemas = list(_rows(connection, "SELECT version, schema FROM schemas ORDER BY version", (int, bytes)))
     fields, pieces = _parsed_manifest(manifest, path)
     known = tuple(schema for version, schema in schemas if version <= fields["schema"] or not previous)
-    if root_of(file_id, number, known, manifest, buckets) != root or len(buckets) != BUCKETS * DIGEST_BYTES:
+    expected = root_of(file_id, number, known, manifest, buckets)
+    if len(expected) != len(root) and expected[:DIGEST_BYTES] == root[:DIGEST_BYTES]:
+        what = "was signed with a key" if len(root) > DIGEST_BYTES else "was not signed"
+        raise StoreError(f"{path} {what}. Set or unset {KEY_VARIABLE} accordingly, if you trust the file.")
+    if expected != root or len(buckets) != BUCKETS * DIGEST_BYTES:
         raise _damaged(path, "schema, ledger or state are not what was committed")
     if [version for version, _ in schemas[: len(known)]] != list(range(1, fields["schema"] + 1)):
         raise _damaged(path, "its schemas are not those that were committed")

@@ -3,6 +3,7 @@
 import re
 import sqlite3
 import unicodedata
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
@@ -160,7 +161,11 @@ class Ledger:
     def find(self, name: str, value: str) -> list[Entry]:
         """Return the entries with a task id or a digest, in order, except those of tasks that were removed."""
         found, key = [], _key(name, value)
-        for item in _items(self._bucket(key[0]), key):
+        bucket = self._bucket(key[0])
+        at = _place(bucket, key)
+        while bucket.startswith(key, at):
+            item = bytes(bucket[at : at + ITEM_BYTES])
+            at += ITEM_BYTES
             sequence = int.from_bytes(item[KEY_BYTES : KEY_BYTES + SEQUENCE_BYTES], "big")
             entry = next((entry for entry in self.changes if entry.record.sequence == sequence), None)
             entry = self._stored(sequence) if entry is None else entry
@@ -175,7 +180,8 @@ class Ledger:
         if before is not None:
             for item in before.items():
                 bucket = self._bucket(item[0])
-                bucket[:] = b"".join(other for other in _items(bucket) if other != item)
+                at = _place(bucket, item)
+                del bucket[at : at + ITEM_BYTES]
                 self._changed.add(item[0])
             self.n_tasks -= 1
             self.n_samples -= before.record.n_samples
@@ -186,7 +192,9 @@ class Ledger:
         """Take an entry into the index and the counts, but not into the changes; return its items."""
         items = entry.items()
         for item in items:
-            self._bucket(item[0]).extend(item)
+            bucket = self._bucket(item[0])
+            at = _place(bucket, item)
+            bucket[at:at] = item
             self._changed.add(item[0])
         if entry.record.removed is None:
             self.n_tasks += 1
@@ -196,7 +204,7 @@ class Ledger:
 
     def packed(self) -> tuple[list[tuple[int, bytes]], bytes]:
         """Return the buckets that were changed, as rows of the file, and the digests of all buckets."""
-        rows = [(number, b"".join(_items(self._buckets[number]))) for number in sorted(self._changed)]
+        rows = [(number, bytes(self._buckets[number])) for number in sorted(self._changed)]
         digests = bytearray(self.digests)
         for number, joined in rows:
             digests[number * DIGEST_BYTES : (number + 1) * DIGEST_BYTES] = digest_of(joined)
@@ -223,7 +231,7 @@ class Ledger:
         return DamagedStoreError(f"{self.path} is damaged: {what}. {RESTORE}")
 
 
-def _items(bucket: bytearray, key: bytes = b"") -> list[bytes]:
-    """Return the items of a bucket that begin with a key, in order."""
-    places = range(0, len(bucket), ITEM_BYTES)
-    return sorted(bytes(bucket[at : at + ITEM_BYTES]) for at in places if bucket.startswith(key, at))
+def _place(bucket: bytearray, item: bytes) -> int:
+    """Return where in a bucket, which is sorted, an item is or belongs."""
+    numbers = range(len(bucket) // ITEM_BYTES)
+    return ITEM_BYTES * bisect_left(numbers, item, key=lambda i: bytes(bucket[i * ITEM_BYTES : (i + 1) * ITEM_BYTES]))
