@@ -21,7 +21,7 @@ from ridgeway.store import Record, Store
 from ridgeway.store import open as opened
 from ridgeway.store._changes import FIRST, Contents, write_state
 from ridgeway.store._ledger import Entry
-from ridgeway.weights import to_arrays
+from ridgeway.weights import from_arrays, to_arrays
 
 FEATURES = 10
 FEW, MANY = 10, 100_000
@@ -33,7 +33,7 @@ def make_file(path: Path, n_tasks: int) -> Store:
     """Make a state file of tasks of one row each, with digests of nothing: `check` would refuse them."""
     rng = np.random.default_rng(n_tasks)
     X = rng.standard_normal((n_tasks, FEATURES))
-    learned = GeneralizedRidge().fit(X, X.sum(axis=1)).state_
+    learned = from_arrays(GeneralizedRidge().fit(X, X.sum(axis=1)).to_arrays())
     arrays = to_arrays(replace(learned, n_tasks=n_tasks))
     entries = [
         Entry(
