@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from ridgeway.store._state import check_state, model_of
 
 EXPORT_FORMAT = 2
 LEDGER = "ledger"
+LINE_FACTOR = 4
+"""Bytes of memory for each byte of the ledger of an export."""
 RUNNABLE = ("=", "+", "-", "@", "\t", "\r")
 PREDICTED_ROWS = 65536
 
@@ -70,11 +73,14 @@ def imported(path: Path) -> Contents:
             f"{EXPORT_FORMAT}. Upgrade Ridgeway."
         )
     found = Ledger(None, path)
+    pairs: Iterator[tuple[bytes, str]]
     try:
         if fields["format"] == 1:
-            pairs = [(stored.encode(), columns) for stored, columns in fields["ledger"]]
+            pairs = ((stored.encode(), columns) for stored, columns in fields["ledger"])
         else:
-            pairs = [_pair(line) for line in arrays.pop(LEDGER).tobytes().splitlines()]
+            lines = arrays.pop(LEDGER)
+            check_budget(path, LINE_FACTOR * lines.nbytes, "ledger")
+            pairs = map(_pair, BytesIO(lines.tobytes()))
         schemas = [stored.encode() for stored in fields["schemas"]]
         entries = (Entry(FIRST, Record.from_bytes(stored), bytes.fromhex(columns)) for stored, columns in pairs)
         known = list(validated(entries, found, [schema_from(stored) for stored in schemas], path))
@@ -88,7 +94,8 @@ def imported(path: Path) -> Contents:
 
 
 def _pair(line: bytes) -> tuple[bytes, str]:
-    record, _, columns = line.rpartition(b" ")
+    """Return the record and the digests of a line of the ledger."""
+    record, _, columns = line.removesuffix(b"\n").rpartition(b" ")
     return record, columns.decode()
 
 
