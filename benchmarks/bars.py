@@ -33,6 +33,8 @@ STATE_FACTOR = 2.2
 ABSORB = 1.5
 ABSORB_BYTES = 800e6
 COMMIT = 2.5
+# A state file with many past tasks relative to one with few.
+LONG_LEDGER = 1.5
 
 
 def speed_bar(n_samples: int, n_features: int, *, every: bool, kind: str) -> float | None:

@@ -3,7 +3,10 @@
 import copy
 import json
 import pickle
+import runpy
+from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 
@@ -132,3 +135,16 @@ def test_a_pickle_is_those_arrays(settings):
 def test_as_many_names_as_features():
     with pytest.raises(InvalidStateError, match="2 names"):
         GeneralizedRidge.from_arrays(learned().to_arrays(), feature_names=["a", "b"])
+
+
+def test_states_pickled_by_the_first_version_are_read():
+    """`data/state-1.pickle` was written when the arrays were settled. Whatever changes, this test does not."""
+    data = Path(__file__).with_name("data")
+    kept = joblib.load(data / "state-1.pickle")
+    fitted = runpy.run_path(str(data / "make_state_1.py"))["models"]()
+    assert kept.keys() == fitted.keys()
+    for name, model in fitted.items():
+        again = GeneralizedRidge.from_state(kept[name])
+        np.testing.assert_allclose(again.coef_, model.coef_, rtol=1e-12)
+        assert (again.n_tasks_, again.n_samples_seen_) == (model.n_tasks_, 12)
+        assert again.to_arrays().keys() == model.to_arrays().keys()

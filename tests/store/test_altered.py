@@ -129,7 +129,7 @@ def test_unsound_state_is_never_committed(made, kind, rng, monkeypatch):
         arrays["matrix"][[0, 2, 5, 9]] *= -1.0
 
     def indefinite(arrays):
-        arrays["matrix"][1] = 1e6 * arrays["matrix"].max()
+        arrays["matrix"][1] = 1.5 * np.sqrt(arrays["matrix"][0] * arrays["matrix"][2])
 
     def header(**fields):
         def change(arrays):

@@ -156,9 +156,9 @@ def test_not_a_file(tmp_path):
 def test_a_state_beyond_the_memory_budget(wages, monkeypatch, tmp_path):
     before = wages.path.read_bytes()
     monkeypatch.setattr(_generations, "MEMORY_BUDGET", 50)
-    with pytest.raises(StoreError, match="bytes, beyond the budget of 50"):
+    with pytest.raises(StoreError, match="beyond the budget of 50"):
         store.open(wages.path)
-    with pytest.raises(StoreError, match="bytes, beyond the budget of 50"):
+    with pytest.raises(StoreError, match="beyond the budget of 50"):
         wages.absorb("new", np.eye(2), np.ones(2))
     monkeypatch.undo()
     assert wages.path.read_bytes() == before

@@ -13,7 +13,7 @@ from ridgeway.store._ledger import Record
 
 SCHEMA = Schema(("a", "b"), ("y",), True, None, True, "moments")
 MANIFEST = {"arrays": [["prior", "<f8", [2], ["00"]]], "next": 1, "parts": None, "rows": 0, "schema": 1, "tasks": 0}
-RECORD = Record(1, "one", "00", 4, 4.0, "now", 1)
+RECORD = Record(1, "one", 32 * "00", 4, 4.0, "now", 1)
 
 
 def test_notes():
@@ -86,7 +86,7 @@ def test_states_that_are_not_the_ledgers(tmp_path, rng):
     with pytest.raises(DamagedStoreError, match=r"not those of its schema|3 features"):
         _state.model_of(other, arrays, named=False)
     crooked = {**arrays, "matrix": arrays["matrix"].copy()}
-    crooked["matrix"][1] = 1e6 * np.abs(arrays["matrix"]).max()
+    crooked["matrix"][1] = 1.5 * np.sqrt(arrays["matrix"][0] * arrays["matrix"][2])
     with pytest.raises(DamagedStoreError, match="indefinite"):
         _state.check_state(SCHEMA, crooked, 1, 9)
 

@@ -10,6 +10,7 @@ from ridgeway._checks import Array
 from ridgeway.data import Task
 from ridgeway.errors import InvalidStateError
 from ridgeway.information._base import Held, Information, digits_at_stake, refuse_removal
+from ridgeway.information._parts import TINY
 from ridgeway.kernels import Mean, comoment_update, comoments_of, triangular_factor
 from ridgeway.linalg import (
     Solution,
@@ -55,6 +56,9 @@ class Moments(Information):
         made = super().from_parts(counts, arrays)
         if (made.matrix.diagonal() < 0.0).any():
             raise InvalidStateError("co-moments must have no negative squares. Read an intact copy.")
+        roots = np.sqrt(made.peak)
+        if (np.maximum(made.matrix.max(axis=0), -made.matrix.min(axis=0)) / 2.0 > roots * roots.max() + TINY).any():
+            raise InvalidStateError("co-moments must not exceed their sums of squares. Read an intact copy.")
         return made
 
     def _with_task(self, task: Task) -> Held:

@@ -5,12 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from ridgeway._checks import Array
+from ridgeway._checks import LARGEST, Array
 from ridgeway.errors import InvalidStateError
 
 WHOLE = ("n_features", "n_targets", "n_samples")
 NUMBERS = ("total_weight", "log_weight", "digits_lost")
 ARRAYS = ("mean", "mean_low", "matrix", "peak")
+TINY = 1e-150
+"""The squares of numbers below this lose their digits."""
+MOST_ROWS = 2**53
+"""Limit on the rows and columns that are counted: beyond it, a float64 cannot count them."""
 
 
 def taken_apart(information: Any) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -24,8 +28,9 @@ def put_together(counts: Mapping[str, Any], arrays: Mapping[str, Array]) -> dict
     """Return the fields of the information that was taken apart, or raise `InvalidStateError`."""
     whole: dict[str, Any] = {name: counts.get(name) for name in WHOLE}
     numbers: dict[str, Any] = {name: counts.get(name) for name in NUMBERS}
-    if any(type(number) is not int for number in whole.values()) or type(counts.get("centered")) is not bool:
-        raise InvalidStateError("the counts of a state must be whole numbers. Read an intact copy.")
+    in_range = all(type(number) is int and 0 <= number <= MOST_ROWS for number in whole.values())
+    if not in_range or type(counts.get("centered")) is not bool:
+        raise InvalidStateError("the counts of a state must be whole numbers ≥ 0. Read an intact copy.")
     if any(type(number) is not float or not np.isfinite(number) for number in numbers.values()):
         raise InvalidStateError("the weights of a state must be finite numbers. Read an intact copy.")
     held = {name: _checked(arrays, name) for name in ARRAYS}
@@ -34,10 +39,25 @@ def put_together(counts: Mapping[str, Any], arrays: Mapping[str, Array]) -> dict
     wrong = [name for name in ARRAYS if held[name].shape != (sizes[name],)]
     if min(whole["n_features"], whole["n_targets"]) < 1 or wrong:
         raise InvalidStateError(f"the arrays of a state do not fit together: {', '.join(wrong) or 'counts'}.")
-    if whole["n_samples"] < 0 or min(numbers["total_weight"], numbers["digits_lost"], *held["peak"]) < 0.0:
-        raise InvalidStateError("a state has a negative count, weight or sum of squares. Read an intact copy.")
+    if min(numbers["total_weight"], numbers["digits_lost"], *held["peak"]) < 0.0:
+        raise InvalidStateError("a state has a negative weight or sum of squares. Read an intact copy.")
+    _check_sums(counts, held)
     held["matrix"] = _unpacked(held["matrix"], width)
     return {"centered": counts["centered"], **whole, **numbers, **held}
+
+
+def _check_sums(counts: Mapping[str, Any], held: Mapping[str, Array]) -> None:
+    """Raise if the sums contradict the counts: those of no rows are zero, and so are means without an intercept."""
+    if max(np.abs(held["mean"]).max(), np.abs(held["mean_low"]).max()) > 2.0 * LARGEST:
+        raise InvalidStateError(f"a mean of a state exceeds {LARGEST:g}, the limit for values. Read an intact copy.")
+    rows, weight = counts["n_samples"], counts["total_weight"]
+    used = {name for name in ARRAYS if held[name].any()}
+    if (rows > 0) != (weight > 0.0) or (rows == 0 and used):
+        raise InvalidStateError(
+            f"a state of {rows} rows has a weight of {weight:g}, or other sums. Read an intact copy."
+        )
+    if not counts["centered"] and used & {"mean", "mean_low"}:
+        raise InvalidStateError("a state without an intercept has means. Read an intact copy.")
 
 
 def _checked(arrays: Mapping[str, Array], name: str) -> Array:

@@ -1,14 +1,17 @@
 """Information as a triangular factor: every digit that a QR decomposition of all rows would give."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
 from ridgeway.data import Task
+from ridgeway.errors import InvalidStateError
 from ridgeway.information._base import Held, Information, digits_at_stake, refuse_removal
+from ridgeway.information._parts import TINY
 from ridgeway.kernels import Mean, factor_update, qr_update, triangular_factor
 from ridgeway.linalg import (
     Solution,
@@ -71,6 +74,14 @@ class SquareRoot(Information):
     def factor(self) -> Array:
         """Return R itself."""
         return self.matrix
+
+    @classmethod
+    def from_parts(cls, counts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Self:
+        """Return the information that `to_parts` took apart, or raise `InvalidStateError`."""
+        made = super().from_parts(counts, arrays)
+        if (np.maximum(made.matrix.max(axis=0), -made.matrix.min(axis=0)) > 2.0 * np.sqrt(made.peak) + TINY).any():
+            raise InvalidStateError("a factor must not exceed its sums of squares. Read an intact copy.")
+        return made
 
     def _selected(self, kept: NDArray[np.intp]) -> Array:
         R = empty_triangle(len(kept))

@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,18 +12,21 @@ import numpy as np
 
 from ridgeway._files import PRIVATE, atomic_path
 from ridgeway._optional import require
+from ridgeway._text import quoted
 from ridgeway.data import Progress, Schema, check_columns, explained, numbers, open_table, read_rows, writer
 from ridgeway.errors import DamagedStoreError, InvalidDataError, InvalidParameterError, StoreError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.store._changes import FIRST, Contents
-from ridgeway.store._digests import Array, canonical, digest_of, digest_of_arrays, parsed
-from ridgeway.store._generations import MEMORY_BUDGET
+from ridgeway.store._digests import Array, canonical, digest_of, digest_of_arrays, parsed, schema_from
+from ridgeway.store._generations import check_budget, validated
 from ridgeway.store._ledger import Entry, Ledger, Record
 from ridgeway.store._merge import Snapshot
 from ridgeway.store._state import check_state, model_of
 
-EXPORT_FORMAT = 1
-RUNNABLE = ("=", "+", "-", "@", "\t", "\r")
+EXPORT_FORMAT = 2
+LEDGER = "ledger"
+LINE_FACTOR = 4
+"""Bytes of memory for each byte of the ledger of an export."""
 PREDICTED_ROWS = 65536
 
 
@@ -38,60 +42,84 @@ def export(snapshot: Snapshot, path: Path) -> None:
 
 
 def _export_arrays(snapshot: Snapshot, path: Path) -> None:
-    """Write a safetensors file of the arrays, with schemas, ledger and a digest of our own in its metadata."""
+    """Write a safetensors file of the arrays and the ledger, with the schemas and a digest of our own in its metadata.
+
+    The ledger is an array of bytes, because the metadata have a limit: one line for each record, its JSON followed by a
+    space and the digests of its columns.
+    """
     require("safetensors", extra="store")
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
-    manifest = canonical(
-        {
-            "format": EXPORT_FORMAT,
-            "schemas": [stored.decode() for stored in snapshot.generation.schemas],
-            "ledger": [[entry.record.to_bytes().decode(), entry.columns.hex()] for entry in snapshot.ledger],
-        }
-    )
-    notes = {"ridgeway": manifest.decode(), "digest": _digest(manifest, snapshot.arrays)}
+    schemas = [stored.decode() for stored in snapshot.generation.schemas]
+    manifest = canonical({"format": EXPORT_FORMAT, "schemas": schemas})
+    lines = b"".join(b"%b %b\n" % (entry.record.to_bytes(), entry.columns.hex().encode()) for entry in snapshot.ledger)
+    arrays = {**snapshot.arrays, LEDGER: np.frombuffer(lines, np.uint8)}
+    notes = {"ridgeway": manifest.decode(), "digest": _digest(manifest, arrays)}
     with written(path) as temporary:
-        save_file(snapshot.arrays, temporary, metadata=notes)
+        try:
+            save_file(arrays, temporary, metadata=notes)
+        except SafetensorError as error:
+            raise StoreError(f"{path} cannot be written: {error}. Nothing was written.") from error
 
 
 def imported(path: Path) -> Contents:
-    """Return what `export` wrote, after a check of its digest and of the state."""
+    """Return what `export` wrote, after a check of its digest, of the ledger and of the state."""
+    manifest, arrays = _read_arrays(path)
+    fields = parsed(manifest)
+    if type(fields.get("format")) is not int or not 0 < fields["format"] <= EXPORT_FORMAT:
+        raise StoreError(
+            f"{path} is an export of format {fields.get('format')!r}; this version of Ridgeway reads up to "
+            f"{EXPORT_FORMAT}. Upgrade Ridgeway."
+        )
+    found = Ledger(None, path)
+    pairs: Iterator[tuple[bytes, str]]
+    try:
+        if fields["format"] == 1:
+            pairs = ((stored.encode(), columns) for stored, columns in fields["ledger"])
+        else:
+            lines = arrays.pop(LEDGER)
+            check_budget(path, LINE_FACTOR * lines.nbytes, "ledger")
+            pairs = map(_pair, BytesIO(lines.tobytes()))
+        schemas = [stored.encode() for stored in fields["schemas"]]
+        entries = (Entry(FIRST, Record.from_bytes(stored), bytes.fromhex(columns)) for stored, columns in pairs)
+        known = list(validated(entries, found, [schema_from(stored) for stored in schemas], path))
+        contents = Contents(schemas, known, arrays)
+        check_state(contents.schema, arrays, found.n_tasks, found.n_samples)
+    except StoreError:
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise DamagedStoreError(f"{path} has an invalid manifest. Export it again.") from error
+    return contents
+
+
+def _pair(line: bytes) -> tuple[bytes, str]:
+    """Return the record and the digests of a line of the ledger."""
+    record, _, columns = line.removesuffix(b"\n").rpartition(b" ")
+    return record, columns.decode()
+
+
+def _read_arrays(path: Path) -> tuple[bytes, dict[str, Array]]:
+    """Return the manifest and the arrays of an export whose digest is right."""
     require("safetensors", extra="store")
     from safetensors import SafetensorError, safe_open
 
     if not path.is_file():
         raise StoreError(f"there is no file {path}. Check the path.")
-    if path.stat().st_size > MEMORY_BUDGET:
-        raise StoreError(f"{path} has {path.stat().st_size} bytes, beyond the budget of {MEMORY_BUDGET}.")
+    check_budget(path, path.stat().st_size, "export")
     try:
         with safe_open(path, framework="numpy") as file:
             notes = file.metadata() or {}
             names = file.keys()
             arrays = {name: file.get_tensor(name) for name in names}
-    except (SafetensorError, OSError, ValueError, TypeError) as error:
+    except (SafetensorError, OSError, ValueError, TypeError, AttributeError) as error:  # NumPy lacks some types
         raise DamagedStoreError(f"{path} is not an intact safetensors file: {error}. Export it again.") from error
     manifest = notes.get("ridgeway", "").encode()
     if not manifest:
         raise StoreError(f"{path} was not made by `ridgeway export`. Pass a file that was.")
     if _digest(manifest, arrays) != notes.get("digest"):
         raise DamagedStoreError(f"{path} is not what was exported: its digest differs. Export it again.")
-    fields = parsed(manifest)
-    if fields.get("format") != EXPORT_FORMAT:
-        raise StoreError(
-            f"{path} is an export of format {fields.get('format')!r}; this version of Ridgeway reads "
-            f"{EXPORT_FORMAT}. Upgrade Ridgeway."
-        )
-    ledger = Ledger(None, path)
-    try:
-        for stored, columns in fields["ledger"]:
-            ledger.put(Entry(FIRST, Record.from_bytes(stored.encode()), bytes.fromhex(columns)))
-        contents = Contents([stored.encode() for stored in fields["schemas"]], ledger.changes, arrays)
-        check_state(contents.schema, arrays, ledger.n_tasks, ledger.n_samples)
-    except StoreError:
-        raise
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
-        raise DamagedStoreError(f"{path} has an invalid manifest. Export it again.") from error
-    return contents
+    return manifest, arrays
 
 
 def _digest(manifest: bytes, arrays: dict[str, Array]) -> str:
@@ -109,11 +137,6 @@ def _export_coefficients(model: GeneralizedRidge, schema: Schema, path: Path) ->
                 writer.writerow([quoted(target), "(intercept)", repr(constant)])
             for feature, value in zip(schema.features, values, strict=True):
                 writer.writerow([quoted(target), quoted(feature), repr(value)])
-
-
-def quoted(text: str) -> str:
-    """Return text that a spreadsheet shows rather than runs."""
-    return f"'{text}" if text.startswith(RUNNABLE) else text
 
 
 def predict_table(

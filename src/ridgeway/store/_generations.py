@@ -1,8 +1,12 @@
 """Generations: the state and the ledger at one moment, read with every digest checked."""
 
+import hmac
+import os
 import sqlite3
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,10 +28,15 @@ from ridgeway.store._digests import (
     schema_from,
     task_digest,
 )
-from ridgeway.store._ledger import BUCKETS, Entry, Ledger, Record
+from ridgeway.store._ledger import BUCKETS, KEY_BYTES, Entry, Ledger, Record
 
 MEMORY_BUDGET = 4 * 2**30
 """Limit on the bytes of a state's arrays, and of the ledger. Larger ones are refused before memory is allocated."""
+RECORD_BYTES = 2048
+"""Bytes of memory for a record that was read, apart from twice its bytes in the file."""
+KEY_VARIABLE = "RIDGEWAY_KEY"
+"""Environment variable that names the file with the key for signing, if there is one."""
+SHORTEST_KEY = 16
 BLOCKS_PER_GENERATION = 2**20
 LARGEST_GENERATION = 2**31 - 1
 DTYPES = {"<f8": 8, "|u1": 1}
@@ -78,15 +87,25 @@ class Generation:
 
 
 def root_of(file_id: str, number: int, schemas: Sequence[bytes], manifest: bytes, buckets: bytes) -> bytes:
-    """Return the digest over everything that a generation is."""
-    return digest_of(b"ridgeway state", file_id.encode(), str(number).encode(), manifest, buckets, *schemas)
+    """Return the digest over everything that a generation is, followed by its HMAC if there is a key."""
+    digest = digest_of(b"ridgeway state", file_id.encode(), str(number).encode(), manifest, buckets, *schemas)
+    key_file = os.environ.get(KEY_VARIABLE)
+    if not key_file:
+        return digest
+    try:
+        key = Path(key_file).read_bytes()
+    except (OSError, ValueError) as error:
+        raise StoreError(f"the key {key_file!r}, which {KEY_VARIABLE} names, cannot be read: {error}.") from None
+    if len(key) < SHORTEST_KEY:
+        raise StoreError(f"the key {key_file!r} has {len(key)} bytes. Use {SHORTEST_KEY} or more random bytes.")
+    return digest + hmac.digest(key, digest, "sha256")
 
 
 def read_generation(connection: sqlite3.Connection, path: Path, *, previous: bool = False) -> Generation:
     """Return the current generation, or the one before it, its root digest checked; ledger and arrays are not read."""
     file_id, current = check_file(connection, path), pragma(connection, "user_version")
     query = "SELECT number, manifest, buckets, root FROM generations ORDER BY number DESC"
-    found = _rows(connection, query, (int, bytes, bytes, bytes))
+    found = list(_rows(connection, query, (int, bytes, bytes, bytes)))
     numbers = [row[0] for row in found]
     if current not in numbers or (not previous and (current != numbers[0] or len(numbers) > 2)):
         raise _damaged(path, "its generations are not those that were committed")
@@ -95,65 +114,119 @@ def read_generation(connection: sqlite3.Connection, path: Path, *, previous: boo
         if not found:
             raise StoreError(f"{path} keeps no previous generation. Restore the file from a copy.")
     number, manifest, buckets, root = found[0]
-    schemas = _rows(connection, "SELECT version, schema FROM schemas ORDER BY version", (int, bytes))
+    schemas = list(_rows(connection, "SELECT version, schema FROM schemas ORDER BY version", (int, bytes)))
     fields, pieces = _parsed_manifest(manifest, path)
     known = tuple(schema for version, schema in schemas if version <= fields["schema"] or not previous)
-    if root_of(file_id, number, known, manifest, buckets) != root or len(buckets) != BUCKETS * DIGEST_BYTES:
+    expected = root_of(file_id, number, known, manifest, buckets)
+    if len(expected) != len(root) and expected[:DIGEST_BYTES] == root[:DIGEST_BYTES]:
+        what = "was signed with a key" if len(root) > DIGEST_BYTES else "was not signed"
+        raise StoreError(f"{path} {what}. Set or unset {KEY_VARIABLE} accordingly, if you trust the file.")
+    if expected != root or len(buckets) != BUCKETS * DIGEST_BYTES:
         raise _damaged(path, "schema, ledger or state are not what was committed")
     if [version for version, _ in schemas[: len(known)]] != list(range(1, fields["schema"] + 1)):
         raise _damaged(path, "its schemas are not those that were committed")
     if connection.execute("SELECT count(*) FROM parts").fetchone() != (0,):
         raise _damaged(path, "it has parts that its tasks do not have")
+    if not previous and (connection.execute("SELECT max(sequence) FROM ledger").fetchone()[0] or 0) >= fields["next"]:
+        raise _damaged(path, "the next sequence number is taken")
     counts = fields["tasks"], fields["rows"], fields["next"]
     return Generation(file_id, number, known, schema_from(known[-1]), pieces, buckets, *counts, root, not previous)
 
 
-def read_ledger(
+def read_ledger(connection: sqlite3.Connection, generation: Generation, path: Path) -> tuple[Entry, ...]:
+    """Return the whole ledger of a generation, every digest checked."""
+    return tuple(stream_ledger(connection, generation, path))
+
+
+def check_ledger(connection: sqlite3.Connection, generation: Generation, path: Path) -> None:
+    """Check every digest of the ledger of a generation; its records are not kept in memory."""
+    for _ in stream_ledger(connection, generation, path):
+        pass
+
+
+def stream_ledger(
     connection: sqlite3.Connection, generation: Generation, path: Path, *, full: bool = True
-) -> tuple[Entry, ...]:
-    """Return the whole ledger of a generation, every digest checked. If not `full`, columns and index are not read."""
-    size = connection.execute("SELECT sum(length(record) + length(columns)) FROM ledger").fetchone()[0] or 0
-    if size > MEMORY_BUDGET:
-        raise StoreError(f"the ledger of {path} has {size} bytes, beyond the budget of {MEMORY_BUDGET}.")
+) -> Iterator[Entry]:
+    """Yield the ledger of a generation; the digests are known to be right once the last entry has been taken.
+
+    If not `full`, the digests of columns and the index are not read.
+    """
+    sizes = "SELECT count(*), sum(length(record) + length(columns)) FROM ledger"
+    n_records, n_bytes = connection.execute(sizes).fetchone()
+    check_budget(path, RECORD_BYTES * n_records + 2 * (n_bytes or 0), "ledger")
+    found = Ledger(None, path)
     rows = _rows(connection, ALL_OF_LEDGER if full else LEDGER, (int, int, bytes, bytes))
-    ledger, found = [], Ledger(None, path)
-    for sequence, number, stored, columns in rows:
-        if number > generation.number and not generation.is_current:
-            continue
-        entry = Entry(number, Record.from_bytes(stored), columns)
-        if entry.record.to_bytes() != stored or entry.record.sequence != sequence or number > generation.number:
-            raise _damaged(path, "the ledger is not what was committed")
-        found.put(entry)
-        ledger.append(entry)
-    counts, (buckets, digests) = (found.n_tasks, found.n_samples), found.packed()
-    if digests != generation.buckets or counts != (generation.n_tasks, generation.n_samples):
+    known = (row for row in rows if row[1] <= generation.number or generation.is_current)
+    schemas = [schema_from(stored) for stored in generation.schemas]
+    yield from validated((_entry(row, generation, path) for row in known), found, schemas, path, full=full)
+    buckets, digests = found.packed()
+    counts = found.n_tasks, found.n_samples, found.next_sequence
+    if digests != generation.buckets or counts != (generation.n_tasks, generation.n_samples, generation.next_sequence):
         raise _damaged(path, "the ledger is not what was committed")
-    if full:
-        _check_columns(ledger, generation, path)
     if full and generation.is_current:
         stored = _rows(connection, "SELECT number, entries FROM buckets ORDER BY number", (int, bytes))
-        if [row for row in stored if row[1]] != buckets:
+        if any(row != bucket for row, bucket in zip_longest((row for row in stored if row[1]), buckets)):
             raise _damaged(path, "the index of the ledger has been changed")
-    return tuple(ledger)
 
 
-def _check_columns(ledger: Sequence[Entry], generation: Generation, path: Path) -> None:
-    """Raise if the digests of columns do not make up the digests of the tasks."""
-    schemas = [schema_from(stored) for stored in generation.schemas]
-    for _, record, columns in ledger:
-        if not 0 < record.schema <= len(schemas):
+def validated(
+    entries: Iterable[Entry], found: Ledger, schemas: Sequence[Schema], path: Path, *, full: bool = True
+) -> Iterator[Entry]:
+    """Yield the entries of a ledger, each checked and counted in `found`; after the last one, check them together.
+
+    Every event has a number of its own, from 1 without a gap. Two tasks with the same id or content need a reason.
+    """
+    last, n_events, removals, first = 0, 0, set[int](), defaultdict[int, bytearray](bytearray)
+    for entry in entries:
+        record = entry.record
+        if record.sequence <= last or record.sequence in removals or record.removed in removals:
+            raise _damaged(path, f"the sequence numbers of task {record.task_id!a} are taken")
+        if record.schema > len(schemas):
             raise _damaged(path, f"task {record.task_id!a} has a schema that is not there")
-        schema = schemas[record.schema - 1]
-        expected = task_digest((*schema.features, *schema.targets), record.n_samples, columns)
-        if (record.digest, columns) != ((expected, columns) if record.removed is None else ("", b"")):
-            raise _damaged(path, f"the columns of task {record.task_id!a} are not those of its digest")
+        if full:
+            _check_columns(entry, schemas[record.schema - 1], path)
+        items = found.count(entry)
+        if record.removed is not None:
+            removals.add(record.removed)
+        elif record.reason is None:
+            for item in items:
+                first[item[0]] += item[:KEY_BYTES]
+        last, n_events = record.sequence, n_events + 1
+        yield entry
+    if n_events + len(removals) != found.next_sequence - 1:
+        raise _damaged(path, "the ledger has events that are not there")
+    for keys in first.values():
+        if len({bytes(keys[at : at + KEY_BYTES]) for at in range(0, len(keys), KEY_BYTES)}) * KEY_BYTES < len(keys):
+            raise _damaged(path, "two tasks have the same id or the same content, without a reason")
 
 
-def _rows(connection: sqlite3.Connection, query: str, kinds: tuple[type, ...]) -> list[Any]:
-    found = connection.execute(query).fetchall()
-    if any(type(value) is not kind for row in found for value, kind in zip(row, kinds, strict=True)):
-        raise DamagedStoreError(f"the state file has a value of the wrong type. {RESTORE}")
-    return found
+def _entry(row: tuple[int, int, bytes, bytes], generation: Generation, path: Path) -> Entry:
+    sequence, number, stored, columns = row
+    record = Record.from_bytes(stored)
+    if record.to_bytes() != stored or record.sequence != sequence or not 0 < number <= generation.number:
+        raise _damaged(path, "the ledger is not what was committed")
+    return Entry(number, record, columns)
+
+
+def _check_columns(entry: Entry, schema: Schema, path: Path) -> None:
+    """Raise if the digests of columns do not make up the digest of the task."""
+    _, record, columns = entry
+    expected = task_digest((*schema.features, *schema.targets), record.n_samples, columns)
+    if (record.digest, columns) != ((expected, columns) if record.removed is None else ("", b"")):
+        raise _damaged(path, f"the columns of task {record.task_id!a} are not those of its digest")
+
+
+def check_budget(path: Path, n_bytes: int, what: str) -> None:
+    """Raise if something would take more memory than the budget."""
+    if n_bytes > MEMORY_BUDGET:
+        raise StoreError(f"the {what} of {path} takes {n_bytes} bytes of memory, beyond the budget of {MEMORY_BUDGET}.")
+
+
+def _rows(connection: sqlite3.Connection, query: str, kinds: tuple[type, ...]) -> Iterator[Any]:
+    for row in connection.execute(query):
+        if any(type(value) is not kind for value, kind in zip(row, kinds, strict=True)):
+            raise DamagedStoreError(f"the state file has a value of the wrong type. {RESTORE}")
+        yield row
 
 
 def _parsed_manifest(stored: bytes, path: Path) -> tuple[dict[str, Any], tuple[Piece, ...]]:
@@ -172,8 +245,7 @@ def _parsed_manifest(stored: bytes, path: Path) -> tuple[dict[str, Any], tuple[P
         )
     except (KeyError, TypeError, ValueError) as error:
         raise _damaged(path, "its manifest is invalid") from error
-    if sum(sizes) > MEMORY_BUDGET:
-        raise StoreError(f"the state in {path} has {sum(sizes)} bytes, beyond the budget of {MEMORY_BUDGET}.")
+    check_budget(path, sum(sizes), "state")
     counts = [fields.get(name) for name in ("next", "rows", "schema", "tasks")]
     whole = all(type(count) is int and count >= 0 for count in counts) and fields.get("parts", 0) is None
     if not pieces or not fits or not whole or len(fields) != 5 or len({p.name for p in pieces}) != len(pieces):

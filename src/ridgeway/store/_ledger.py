@@ -1,7 +1,12 @@
 """The ledger: one record for each task that was absorbed, found by id or by content without reading the others."""
 
+import re
 import sqlite3
-from dataclasses import asdict, dataclass, field
+import unicodedata
+from bisect import bisect_left, insort
+from dataclasses import dataclass, field
+from itertools import takewhile
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +18,10 @@ KEY_BYTES, SEQUENCE_BYTES = 16, 8
 ITEM_BYTES = KEY_BYTES + SEQUENCE_BYTES + DIGEST_BYTES
 KEYS = ("task_id", "digest")
 """The fields by which records are found. A record that was removed has no digest."""
+DIGEST = re.compile(r"[0-9a-f]{64}")
+CONTROLS = ("Cc", "Cf", "Cs")
+"""Unicode categories of characters that a terminal may obey, or that are not text."""
+MOST_EVENTS, MOST_ROWS = 2**63 - 1, 2**53
 NO_BUCKETS = BUCKETS * digest_of(b"")
 """The digests of the buckets of an empty ledger."""
 
@@ -56,30 +65,46 @@ class Record:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
-        return asdict(self)
+        return dict(vars(self))
 
     def to_bytes(self) -> bytes:
         """Return the record as JSON; equal records give equal bytes."""
-        return canonical(asdict(self))
+        return canonical(vars(self))
 
     @classmethod
     def from_bytes(cls, stored: bytes) -> "Record":
         """Return the record that `to_bytes` wrote, or raise `DamagedStoreError`."""
         fields = parsed(stored)
-        known = fields.keys() == _KINDS.keys()
-        if not known or not all(isinstance(fields[name], kind) for name, kind in _KINDS.items()):
+        known = fields.keys() == _KINDS.keys() and all(type(fields[name]) in kinds for name, kinds in _KINDS.items())
+        record = cls(**fields) if known else None
+        if record is None or not record.is_valid():
             raise DamagedStoreError(f"a record of the ledger is invalid. {RESTORE}")
-        return cls(**fields)
+        return record
+
+    def is_valid(self) -> bool:
+        """Return whether the values can be those of a task: safe to print, in range, and without contradiction."""
+        if self.removed is None:
+            removal = self.digits_lost is None and DIGEST.fullmatch(self.digest) is not None
+        else:
+            lost = -1.0 if self.digits_lost is None else self.digits_lost
+            removal = self.sequence < self.removed < MOST_EVENTS and 0.0 <= lost < inf and not self.digest
+        in_range = 0 < self.sequence < MOST_EVENTS and 0 <= self.n_samples <= MOST_ROWS and self.schema > 0
+        texts = (self.task_id, self.absorbed_at, self.reason or "")
+        return removal and in_range and 0.0 <= self.total_weight < inf and all(map(_is_plain, texts)) and texts[0] != ""
 
 
-_KINDS: dict[str, type | tuple[type, ...]] = {
-    "sequence": int,
-    "task_id": str,
-    "digest": str,
-    "n_samples": int,
-    "total_weight": float,
-    "absorbed_at": str,
-    "schema": int,
+def _is_plain(text: str) -> bool:
+    return text.isprintable() or not any(unicodedata.category(character) in CONTROLS for character in text)
+
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "sequence": (int,),
+    "task_id": (str,),
+    "digest": (str,),
+    "n_samples": (int,),
+    "total_weight": (float,),
+    "absorbed_at": (str,),
+    "schema": (int,),
     "reason": (str, type(None)),
     "removed": (int, type(None)),
     "digits_lost": (float, type(None)),
@@ -98,11 +123,8 @@ class Entry(NamedTuple):
         record = self.record
         digest = digest_of(str(self.generation).encode(), record.to_bytes())
         tail = record.sequence.to_bytes(SEQUENCE_BYTES, "big") + digest
-        return [_key(name, getattr(record, name)) + tail for name in KEYS if getattr(record, name)]
-
-
-def _key(name: str, value: str) -> bytes:
-    return digest_of(name.encode(), value.encode())[:KEY_BYTES]
+        values = {name: getattr(record, name).encode() for name in KEYS}
+        return [digest_of(name.encode(), value)[:KEY_BYTES] + tail for name, value in values.items() if value]
 
 
 @dataclass
@@ -131,13 +153,14 @@ class Ledger:
     n_samples: int = 0
     next_sequence: int = 1
     changes: list[Entry] = field(default_factory=list)
-    _buckets: dict[int, set[bytes]] = field(default_factory=dict)
+    _buckets: dict[int, list[bytes]] = field(default_factory=dict)
     _changed: set[int] = field(default_factory=set)
 
     def find(self, name: str, value: str) -> list[Entry]:
         """Return the entries with a task id or a digest, in order, except those of tasks that were removed."""
-        found, key = [], _key(name, value)
-        for item in sorted(item for item in self._bucket(key[0]) if item.startswith(key)):
+        found, key = [], digest_of(name.encode(), value.encode())[:KEY_BYTES]
+        bucket = self._bucket(key[0])
+        for item in takewhile(lambda item: item.startswith(key), bucket[bisect_left(bucket, key) :]):
             sequence = int.from_bytes(item[KEY_BYTES : KEY_BYTES + SEQUENCE_BYTES], "big")
             entry = next((entry for entry in self.changes if entry.record.sequence == sequence), None)
             entry = self._stored(sequence) if entry is None else entry
@@ -149,22 +172,30 @@ class Ledger:
 
     def put(self, entry: Entry, before: Entry | None = None) -> None:
         """Add an entry, or replace another by it."""
-        for item in before.items() if before is not None else ():
-            self._bucket(item[0]).remove(item)
-            self._changed.add(item[0])
-        for item in entry.items():
-            self._bucket(item[0]).add(item)
-            self._changed.add(item[0])
-        for one, sign in ((before, -1), (entry, 1)):
-            if one is not None and one.record.removed is None:
-                self.n_tasks += sign
-                self.n_samples += sign * one.record.n_samples
-        self.next_sequence = max(self.next_sequence, 1 + max(entry.record.sequence, entry.record.removed or 0))
+        if before is not None:
+            for item in before.items():
+                self._bucket(item[0]).remove(item)
+                self._changed.add(item[0])
+            self.n_tasks -= 1
+            self.n_samples -= before.record.n_samples
+        self.count(entry)
         self.changes.append(entry)
+
+    def count(self, entry: Entry) -> list[bytes]:
+        """Take an entry into the index and the counts, but not into the changes; return its items."""
+        items = entry.items()
+        for item in items:
+            insort(self._bucket(item[0]), item)
+            self._changed.add(item[0])
+        if entry.record.removed is None:
+            self.n_tasks += 1
+            self.n_samples += entry.record.n_samples
+        self.next_sequence = max(self.next_sequence, 1 + max(entry.record.sequence, entry.record.removed or 0))
+        return items
 
     def packed(self) -> tuple[list[tuple[int, bytes]], bytes]:
         """Return the buckets that were changed, as rows of the file, and the digests of all buckets."""
-        rows = [(number, b"".join(sorted(self._buckets[number]))) for number in sorted(self._changed)]
+        rows = [(number, b"".join(self._buckets[number])) for number in sorted(self._changed)]
         digests = bytearray(self.digests)
         for number, joined in rows:
             digests[number * DIGEST_BYTES : (number + 1) * DIGEST_BYTES] = digest_of(joined)
@@ -177,14 +208,14 @@ class Ledger:
             raise self._damaged(f"record {sequence} of the ledger is missing or of another type")
         return Entry(row[0], Record.from_bytes(row[1]), row[2])
 
-    def _bucket(self, number: int) -> set[bytes]:
+    def _bucket(self, number: int) -> list[bytes]:
         if number not in self._buckets:
             query = "SELECT entries FROM buckets WHERE number = ?"
             row = None if self.connection is None else self.connection.execute(query, (number,)).fetchone()
             stored, place = b"" if row is None else row[0], number * DIGEST_BYTES
             if type(stored) is not bytes or digest_of(stored) != self.digests[place : place + DIGEST_BYTES]:
                 raise self._damaged("the index of the ledger has been changed")
-            self._buckets[number] = {stored[at : at + ITEM_BYTES] for at in range(0, len(stored), ITEM_BYTES)}
+            self._buckets[number] = [stored[at : at + ITEM_BYTES] for at in range(0, len(stored), ITEM_BYTES)]
         return self._buckets[number]
 
     def _damaged(self, what: str) -> DamagedStoreError:

@@ -18,7 +18,7 @@ from ridgeway.store._changes import (
 )
 from ridgeway.store._connection import check_pages, connect_new, inode_of, link_of, set_link, transaction, typed_errors
 from ridgeway.store._digests import Array
-from ridgeway.store._generations import Generation, read_arrays, read_generation, read_ledger
+from ridgeway.store._generations import Generation, check_ledger, read_arrays, read_generation, read_ledger
 from ridgeway.store._state import check_state
 
 
@@ -49,7 +49,7 @@ def full_check(handle: Handle) -> Health:
     """Check every digest and every invariant of a file; raise `DamagedStoreError` if one does not hold."""
     with transaction(handle.path, write=False, timeout=handle.timeout) as connection:
         now = handle.check(read_generation(connection, handle.path))
-        read_ledger(connection, now, handle.path)
+        check_ledger(connection, now, handle.path)
         arrays = _sound_arrays(connection, now, handle.path)
         previous = _check_previous(connection, handle.path)
         check_pages(connection, handle.path)
@@ -63,7 +63,7 @@ def _check_previous(connection: sqlite3.Connection, path: Path) -> int | None:
         return None
     try:
         previous = read_generation(connection, path, previous=True)
-        read_ledger(connection, previous, path)
+        check_ledger(connection, previous, path)
         read_arrays(connection, previous, path)
     except DamagedStoreError as error:
         raise DamagedStoreError(
@@ -136,7 +136,7 @@ def _took(path: Path, timeout: float, root: bytes) -> bool:
 def _is_intact(connection: sqlite3.Connection, path: Path) -> bool:
     try:
         generation = read_generation(connection, path)
-        read_ledger(connection, generation, path)
+        check_ledger(connection, generation, path)
         _sound_arrays(connection, generation, path)
     except (DamagedStoreError, sqlite3.DatabaseError):
         return False
@@ -152,7 +152,7 @@ def _sound_arrays(connection: sqlite3.Connection, generation: Generation, path: 
 def _checked_copy(copy: sqlite3.Connection, path: Path, arrays: dict[str, Array]) -> Generation:
     """Return the generation of the copy if it holds what was written to it."""
     generation = read_generation(copy, path)
-    read_ledger(copy, generation, path)
+    check_ledger(copy, generation, path)
     read = read_arrays(copy, generation, path)
     if list(read) != list(arrays) or any(read[name].tobytes() != arrays[name].tobytes() for name in arrays):
         raise DamagedStoreError("the copy is not what was written to it; the file is left as it was.")

@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ridgeway._checks import nonnegative
 from ridgeway.data import (
     Block,
     Progress,
@@ -24,13 +25,15 @@ from ridgeway.store._changes import Contents, Handle, write_state
 from ridgeway.store._connection import as_path, check_mount, inode_of, transaction
 from ridgeway.store._digests import Array
 from ridgeway.store._exchange import export, imported, predict_table, rows_of
-from ridgeway.store._generations import MEMORY_BUDGET, read_arrays, read_generation, read_ledger
+from ridgeway.store._generations import MEMORY_BUDGET, read_arrays, read_generation, read_ledger, stream_ledger
 from ridgeway.store._ledger import Record
 from ridgeway.store._merge import Snapshot, merged
 from ridgeway.store._recovery import Health, back_up, full_check, restore
 from ridgeway.store._state import described, empty_arrays, model_of
 
 TIMEOUT = 60.0
+LONGEST_WAIT = 1e6
+"""Limit on timeouts in seconds: SQLite counts milliseconds in 32 bits."""
 
 
 class Store:
@@ -189,7 +192,7 @@ class Store:
         """Return every record, including those of tasks that were removed."""
         with transaction(self.path, write=False, timeout=self._handle.timeout) as connection:
             generation = self._handle.check(read_generation(connection, self.path))
-            return tuple(entry.record for entry in read_ledger(connection, generation, self.path, full=False))
+            return tuple(entry.record for entry in stream_ledger(connection, generation, self.path, full=False))
 
     def check(self) -> Health:
         """Check every digest and every invariant of the file; raise `DamagedStoreError` if one does not hold."""
@@ -243,7 +246,8 @@ def create(
             f"the state of {schema.width} columns would have {n_bytes} bytes, beyond the budget of {MEMORY_BUDGET}. "
             "Name fewer features."
         )
-    return _made(as_path(path), Contents((schema.to_bytes(),), (), empty_arrays(schema, prior)), timeout)
+    seconds = min(nonnegative(timeout, "timeout"), LONGEST_WAIT)
+    return _made(as_path(path), Contents((schema.to_bytes(),), (), empty_arrays(schema, prior)), seconds)
 
 
 def open(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
@@ -254,13 +258,13 @@ def open(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
     path : the file
     timeout : the longest wait for other processes, in seconds
     """
-    where = as_path(path)
+    where, seconds = as_path(path), min(nonnegative(timeout, "timeout"), LONGEST_WAIT)
     check_mount(where)
-    with transaction(where, write=False, timeout=timeout) as connection:
+    with transaction(where, write=False, timeout=seconds) as connection:
         now = read_generation(connection, where)
         read_arrays(connection, now, where)
         inode = inode_of(where)
-    return Store(Handle(where, inode, now.file_id, now.schema, timeout))
+    return Store(Handle(where, inode, now.file_id, now.schema, seconds))
 
 
 def restore_previous(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
@@ -268,14 +272,15 @@ def restore_previous(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> 
 
     What was absorbed last is lost and must be absorbed again. An intact file is refused.
     """
-    where = as_path(path)
+    where, seconds = as_path(path), min(nonnegative(timeout, "timeout"), LONGEST_WAIT)
     check_mount(where)
-    return Store(restore(where, timeout))
+    return Store(restore(where, seconds))
 
 
 def import_arrays(source: str | PathLike[str], path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
     """Make a state file, which must not exist yet, from what `Store.export` wrote."""
-    return _made(as_path(path), imported(as_path(source)), timeout)
+    seconds = min(nonnegative(timeout, "timeout"), LONGEST_WAIT)
+    return _made(as_path(path), imported(as_path(source)), seconds)
 
 
 def _made(path: Path, contents: Contents, timeout: float) -> Store:

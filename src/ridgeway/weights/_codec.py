@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._checks import LARGEST
 from ridgeway.errors import InvalidParameterError, InvalidStateError
 from ridgeway.information import KINDS
 from ridgeway.weights._accumulated import Accumulated
@@ -15,6 +16,7 @@ from ridgeway.weights._settings import checked_decay, checked_prior
 from ridgeway.weights._states import Adaptive, Fading, Origin, Pooled, Retained
 
 VERSION = 1
+MOST_TASKS = 2**53
 STATES: dict[str, type[Retained]] = {"pooled": Pooled, "fading": Fading, "adaptive": Adaptive}
 
 
@@ -49,10 +51,12 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
         raise InvalidStateError("the header of a state names something unknown. Read an intact copy, or upgrade.")
     information = KINDS[header["information"]].from_parts(header, arrays)
     p, k = information.n_features, information.n_targets
-    n_tasks, start = header.get("n_tasks"), np.array(arrays.get("start", ()))
-    if type(n_tasks) is not int or n_tasks < 0 or (header["single_target"] and k > 1):
+    n_tasks: Any = header.get("n_tasks")
+    start = np.array(arrays.get("start", ()))
+    counted = type(n_tasks) is int and (0 < n_tasks <= MOST_TASKS if information.n_samples else n_tasks == 0)
+    if not counted or (header["single_target"] and k > 1):
         raise InvalidStateError("the number of tasks or of targets is out of range. Read an intact copy.")
-    if start.dtype != np.float64 or start.shape != (p, k) or not np.isfinite(start).all():
+    if start.dtype != np.float64 or start.shape != (p, k) or not (np.abs(start) <= LARGEST).all():
         raise InvalidStateError(f"the start of a state does not fit {p} features and {k} targets. Read an intact copy.")
     origin = Origin(start, type(information), information.centered, header["single_target"])
     kind = STATES[header["state"]]
@@ -72,7 +76,10 @@ def policy_of(state: Retained) -> Accumulated:
     return Accumulated(prior, "adaptive" if isinstance(state, Adaptive) else 1.0)
 
 
-def _header(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+def _header(arrays: Any) -> dict[str, Any]:
+    found = list(arrays.values()) if isinstance(arrays, Mapping) else [arrays]
+    if not all(isinstance(array, np.ndarray) and not isinstance(array, np.ma.MaskedArray) for array in found):
+        raise InvalidStateError("a state is a dictionary of plain arrays. Pass everything from to_arrays().")
     try:
         header = json.loads(np.asarray(arrays["header"]).tobytes())
         version = header["version"]
