@@ -1,7 +1,7 @@
 """The mutation campaign: changes the source in small ways; `verify` or a test must notice each change.
 
-`python -m mutants` draws mutants of the packages that hold the mathematics, adds the named ones, and runs the checks that
-reach each of them until one fails. The exit status is 1 if a mutant survives that is not listed as equivalent.
+`python -m mutants` draws mutants of the packages that hold the mathematics, adds the named ones, and runs the checks
+that reach each of them until one fails. The exit status is 1 if a mutant survives that is not listed as equivalent.
 """
 
 import argparse

@@ -1,9 +1,10 @@
 """The campaign: which checks reach which mutant, and who kills it."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mutants.checks import VERIFY, Reach, killer_of, reach_of, test_files
+from mutants.checks import VERIFY, Reach, file_of, killer_of, reach_of, test_files
 from mutants.children import Job, answers
 from mutants.mutant import Mutant
 
@@ -53,7 +54,7 @@ def reach(suites: Sequence[str], lanes: int) -> Reach:
 
 
 def fates(mutants: Sequence[Mutant], found: Reach, lanes: int) -> Iterator[Fate]:
-    """Yield the fate of each mutant, as they come. Mutants of the theory meet `verify` and the tests, others the tests."""
+    """Yield the fate of each mutant, as they come. All meet the tests; mutants of the theory also meet `verify`."""
     jobs = [job for mutant in mutants for job in _jobs(mutant, found)]
     waiting = {mutant: sum(job.arguments[0] == mutant for job in jobs) for mutant in mutants}
     killers: dict[Mutant, list[str]] = {mutant: [] for mutant in mutants}
@@ -69,10 +70,13 @@ def fates(mutants: Sequence[Mutant], found: Reach, lanes: int) -> Iterator[Fate]
 
 
 def _jobs(mutant: Mutant, found: Reach) -> Iterator[Job]:
-    """Yield one job for the statements that reach the mutant and one for the tests, the fastest check first."""
+    """Yield one job for the statements that reach the mutant and one for the tests, the fastest files first."""
     path, lines = str(mutant.path), mutant.lines()
     reaching = [check for check, (_, reached) in found.items() if any(line in lines for line in reached.get(path, ()))]
-    reaching.sort(key=lambda check: found[check][0])
+    spent: dict[str, float] = defaultdict(float)
+    for check in reaching:
+        spent[file_of(check)] += found[check][0]
+    reaching.sort(key=lambda check: (spent[file_of(check)], found[check][0]))
     for by_verify in (True, False):
         checks = [check for check in reaching if check.startswith(f"{VERIFY} ") == by_verify]
         if checks and (mutant.module.startswith(THEORY) or not by_verify):

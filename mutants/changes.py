@@ -35,7 +35,7 @@ SWAPPED: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
 _PAIRS = "min max, any all, minimum maximum, argmin argmax, zeros ones, zeros_like ones_like, isinf isnan, floor ceil"
 RENAMED = {a: b for pair in _PAIRS.split(", ") for a, b in (pair.split(), pair.split()[::-1])}
 
-CONVERSIONS = set("asarray ascontiguousarray bool dict enumerate float int iter len list range str tuple".split())
+CONVERSIONS = {"asarray", "ascontiguousarray", "bool", "enumerate", "float", "int", "len", "list", "str", "tuple"}
 """Functions of one argument: without them nothing changes, or nothing works."""
 
 SYMMETRIC = {"min", "max", "minimum", "maximum"}
@@ -48,16 +48,14 @@ TINY = 1e-3
 def draw(packages: dict[str, int], seed: int) -> list[Mutant]:
     """Return mutants of each package, such as "research.theory", in the given numbers.
 
-    Each mutant has a number that depends on the seed and on its own text alone, and the lowest are drawn. So a change of
-    the source replaces few of the mutants.
+    Each mutant has a number that depends on the seed and on its own text alone, and the lowest are drawn. So an edit of
+    the source replaces few of them.
     """
 
     def lot(mutant: Mutant) -> bytes:
         return hashlib.sha256(f"{seed} {mutant}".encode()).digest()
 
-    return [
-        mutant for package, count in packages.items() for mutant in sorted(mutants_of(package), key=lot)[:count]
-    ]
+    return [mutant for package, count in packages.items() for mutant in sorted(mutants_of(package), key=lot)[:count]]
 
 
 def mutants_of(package: str) -> list[Mutant]:

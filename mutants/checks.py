@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
-from pathlib import Path
+from itertools import groupby
 from types import CodeType
 from typing import Any
 
@@ -47,7 +47,7 @@ def reach_of(file: str) -> Reach | None:
         recorder.switch_context("")
 
     with recorder.collect():
-        killer = _first_wrong(None, recorded) if file == VERIFY else _first_failure([file], None, recorded)
+        killer = _first_wrong(None, recorded) if file == VERIFY else _first_failure(file, None, recorded)
     if killer is not None:
         return None
     data, reach = recorder.get_data(), {check: (spent, dict[str, set[int]]()) for check, spent in seconds.items()}
@@ -59,12 +59,22 @@ def reach_of(file: str) -> Reach | None:
     return reach
 
 
+def file_of(check: str) -> str:
+    """Return the file of a test; a statement of `verify` stands for itself."""
+    return check.split("::")[0]
+
+
 def killer_of(mutant: Mutant, checks: list[str]) -> str | None:
-    """Return the first of the checks that fails with the mutant, or None if it survives all."""
+    """Return the first of the checks that fails with the mutant, or None if it survives all.
+
+    The checks are either all statements of `verify` or all tests, those of a file together.
+    """
     sys.meta_path.insert(0, _Finder(mutant))
     if checks[0].startswith(VERIFY):
         return _first_wrong([check.removeprefix(f"{VERIFY} ") for check in checks], _unrecorded)
-    return _first_failure(list(dict.fromkeys(check.split("::")[0] for check in checks)), checks, _unrecorded)
+    files = ((file, list(chosen)) for file, chosen in groupby(checks, file_of))
+    killers = (_first_failure(file, chosen, _unrecorded) for file, chosen in files)
+    return next((killer for killer in killers if killer), None)
 
 
 class _Finder:
@@ -111,14 +121,14 @@ def _first_wrong(names: list[str] | None, recorded: Any) -> str | None:
     return None
 
 
-def _first_failure(files: list[str], chosen: list[str] | None, recorded: Any) -> str | None:
-    """Return the first test that fails, in the order of `chosen`."""
+def _first_failure(file: str, chosen: list[str] | None, recorded: Any) -> str | None:
+    """Return the first test of a file that fails, in the order of `chosen`."""
     watch = _Watch(chosen, recorded)
     options = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist", f"--rootdir={ROOT}"]
-    status = pytest.main([*options, f"--config-file={ROOT / 'pyproject.toml'}", *files], plugins=[watch])
+    status = pytest.main([*options, f"--config-file={ROOT / 'pyproject.toml'}", file], plugins=[watch])
     if status in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         return None
-    return watch.failed or f"{files[0]} (not collected)"
+    return watch.failed or f"{file} (not collected)"
 
 
 class _Watch:
@@ -150,7 +160,7 @@ class _Watch:
 
 def import_libraries() -> None:
     """Import what the tests import, except for ridgeway: forked processes then start at once."""
-    sys.path[:0] = [str(ROOT / "src"), str(Path(ROOT / "tests"))]
+    sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
     for name in ("hypothesis", "numpy", "pandas", "pyarrow", "scipy.optimize", "scipy.stats", "sklearn.linear_model"):
         importlib.import_module(name)
     importlib.import_module("statsmodels.api")

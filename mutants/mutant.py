@@ -64,8 +64,8 @@ class Mutant:
         new = after.value if isinstance(found, ast.expr) and isinstance(after, ast.Expr) else after
         if hasattr(found, "ctx"):
             vars(new)["ctx"] = found.ctx  # a target is read from the text as a value
-        changed = _Replacement(found, ast.copy_location(new, found)).visit(tree)
-        return ast.Module(ast.fix_missing_locations(changed).body, [])
+        _Replacement(found, ast.copy_location(new, found)).visit(tree)
+        return ast.fix_missing_locations(tree)
 
     def _site(self, tree: ast.Module) -> "Site":
         same = [site for site in sites(tree) if site.function == self.function and site.text == self.before]

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from mutants.campaign import PACKAGES, Fate
 from mutants.changes import changes, draw, mutants_of
 from mutants.mutant import MissingMutantError, Mutant, sites
