@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from mutants.campaign import PACKAGES, SUITES, THEORY, Fate, fates, reach
 from mutants.changes import draw
-from mutants.checks import import_libraries
+from mutants.checks import files_below, import_libraries
 from mutants.named import EQUIVALENT, NAMED
 
 
@@ -33,9 +33,10 @@ def main() -> int:
         mutant.applied()  # or raise: a listed mutant must still apply
     for library in ("OPENBLAS", "OMP", "MKL"):
         os.environ[f"{library}_NUM_THREADS"] = "1"  # before NumPy is imported: the lanes share the cores
-    import_libraries()
+    files = files_below(options.checks)
+    import_libraries(files)
     start = time.monotonic()
-    found, done = reach(options.checks, options.lanes), []
+    found, done = reach(files, options.lanes), []
     print(f"{len(found)} checks pass without a mutant ({time.monotonic() - start:.0f} s).", flush=True)
     for fate in fates(list(dict.fromkeys([*named, *drawn])), found, options.lanes):
         done.append(fate)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mutants.checks import VERIFY, Reach, file_of, killer_of, reach_of, test_files
+from mutants.checks import VERIFY, Reach, file_of, killer_of, reach_of
 from mutants.children import Job, answers
 from mutants.mutant import Mutant
 
@@ -42,9 +42,9 @@ class Fate:
         return self.statement is None and self.test is None
 
 
-def reach(suites: Sequence[str], lanes: int) -> Reach:
+def reach(files: Sequence[str], lanes: int) -> Reach:
     """Return the time and the lines of every check, or raise `RuntimeError` if one fails on the source as it is."""
-    jobs = [Job(reach_of, (file,), 600.0, None) for file in test_files(suites)]
+    jobs = [Job(reach_of, (file,), 600.0, None) for file in files]
     found: Reach = {}
     for job, answer in answers(jobs, lanes):
         if answer is None:

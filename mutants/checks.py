@@ -1,5 +1,6 @@
 """The checks that may kill a mutant, statements of `verify` and tests, and the lines that each of them runs."""
 
+import ast
 import importlib
 import sys
 import time
@@ -7,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.metadata import packages_distributions
 from importlib.util import spec_from_file_location
 from itertools import groupby
 from types import CodeType
@@ -24,7 +26,7 @@ Reach = dict[str, tuple[float, dict[str, set[int]]]]
 """Each check, with its seconds and the lines that it runs, by file."""
 
 
-def test_files(paths: Sequence[str]) -> list[str]:
+def files_below(paths: Sequence[str]) -> list[str]:
     """Return the files below these paths that may have tests or doctests."""
     found = []
     for path in map(ROOT.joinpath, paths):
@@ -81,21 +83,21 @@ class _Finder:
     """Finds the mutated module before the real one."""
 
     def __init__(self, mutant: Mutant) -> None:
-        self._mutant, self._name = mutant, f"ridgeway.{mutant.module}"
+        self._name, self._path, self._tree = f"ridgeway.{mutant.module}", str(mutant.path), mutant.applied()
 
     def find_spec(self, name: str, path: object, target: object = None) -> ModuleSpec | None:
         if name != self._name:
             return None
-        return spec_from_file_location(name, self._mutant.path, loader=_Loader(name, self._mutant))
+        return spec_from_file_location(name, self._path, loader=_Loader(name, self._path, self._tree))
 
 
 class _Loader(SourceFileLoader):
-    def __init__(self, name: str, mutant: Mutant) -> None:
-        super().__init__(name, str(mutant.path))
-        self._mutant = mutant
+    def __init__(self, name: str, path: str, tree: ast.Module) -> None:
+        super().__init__(name, path)
+        self._tree = tree
 
     def get_code(self, fullname: str) -> CodeType:
-        return compile(self._mutant.applied(), self.path, "exec")
+        return compile(self._tree, self.path, "exec")
 
 
 @contextmanager
@@ -158,9 +160,17 @@ class _Watch:
             self.failed = f"{report.nodeid} (not collected)"
 
 
-def import_libraries() -> None:
-    """Import what the tests import, except for ridgeway: forked processes then start at once."""
+def import_libraries(files: Sequence[str]) -> None:
+    """Import the libraries that test files import: forked processes then start at once."""
     sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
-    for name in ("hypothesis", "numpy", "pandas", "pyarrow", "scipy.optimize", "scipy.stats", "sklearn.linear_model"):
-        importlib.import_module(name)
-    importlib.import_module("statsmodels.api")
+    libraries = packages_distributions().keys() - {"ridgeway"}
+    names = {"numpy", "scipy.optimize", "sklearn.utils.validation"}
+    for file in set(files) - {VERIFY}:
+        for node in ast.parse((ROOT / file).read_text("utf-8")).body:
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                names.add(node.module or "")
+    for name in sorted(names):
+        if name.split(".")[0] in libraries:
+            importlib.import_module(name)

@@ -38,7 +38,7 @@ class Job:
 
 
 def answers(jobs: Iterable[Job], lanes: int) -> Iterator[tuple[Job, Any]]:
-    """Yield each job with its answer, as they come, with at most `lanes` processes at a time."""
+    """Yield each job with its answer, as they come, with at most `lanes` processes at a time; raise its exception."""
     waiting, running = iter(jobs), dict[Connection, tuple[Job, Any, float]]()
     while True:
         while len(running) < lanes and (job := next(waiting, None)):
@@ -60,6 +60,8 @@ def answers(jobs: Iterable[Job], lanes: int) -> Iterator[tuple[Job, Any]]:
                 process.kill()
                 process.join()
                 here.close()
+                if isinstance(answer, Exception):
+                    raise answer
                 yield job, answer
 
 
@@ -70,4 +72,8 @@ def _work(job: Job, there: Connection) -> None:
         for stream in (1, 2):
             os.dup2(silence.fileno(), stream)
         with contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence):
-            there.send(job.function(*job.arguments))
+            try:
+                answer = job.function(*job.arguments)
+            except Exception as error:
+                answer = error
+            there.send(answer)

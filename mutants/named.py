@@ -17,5 +17,16 @@ NAMED: dict[str, Mutant] = {
 }
 """Mutants that once survived every test, by what they do."""
 
-EQUIVALENT: dict[Mutant, str] = {}
+EQUIVALENT: dict[Mutant, str] = {
+    Mutant(
+        "research.theory._approximation", "smallest_constants", "-best_gain", "best_gain"
+    ): "Only the square of the difference is used.",
+    Mutant(
+        "research.theory._approximation",
+        "smallest_constants",
+        "eigenvalues / (penalties + eigenvalues)",
+        "eigenvalues * (penalties + eigenvalues)",
+    ): "This gain is used only if the best penalty is infinite; then ρ = 0, and any gain but 0 has no constant.",
+    Mutant("retrospect._summary", "Summary.to_frame", "-1", "-2"): "NumPy infers the length from any negative number.",
+}
 """Mutants that no test can kill, and why."""
