@@ -19,7 +19,7 @@ SUITES = (
     "tests/research/theory",
     "tests/information",
     "tests/retrospect",
-    "tests/estimators",
+    *(f"tests/estimators/test_{name}.py" for name in ("attacked", "digits", "exactness", "handled", "reviewed")),
     *(f"src/ridgeway/{package.replace('.', '/')}" for package in PACKAGES),
 )
 """What may kill them."""
