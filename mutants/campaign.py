@@ -48,7 +48,9 @@ def reach(files: Sequence[str], lanes: int) -> Reach:
     found: Reach = {}
     for job, answer in answers(jobs, lanes):
         if answer is None:
-            raise RuntimeError(f"{job.arguments[0]} fails without a mutant. Make it pass first.")
+            raise RuntimeError(
+                f"{job.arguments[0]} fails without a mutant, or takes {job.seconds:.0f} s. Run it alone."
+            )
         found |= answer
     return found
 
