@@ -14,8 +14,8 @@ PYTEST := -m pytest -n auto
 test test-lowest test-reference retrospect: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest test-reference check lint docs flow torture bench accuracy paper retrospect \
-        reproduction clean
+.PHONY: help demo test test-lowest test-reference check lint docs flow torture mutants bench accuracy paper \
+        retrospect reproduction clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ flow: $(VENV)/test ## Print the functions that a task passes through, as a call 
 # Linux only; some parts need a C compiler and root.
 torture: $(VENV)/test ## Run the fault campaign on the state file (about 15 minutes).
 	$(BIN)/python -m torture --page
+
+mutants: $(VENV)/test ## Change the mathematics in small ways: each change must be noticed (about 20 minutes).
+	$(BIN)/python -m mutants
 
 bench: accuracy ## Time ridgeway and its peers on an otherwise idle machine. FULL=1 runs every size.
 	$(BIN)/python -m benchmarks $(if $(FULL),--full)

@@ -109,3 +109,31 @@ def test_decay_scales_every_weight():
             as_moments(faded), as_moments(kind.empty(3, 2, centered=True).add(task(weight=0.25 * W))), rtol=1e-12
         )
         assert_allclose(faded.log_weight, np.log(0.25 * W).sum(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [Moments, SquareRoot])
+@pytest.mark.parametrize("centered", [False, True])
+def test_of_many_solutions_the_nearest_to_the_start_is_found(kind, centered, rng):
+    """Brute force: the least change from the start that fits what the start leaves."""
+    A, y, start = rng.normal(size=(4, 6)), rng.normal(size=(4, 2)), rng.normal(size=(6, 2))
+    rows = check_tasks(GeneralizedRidge(), A, y, first=True)[0]
+    solution = kind.empty(6, 2, centered=centered).add(rows).solve(np.zeros(6), start)
+    if centered:
+        A, y = A - A.mean(axis=0), y - y.mean(axis=0)
+    assert solution.rank == 4 - centered
+    assert_allclose(solution.coef, start + np.linalg.pinv(A) @ (y - A @ start), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [Moments, SquareRoot])
+def test_digits_lost_are_those_of_the_larger_values_that_were_removed_and_are_kept_in_a_merge(kind):
+    """Targets 1e6 times as large leave rounding errors 1e6 times as large."""
+    lost = {}
+    for scale in (1.0, 1e6):
+        gone = check_tasks(GeneralizedRidge(), X[:20], scale * Y[:20], first=True)[0]
+        rest = kind.empty(3, 2, centered=True).add(task(slice(20, 50))).add(gone).remove(gone)
+        lost[scale] = rest.digits_lost
+    assert 0 < lost[1.0] < 1
+    assert 6 < lost[1e6] < 7
+    other = kind.empty(3, 2, centered=True).add(task())
+    assert other.digits_lost == 0
+    assert rest.merge(other).digits_lost == other.merge(rest).digits_lost == lost[1e6]

@@ -276,3 +276,11 @@ def test_any_shape_and_scale(counts, p, power, seed):
         assert error.second_moment.shape == (len(counts), p, p)
         assert (error.bias >= 0).all()
         assert (error.variance >= 0).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_second_moments_are_symmetric_to_the_last_bit(seed):
+    rng = np.random.default_rng(seed)
+    designs = [rng.normal(size=(4, 7)) for _ in range(3)]
+    moments = FixedDesignProblem(designs, signal=1.0).expected_error([0.3, 0.2, 0.1]).second_moment
+    np.testing.assert_array_equal(moments, moments.transpose(0, 2, 1))

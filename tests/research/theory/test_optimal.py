@@ -107,6 +107,28 @@ def test_isotropic_penalties_are_the_best_at_each_step(seed):
         assert error(np.log(1.3 * penalties[t])) > found.fun
 
 
+TWO_MINIMA = [
+    ([0.15, 2.3e-4, 9600.0], [9.3e-4, 110.0, 1120.0]),
+    ([900.0, 263.0, 0.42], [5.66e-3, 1.74e-4, 6.17e-2]),
+    ([1.45e-4, 7.77e-3], [921.0, 6.32e-2]),
+    ([23.3, 0.14, 0.82], [9.8e-4, 1.037, 5.2e-3]),
+]
+"""Information and errors for which the error after the task has two local minima in the penalty."""
+
+
+@pytest.mark.parametrize(("information", "errors"), TWO_MINIMA)
+def test_the_isotropic_penalty_is_the_best_of_several_local_minima(information, errors):
+    information, errors = np.array(information), np.array(errors)
+    penalties = np.exp(np.linspace(-20, 20, 40_001))[:, np.newaxis]
+    totals = ((penalties**2 * errors + information) / (penalties + information) ** 2).sum(axis=1)
+    minima = np.flatnonzero((totals[1:-1] < totals[:-2]) & (totals[1:-1] < totals[2:])) + 1
+    assert len(minima) == 2
+    assert abs(totals[minima[0]] / totals[minima[1]] - 1) > 1e-3  # the wrong one would be seen
+    problem = FixedDesignProblem([np.diag(np.sqrt(information))], signal=np.diag(errors))
+    (penalty,) = problem.optimal_isotropic_penalties()
+    assert len(errors) * penalty == pytest.approx(penalties[totals.argmin(), 0], rel=2e-3)
+
+
 def test_isotropic_penalties_are_infinite_where_nothing_can_be_gained():
     assert np.isinf(FixedDesignProblem([np.eye(2)], signal=0.0).optimal_isotropic_penalties()).all()
     assert np.isinf(FixedDesignProblem([np.zeros((2, 2))], signal=1.0).optimal_isotropic_penalties()).all()

@@ -60,6 +60,12 @@ def test_singular_pasts_and_tasks(rng):
     assert found.gain_for_task[2] == np.inf
 
 
+def test_a_task_that_hides_the_past_in_its_rounding_has_no_answer():
+    designs = [np.eye(2), np.full((1, 2), 1e10)]
+    found = theory.pooling_gain(theory.FixedDesignProblem(designs, signal=[0.0, 0.0], task_coefs=np.zeros((2, 2))))
+    assert np.isnan([found.noncentrality, found.gain_for_past, found.gain_for_task]).all()
+
+
 def test_a_problem_without_parameters_of_tasks():
     with pytest.raises(InvalidParameterError, match="task_coefs"):
         theory.pooling_gain(theory.FixedDesignProblem([[[1.0]]], signal=1.0))

@@ -96,3 +96,22 @@ def test_with_unequal_true_parameters_it_is_bounded_by_their_ratio():
 def test_equal_information_has_no_gap():
     assert ridge_gap([3.0, 3.0], [5.0, 5.0], [2.0, 2.0], noise_variance=0.3) == pytest.approx(1, rel=1e-12)
     assert ridge_gap([0.0, 0.0], [0.0, 0.0], [2.0, 1.0]) == pytest.approx(1, rel=1e-12)
+
+
+def test_the_first_penalty_may_lie_beyond_all_scales_of_the_problem():
+    """The second task is silent on direction 2, so the best second penalty for direction 1 is σ² over its error."""
+    first, second = 1.0, 5.0
+    penalties = np.exp(np.linspace(0, 10, 100_001))
+    after_first = (penalties**2 + first) / (penalties + first) ** 2
+    errors = after_first / (1 + second * after_first) + first / (penalties + first) ** 2
+    best = penalties[errors.argmin()]
+    assert 20 < best < 40  # the largest of the given numbers is 5
+    gap = ridge_gap([first, first], [second, 0.0], [1.0, 0.0])
+    assert gap == pytest.approx(errors.min() * (1 + first + second), rel=1e-8)
+    # Negative control: neither the largest scale nor an infinite penalty reaches it.
+    assert min(errors[0], 1 / (1 + second)) * (1 + first + second) > 1.004 * gap
+
+
+def test_an_infinite_first_penalty_may_be_the_best():
+    """The first task has noise for a direction that is known exactly, and nothing else."""
+    assert ridge_gap([0.0, 100.0], [1e20, 0.0], [1.0, 0.0]) == pytest.approx(1, rel=1e-12)

@@ -63,7 +63,7 @@ class ErrorMoments:
 
     def second_moment(self) -> Array:
         """Return E[(ŵ_t − w_*)(ŵ_t − w_*)ᵀ]; if there is a drift, the bias must have one column."""
-        mean = self.bias + self.drift[:, np.newaxis] if self.drift.any() else self.bias
+        mean = self.bias + self.drift[:, np.newaxis]
         return np.asarray(mean @ mean.T + self.covariance)
 
 

@@ -1,0 +1,32 @@
+"""Mutants that are always run, and mutants that change nothing."""
+
+from mutants.mutant import Mutant
+
+NAMED: dict[str, Mutant] = {
+    "only the first local minimum": Mutant(
+        "research.theory._directions",
+        "best_isotropic_penalty",
+        "[brentq(slope, grid[i], grid[i + 1], xtol=1e-15) for i in rises]",
+        "[brentq(slope, grid[i], grid[i + 1], xtol=1e-15) for i in rises[:1]]",
+    ),
+    "a grid that is too coarse": Mutant("research.theory._directions", "", "GRID_STEP = 0.1", "GRID_STEP = 3.0"),
+    "no infinite first penalty": Mutant(
+        "research.theory._ridge_gap", "ridge_gap", "min(errors.min(), ridge_error(np.inf))", "errors.min()"
+    ),
+    "no search beyond all scales": Mutant("research.theory._ridge_gap", "", "TAIL = 20.0", "TAIL = 0.0"),
+}
+"""Mutants that once survived every test, by what they do."""
+
+EQUIVALENT: dict[Mutant, str] = {
+    Mutant(
+        "research.theory._approximation", "smallest_constants", "-best_gain", "best_gain"
+    ): "Only the square of the difference is used.",
+    Mutant(
+        "research.theory._approximation",
+        "smallest_constants",
+        "eigenvalues / (penalties + eigenvalues)",
+        "eigenvalues * (penalties + eigenvalues)",
+    ): "This gain is used only if the best penalty is infinite; then ρ = 0, and any gain but 0 has no constant.",
+    Mutant("retrospect._summary", "Summary.to_frame", "-1", "-2"): "NumPy infers the length from any negative number.",
+}
+"""Mutants that no test can kill, and why."""
