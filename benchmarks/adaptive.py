@@ -5,7 +5,7 @@ The rule is written here a second time, for all sequences at once and from plain
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -87,7 +87,7 @@ class Setting:
     noise: Noise = gaussian
     move: Move = staying
 
-    def tasks(self, sequences: int, seed: int = 0) -> Any:
+    def tasks(self, sequences: int, seed: int = 0) -> Iterator[tuple[Array, Array, Array]]:
         """Yield the rows, targets and parameters of each task, for all sequences."""
         rng = np.random.default_rng(seed)
         coef = rng.normal(size=(sequences, P))
@@ -246,26 +246,53 @@ def _step(
     return after, task.where(~doubt, later), alarm | (doubt & ~back & ~let_go), let_go
 
 
-DOCS = Path(__file__).parents[1] / "docs"
-RESULTS, PAGE = DOCS / "adaptive.json", DOCS / "retrospect.md"
-
-
 def means(found: dict[str, Array]) -> dict[str, list[float]]:
     """Return the means over the sequences after each task, and `alarms`: the share with rows out of force by then."""
     found = {**found, "alarms": np.maximum.accumulate(found["out"])}
     return {name: [float(f"{value:.4g}") for value in values.mean(axis=1)] for name, values in found.items()}
 
 
+DOCS = Path(__file__).parents[1] / "docs"
+RESULTS, PAGE = DOCS / "adaptive.json", DOCS / "retrospect.md"
+START, END = "<!-- adaptive: made by `make retrospect` -->\n", "<!-- end of adaptive -->\n"
+
+
+def table(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines of the tables, in Markdown."""
+    yield "| nothing changes | risk over plain, before | after | after, at the worst task "
+    yield "| false alarms, before | after |\n|---|---|---|---|---|---|\n"
+    for name in CALM:
+        old, new = before[name], after[name]
+        ratio = np.array(new["adaptive"]) / new["plain"]
+        yield (
+            f"| {name} | {old['adaptive'][-1] / old['plain'][-1]:.3g} | {ratio[-1]:.3f} | {ratio.max():.3f} "
+            f"| {old['alarms'][-1]:.1%} | {new['alarms'][-1]:.2%} |\n"
+        )
+    yield "\n| the parameter changes | plain over adaptive at t = 11 | t = 12 | t = 15 | t = 20 "
+    yield "| seen by t = 15 | coverage at t = 11 | t = 12 | t = 15 | coverage before, t = 11 | t = 15 |\n"
+    yield "|---|---|---|---|---|---|---|---|---|---|---|\n"
+    for name in SETTINGS:
+        if name not in CALM:
+            new = after[name]
+            gains = [f"{new['plain'][t - 1] / new['adaptive'][t - 1]:.3g}" for t in (11, 12, 15, 20)]
+            covered = [f"{new['covered'][t - 1]:.0%}" for t in (11, 12, 15)]
+            old = [f"{before[name]['covered'][t - 1]:.0%}" if name in before else "–" for t in (11, 15)]
+            seen = f"{new['alarms'][14]:.0%}"
+            yield f"| {' | '.join([name, *gains, seen, *covered, *old])} |\n"
+
+
 def main() -> None:
-    """Run all settings and write docs/adaptive.json."""
+    """Run all settings, write docs/adaptive.json and put the tables into docs/retrospect.md."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--sequences", type=int, default=SEQUENCES)
     sequences = parser.parse_args().sequences
-    results = {}
-    for name, setting in SETTINGS.items():
-        results[name] = means(simulate(setting, sequences))
-        print(name, results[name]["adaptive"][-1] / results[name]["plain"][-1], results[name]["alarms"][-1], flush=True)
-    RESULTS.write_text(json.dumps(results, ensure_ascii=False), encoding="utf-8")
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))  # "before" stays: the rule of the first version
+    results["after"] = {name: means(simulate(setting, sequences)) for name, setting in SETTINGS.items()}
+    lines = ",\n".join(f" {json.dumps(key)}: {json.dumps(part, ensure_ascii=False)}" for key, part in results.items())
+    RESULTS.write_text("{\n" + lines + "\n}\n", encoding="utf-8")
+    first, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
+    last = rest.partition(END)[2]
+    PAGE.write_text(first + START + "".join(table(results["before"], results["after"])) + END + last, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -236,7 +236,7 @@ def test_a_submodel_carries_it_too(rng, two, doubting):
 def test_states_written_without_it_open(doubting):
     arrays = doubting.to_arrays()
     fields = json.loads(arrays["header"].tobytes())
-    for name in ("aside", "recent", "tasks_aside", "tasks_let_go", "rows_let_go"):
+    for name in ("aside", "recent", "tasks_recent", "doubted", "tasks_let_go", "rows_let_go"):
         del fields[name]
     old = {name: array for name, array in arrays.items() if "." not in name}
     old["header"] = np.frombuffer(json.dumps(fields).encode(), dtype=np.uint8)
@@ -250,9 +250,11 @@ def test_states_written_without_it_open(doubting):
     [
         {"aside": None},
         {"recent": 3},
-        {"tasks_aside": -1},
+        {"aside": None, "recent": None},
+        {"tasks_recent": -1},
+        {"doubted": 1},
         {"rows_let_go": 1.5},
-        {"tasks_let_go": 2},
+        {"tasks_let_go": 4},
         {"aside": {"n_features": 2}},
         {"recent": {"centered": False}},
     ],
@@ -299,6 +301,26 @@ def test_small_tasks_are_collected_until_they_do_without_the_past(rng):
         aside.append(model.state_.aside is not None)
     assert aside == [False, True, False]
     assert (model.n_samples_seen_, model.state_.rows_let_go) == (236, 200)
+
+
+@pytest.mark.parametrize("information", ["square_root", "moments"])
+def test_small_tasks_are_compared_together(rng, information):
+    """25 rows of 30 features cannot tell a change from noise, but three such tasks can. Until then nothing is lost."""
+    settings = {"information": information, "fit_intercept": False}
+    model, plain = GeneralizedRidge(ADAPTIVE, **settings), GeneralizedRidge(**settings)
+    coef, force = rng.normal(size=30), []
+    for t in range(14):
+        if t == 7:
+            np.testing.assert_array_equal(model.coef_, plain.coef_)
+            coef = 10.0 * rng.normal(size=30)
+        X = rng.normal(size=(25, 30))
+        y = X @ coef + rng.normal(size=25)
+        model, plain = without_rows(model.partial_fit(X, y)), plain.partial_fit(X, y)
+        force.append(model.state_.tasks_in_force)
+        assert model.n_samples_seen_ == 25 * (t + 1)
+    assert force[:7] == [1, 2, 3, 4, 5, 6, 7]
+    assert force[-1] <= 7
+    assert np.square(plain.coef_ - coef).sum() > 100.0 * np.square(model.coef_ - coef).sum()
 
 
 def test_without_noise_rounding_is_not_a_change(rng):

@@ -1,5 +1,6 @@
 """The state of a model whose tasks decide whether the past still counts."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -20,15 +21,17 @@ CONFIRMED = float(np.log(20.0))
 class Adaptive(Whole):
     """A past that is set aside if a task contradicts it, and let go if the next tasks do so too.
 
-    `information` is what is in force: all rows since the past was last let go. While a past is set aside, it is the
-    rows learned since, and the share of the past that is still useful. The prior stays whole.
+    `information` is what is in force: all rows since a past was last let go. While a past is set aside, it is the rows
+    learned since and the share of the past that is useful beside them. The prior stays whole.
     """
 
     aside: Information | None = None
-    """The past that is set aside, whole: it comes back if the next tasks agree with it."""
+    """The past that the recent rows are compared with, whole."""
     recent: Information | None = None
-    """The rows learned since it was set aside."""
-    tasks_aside: int = 0
+    """The rows since: those learned since the past was set aside, or small tasks that are compared with it together."""
+    tasks_recent: int = 0
+    doubted: bool = False
+    """Whether the past is set aside."""
     tasks_let_go: int = 0
     rows_let_go: int = 0
 
@@ -41,36 +44,56 @@ class Adaptive(Whole):
     @property
     def tasks_in_force(self) -> int:
         """Tasks whose rows count fully now."""
-        return self.n_tasks - self.tasks_aside - self.tasks_let_go
+        return self.tasks_recent if self.doubted else self.n_tasks - self.tasks_let_go
 
     def after(self, task: Task) -> Self:
-        """Return the state after a task.
-
-        A task that contradicts the past sets it aside. The next tasks decide by their odds against the past and
-        against the rows learned since: the past comes back, whole, once a task contradicts it less than them, and is
-        let go once one contradicts it more, at odds of 20 to 1 at least, and the rows since do without it.
-        """
+        """Return the state after a task: it is added, unless it contradicts the past, which is then set aside."""
         held, state = self.information, replace(self, n_tasks=self.n_tasks + 1)
-        alone = held.empty(held.n_features, held.n_targets, centered=held.centered).add(task)
-        if self.aside is None or self.recent is None:
-            if held.n_samples and change_odds(held, alone) >= alarm(state.n_tasks):
-                return state._doubting(held, alone, self.tasks_in_force)
+        if held.n_samples == 0:
             return replace(state, information=held.add(task))
-        recent = self.recent.add(task)
-        against_past, against_recent = (change_odds(past, alone) for past in (self.aside, self.recent))
+        alone = held.empty(held.n_features, held.n_targets, centered=held.centered).add(task)
+        if self.aside is not None and self.recent is not None:
+            block = self.recent.add(task)
+            state = replace(state, recent=block, tasks_recent=self.tasks_recent + 1)
+            if self.doubted:
+                return state._decided(self.aside, block, (change_odds(i, alone) for i in (self.aside, self.recent)))
+        small = alone.n_samples <= held.n_features + held.centered
+        level = alarm(state.n_tasks, tests=2 if small or self.aside else 1)
+        if change_odds(held, alone) >= level:
+            return replace(state, tasks_recent=1)._doubting(held, alone)
+        state = replace(state, information=held.add(task))
+        if state.aside is not None and state.recent is not None:
+            return state._collected(state.aside, state.recent, level)
+        return replace(state, aside=held, recent=alone, tasks_recent=1) if small else state
+
+    def _collected(self, past: Information, block: Information, level: float) -> Self:
+        """Return the state once small tasks have been collected: if they are many rows, compare them with the past."""
+        if block.n_samples <= 2 * (block.n_features + block.centered):
+            return self
+        return self._doubting(past, block) if change_odds(past, block) >= level else self._settled()
+
+    def _decided(self, past: Information, recent: Information, against: Iterable[float]) -> Self:
+        """Return the state after a task that decides on a past that is set aside, by its odds against both.
+
+        The past comes back, whole, if the task contradicts it less than the rows learned since. It is let go if the
+        task contradicts it more, at odds of 20 to 1 at least, and there are enough rows to do without it.
+        """
+        against_past, against_recent = against
         if against_past < against_recent:
-            return replace(state, information=self.aside.merge(recent), aside=None, recent=None, tasks_aside=0)
-        if against_past < CONFIRMED or recent.n_samples - recent.centered <= recent.n_features:
-            return state._doubting(self.aside, recent, self.tasks_aside)
-        return replace(
-            state,
-            information=recent,
-            aside=None,
-            recent=None,
-            tasks_aside=0,
-            tasks_let_go=self.tasks_let_go + self.tasks_aside,
-            rows_let_go=self.rows_let_go + self.aside.n_samples,
-        )
+            return replace(self, information=past.merge(recent))._settled()
+        if against_past < CONFIRMED or recent.n_samples <= recent.n_features + recent.centered:
+            return self._doubting(past, recent)
+        tasks, rows = self.n_tasks - self.tasks_recent, self.rows_let_go + past.n_samples
+        return replace(self, information=recent, tasks_let_go=tasks, rows_let_go=rows)._settled()
+
+    def _doubting(self, past: Information, recent: Information) -> Self:
+        """Return the state with the past set aside, but for the share that is useful beside the recent rows."""
+        share = useful_share(past, recent, self.origin.coef)
+        held = past.thinned(share).merge(recent) if share > 0.0 else recent
+        return replace(self, information=held, aside=past, recent=recent, doubted=True)
+
+    def _settled(self) -> Self:
+        return replace(self, aside=None, recent=None, tasks_recent=0, doubted=False)
 
     def select(self, columns: NDArray[np.intp]) -> Self:
         """Return the state of the same rows with fewer features."""
@@ -78,12 +101,6 @@ class Adaptive(Whole):
         if self.aside is None or self.recent is None:
             return smaller
         return replace(smaller, aside=self.aside.select(columns), recent=self.recent.select(columns))
-
-    def _doubting(self, past: Information, recent: Information, tasks_aside: int) -> Self:
-        """Return the state with the past set aside, but for the share that is useful beside the recent rows."""
-        share = useful_share(past, recent, self.origin.coef)
-        held = past.thinned(share).merge(recent) if share > 0.0 else recent
-        return replace(self, information=held, aside=past, recent=recent, tasks_aside=tasks_aside)
 
 
 def kept_share(state: Retained, task: Information) -> float:
@@ -94,9 +111,9 @@ def kept_share(state: Retained, task: Information) -> float:
     return useful_share(held, task, state.origin.coef)
 
 
-def alarm(n_tasks: int) -> float:
-    """Return the log odds at which task number `n_tasks` ≥ 2 sets the past aside.
+def alarm(n_tasks: int, tests: int = 1) -> float:
+    """Return the log odds at which task number `n_tasks` ≥ 2 sets the past aside, given the number of its tests.
 
     Their inverses add up to `FALSE_ALARMS` over a sequence of any length: Σ_{t≥2} 1/(t(t − 1)) = 1.
     """
-    return float(np.log(n_tasks * (n_tasks - 1) / FALSE_ALARMS))
+    return float(np.log(tests * n_tasks * (n_tasks - 1) / FALSE_ALARMS))

@@ -16,7 +16,7 @@ from ridgeway.weights._settings import checked_decay, checked_prior
 from ridgeway.weights._states import Fading, Origin, Pooled, Retained
 
 VERSION = 1
-OUT_OF_FORCE = ("tasks_aside", "tasks_let_go", "rows_let_go")
+OUT_OF_FORCE = ("tasks_recent", "tasks_let_go", "rows_let_go")
 STATES: dict[str, type[Retained]] = {"pooled": Pooled, "fading": Fading, "adaptive": Adaptive}
 
 
@@ -24,8 +24,8 @@ def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
     """Return a state as arrays: a header (JSON, as bytes) and float64 numbers. `from_arrays` reads them, bit for bit.
 
     The header names the version, the kind of state and of information, the counts and the settings. `matrix` is an
-    upper triangle, column after column; `start` is ŵ_0; `prior` is there unless it is learned. If a past is set aside
-    (decay "adaptive"), it and the rows since have arrays and counts of their own: `aside.matrix`, `recent.matrix`, ….
+    upper triangle, column after column; `start` is ŵ_0; `prior` is there unless it is learned. If decay is
+    "adaptive", a past that is set aside and the rows since have arrays and counts of their own: `aside.matrix`, ….
     """
     counts, arrays = state.information.to_parts()
     header = {
@@ -39,7 +39,7 @@ def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
         **counts,
     }
     if isinstance(state, Adaptive):
-        header |= {name: getattr(state, name) for name in OUT_OF_FORCE}
+        header |= {name: getattr(state, name) for name in (*OUT_OF_FORCE, "doubted")}
         for name in ("aside", "recent"):
             held = getattr(state, name)
             if held is not None:
@@ -79,10 +79,12 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
 def _out_of_force(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]], held: Information) -> dict[str, Any]:
     """Return what an adaptive state keeps beside the rows in force; states written without it have nothing."""
     found: dict[str, Any] = {name: header.get(name, 0) for name in OUT_OF_FORCE}
+    doubted = header.get("doubted", False)
     if any(type(count) is not int or count < 0 for count in found.values()):
         raise InvalidStateError("the counts of the rows out of force are out of range. Read an intact copy.")
     kept = [name for name in ("aside", "recent") if isinstance(header.get(name), dict)]
-    if len(kept) == 1 or found["tasks_aside"] + found["tasks_let_go"] > header["n_tasks"]:
+    tasks = found["tasks_recent"] + found["tasks_let_go"]
+    if len(kept) == 1 or (not kept and doubted) or tasks > header["n_tasks"] or type(doubted) is not bool:
         raise InvalidStateError("the tasks in force and out of force do not fit together. Read an intact copy.")
     for name in kept:
         parts = {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}
@@ -90,7 +92,7 @@ def _out_of_force(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]], he
         if (part.n_features, part.n_targets, part.centered) != (held.n_features, held.n_targets, held.centered):
             raise InvalidStateError("the past that is set aside has other columns. Read an intact copy.")
         found[name] = part
-    return found
+    return {**found, "doubted": doubted}
 
 
 def policy_of(state: Retained) -> Accumulated:
