@@ -330,3 +330,14 @@ def test_without_noise_rounding_is_not_a_change(rng):
         X = rng.normal(size=(20, 3)) + 1e6
         model.partial_fit(X, (X - 1e6) @ [1.0, 2.0, 3.0] + 1e6)
     assert model.state_.tasks_in_force == 6
+
+
+def test_compare_says_what_would_stay_in_force(rng, two):
+    one, other = two
+    given = list(tasks(rng, one, one, one, other))
+    model = taught(given[:2], weights=ADAPTIVE)
+    assert retrospect.compare(model, *given[2]).share == 1.0
+    share = retrospect.compare(model, *given[3]).share
+    assert 0.0 <= share < 0.1
+    rows = model.partial_fit(*given[3]).information_.n_samples
+    assert rows == 25 + (max(round(share * 50), 1) if share else 0)

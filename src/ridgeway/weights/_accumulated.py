@@ -30,7 +30,8 @@ class Accumulated(WeightPolicy):
         "adaptive" keeps the whole past (γ = 1) until a task contradicts it, whatever the noise of that task. The past
         is then set aside: it comes back whole if the next tasks agree with it, and is let go if they confirm the
         change. If nothing changes, the probability that it is ever set aside is at most 5 %, for a sequence of any
-        length with Gaussian noise of any variance per task. The prior does not decay.
+        length with Gaussian noise of any variance per task. Until it is decided, the state is three times as large. The
+        prior does not decay.
 
     Examples
     --------
