@@ -106,7 +106,7 @@ SETTINGS = {
     "t₃ noise, 40 tasks": Setting(40, heavy),
     "a noise level per task, lognormal": Setting(noise=partial(scaled, each=1)),
     "a noise level per row, lognormal": Setting(noise=partial(scaled, each=N)),
-    "noise proportional to |x₀|": Setting(noise=fanned),
+    "noise proportional to the size of x₀": Setting(noise=fanned),
     **{f"jump, ‖δ‖² = {size:g}": Setting(move=partial(jumping, size=size)) for size in (1.0, 2.0, 8.0)},
     **{f"drift, ‖δ‖² = {size:g} per task": Setting(move=partial(drifting, size=size)) for size in (0.1, 1.0)},
 }
@@ -266,7 +266,7 @@ def table(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
         ratio = np.array(new["adaptive"]) / new["plain"]
         yield (
             f"| {name} | {old['adaptive'][-1] / old['plain'][-1]:.3g} | {ratio[-1]:.3f} | {ratio.max():.3f} "
-            f"| {old['alarms'][-1]:.1%} | {new['alarms'][-1]:.2%} |\n"
+            f"| {_percent(old['alarms'][-1], 1)} | {_percent(new['alarms'][-1], 2)} |\n"
         )
     yield "\n| the parameter changes | plain over adaptive, t = 11 | t = 12 | t = 15 | t = 20 "
     yield "| seen by t = 15 | coverage, t = 11 | t = 12 | t = 15 | t = 20 |\n"
@@ -275,8 +275,12 @@ def table(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
         if name not in CALM:
             new = after[name]
             gains = [f"{new['plain'][t - 1] / new['adaptive'][t - 1]:.3g}" for t in (11, 12, 15, 20)]
-            covered = [f"{new['covered'][t - 1]:.0%}" for t in (11, 12, 15, 20)]
-            yield f"| {' | '.join([name, *gains, format(new['alarms'][14], '.0%'), *covered])} |\n"
+            covered = [_percent(new["covered"][t - 1]) for t in (11, 12, 15, 20)]
+            yield f"| {' | '.join([name, *gains, _percent(new['alarms'][14]), *covered])} |\n"
+
+
+def _percent(share: float, digits: int = 0) -> str:
+    return f"{100 * share:.{digits}f} %"
 
 
 def main() -> None:
