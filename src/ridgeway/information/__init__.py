@@ -6,7 +6,7 @@ add to and keeps half of them.
 
 from ridgeway.information._all_rows import AllRows
 from ridgeway.information._base import Information, Stacked
-from ridgeway.information._decay import evidence_decay
+from ridgeway.information._change import change_odds, useful_share
 from ridgeway.information._evidence import (
     LearnedPrior,
     evidence_estimate,
@@ -28,13 +28,14 @@ __all__ = [
     "Moments",
     "SquareRoot",
     "Stacked",
-    "evidence_decay",
+    "change_odds",
     "evidence_estimate",
     "learn_by_gcv",
     "learn_directions",
     "learn_groups",
     "learn_penalty",
     "log_evidence",
+    "useful_share",
 ]
 
 KINDS: dict[str, type[Information]] = {kind.name: kind for kind in (SquareRoot, Moments)}

@@ -9,10 +9,10 @@ from scipy.special import fdtrc
 from ridgeway._checks import Array
 from ridgeway.data import Task, check_tasks, dense
 from ridgeway.errors import InferenceError
-from ridgeway.information import Inference, SquareRoot, evidence_decay
+from ridgeway.information import Inference, SquareRoot
 from ridgeway.linalg import column_complement, svd_economic
 from ridgeway.retrospect._model import feature_names, inference_of, per_target, state_of
-from ridgeway.weights import Retained
+from ridgeway.weights import Retained, kept_share
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,8 @@ class Comparison:
         the task out; and for the task's, against learning the task alone. Infinite if the past, or the task, alone
         leaves a direction undetermined that both together determine. Negative if absorbing harms.
     share : float
-        The share of the past that `weights.Accumulated(decay="adaptive")` would keep.
+        The share of the past that `weights.Accumulated(decay="adaptive")` would leave in force: 1 unless the task
+        contradicts the past.
     terms : tuple of str
         The intercept, if there is one, and the features.
     directions : ndarray of shape (q, n_terms)
@@ -101,7 +102,7 @@ def compare(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Comparison
     state.origin.check_targets(task)
     alone = SquareRoot.empty(task.n_features, task.n_targets, centered=known.information.centered).add(task)
     seen = _Seen.of(state, known, task, alone)
-    share = evidence_decay(state.information, alone, state.origin.coef)
+    share = kept_share(state, alone)
     q, freedom = len(seen.strengths), known.degrees_of_freedom + seen.freedom
     if q == 0:
         raise InferenceError(

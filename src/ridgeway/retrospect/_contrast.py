@@ -11,7 +11,7 @@ from ridgeway.data import check_rows, dense
 from ridgeway.errors import InferenceError, InvalidParameterError
 from ridgeway.kernels import triangular_factor
 from ridgeway.linalg import RowSpace
-from ridgeway.retrospect._model import checked_level, inference_of, per_target, state_of
+from ridgeway.retrospect._model import checked_level, inference_of, per_target, post_selection, state_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +26,8 @@ class Intervals:
     mean_lower, mean_upper : ndarray
         For the mean response alone.
     level : float
+    post_selection : bool
+        Whether decay="adaptive" chose the rows in force, which the level does not account for.
     """
 
     prediction: Array
@@ -34,6 +36,7 @@ class Intervals:
     mean_lower: Array
     mean_upper: Array
     level: float
+    post_selection: bool
 
 
 def intervals(model: Any, X: Any, level: float = 0.95) -> Intervals:
@@ -69,6 +72,7 @@ def intervals(model: Any, X: Any, level: float = 0.95) -> Intervals:
         mean_lower=(predicted - narrow).reshape(shape),
         mean_upper=(predicted + narrow).reshape(shape),
         level=level,
+        post_selection=post_selection(state),
     )
 
 

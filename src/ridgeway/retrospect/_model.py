@@ -97,6 +97,11 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
+def post_selection(state: Retained) -> bool:
+    """Say whether the rows in force were chosen by looking at them (decay "adaptive")."""
+    return state.tasks_in_force < state.n_tasks
+
+
 def per_target(state: Retained, values: Array) -> Any:
     """Return values (n_targets, …) as they are, or without the first axis for a single target."""
     if not state.origin.single_target:

@@ -1,7 +1,7 @@
 """Models of fewer features, exactly as if refitted on all rows."""
 
 import heapq
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,13 +34,8 @@ def submodel(model: GeneralizedRidge, features: Any) -> GeneralizedRidge:
     """
     state = state_of(model)
     columns = positions(model, features)
-    prior = state.prior
-    if prior is not None:
-        prior = prior[columns] if prior.ndim == 1 else prior[np.ix_(columns, columns)]
-    origin = replace(state.origin, coef=state.origin.coef[columns])
-    smaller = replace(state, information=state.information.select(columns), prior=prior, origin=origin)
     names = getattr(model, "feature_names_in_", None)
-    return type(model).from_state(smaller, None if names is None else names[columns])
+    return type(model).from_state(state.select(columns), None if names is None else names[columns])
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from scipy.special import stdtr, stdtrit
 
 from ridgeway._checks import Array
 from ridgeway._optional import require
-from ridgeway.retrospect._model import checked_level, feature_names, inference_of, per_target, state_of
+from ridgeway.retrospect._model import checked_level, feature_names, inference_of, per_target, post_selection, state_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -35,6 +35,12 @@ class Summary:
     r_squared, log_likelihood, aic, bic : float
         With a prior, the number of parameters is the effective one. R² is NaN if the target is constant.
     degrees_of_freedom, n_samples, n_tasks : int
+        The rows and tasks are those in force.
+    n_samples_seen : int
+        All rows learned: more than `n_samples` if decay="adaptive" has set aside or let go of some.
+    post_selection : bool
+        Whether it has, so that the rows in force were chosen by looking at them. The p-values and the level of the
+        intervals do not account for that.
     posterior : bool
         Whether there is a prior, so that the quantities are those of the posterior.
     not_estimable : tuple of str
@@ -56,6 +62,8 @@ class Summary:
     degrees_of_freedom: int
     n_samples: int
     n_tasks: int
+    n_samples_seen: int
+    post_selection: bool
     posterior: bool
     not_estimable: tuple[str, ...]
 
@@ -87,6 +95,11 @@ class Summary:
             rule = "-" * len(rows[0])
             lines += [f"{target}{_fit(r_squared, noise, aic, bic)}"]
             lines += [rule, " " * width + "".join(f"{head:>11}" for head in heads), rule, *rows, rule]
+        if self.post_selection:
+            lines.append(
+                f"decay='adaptive' chose these rows among {self.n_samples_seen}. The p-values and intervals do not "
+                "account for that choice."
+            )
         if self.not_estimable:
             lines.append(
                 f"The rows do not determine: {', '.join(self.not_estimable)} (collinear or constant columns). Drop "
@@ -182,7 +195,9 @@ def summary(model: Any, *, level: float = 0.95) -> Summary:
         bic=per_target(state, np.log(rows) * parameters - 2.0 * likelihood),
         degrees_of_freedom=freedom,
         n_samples=rows,
-        n_tasks=state.n_tasks,
+        n_tasks=state.tasks_in_force,
+        n_samples_seen=state.n_samples,
+        post_selection=post_selection(state),
         posterior=bool(known.prior.any()),
         not_estimable=tuple(terms[j] for j in np.flatnonzero(unknown)),
     )

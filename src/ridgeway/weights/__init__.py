@@ -12,6 +12,7 @@
 
 from ridgeway.linalg import Rows
 from ridgeway.weights._accumulated import Accumulated
+from ridgeway.weights._adaptive import kept_share
 from ridgeway.weights._codec import from_arrays, policy_of, to_arrays
 from ridgeway.weights._gradient import GradientSteps
 from ridgeway.weights._penalties import Explicit, FullInformation, Isotropic, Zero
@@ -40,6 +41,7 @@ __all__ = [
     "Zero",
     "checked_policy",
     "from_arrays",
+    "kept_share",
     "policy_of",
     "to_arrays",
 ]

@@ -7,10 +7,11 @@ import numpy as np
 
 from ridgeway._checks import Array
 from ridgeway.data import Task
+from ridgeway.weights._adaptive import Adaptive
 from ridgeway.weights._penalties import FullInformation
 from ridgeway.weights._policy import WeightPolicy
 from ridgeway.weights._settings import checked_decay, checked_prior
-from ridgeway.weights._states import Adaptive, Fading, Origin, Pooled, Retained, changed
+from ridgeway.weights._states import Fading, Origin, Pooled, Retained, changed
 
 
 class Accumulated(WeightPolicy):
@@ -26,8 +27,11 @@ class Accumulated(WeightPolicy):
         P = λI from all rows so far, by maximising their marginal likelihood: the best H_t without knowing w_*.
     decay : float in (0, 1] or "adaptive", default 1.0
         Online EWC's γ: J_0 = P, n_t·H_t = γ·J_{t−1}, J_t = γ·J_{t−1} + X_tᵀX_t. The prior decays too.
-        "adaptive" chooses γ_t in [0, 1] for each task: 1 unless the task is a hundred times as probable under another
-        value, 0 if the past is of no use. The prior then does not decay.
+        "adaptive" keeps the whole past (γ = 1) until a task contradicts it, whatever the noise of that task. The past
+        is then set aside: it comes back whole if the next tasks agree with it, and is let go if they confirm the
+        change. If nothing changes, it is set aside in at most 5 % of sequences of any length with Gaussian noise of any
+        variance per task (measured: 0.2 %). Until it is decided, the state is three times as large. The prior does not
+        decay.
 
     Examples
     --------

@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 
 from ridgeway._checks import LARGEST
 from ridgeway.errors import InvalidParameterError, InvalidStateError
-from ridgeway.information import KINDS
+from ridgeway.information import KINDS, Information
 from ridgeway.weights._accumulated import Accumulated
+from ridgeway.weights._adaptive import Adaptive
 from ridgeway.weights._settings import checked_decay, checked_prior
-from ridgeway.weights._states import Adaptive, Fading, Origin, Pooled, Retained
+from ridgeway.weights._states import Fading, Origin, Pooled, Retained
 
 VERSION = 1
 MOST_TASKS = 2**53
+OUT_OF_FORCE = ("tasks_recent", "tasks_let_go", "rows_let_go")
 STATES: dict[str, type[Retained]] = {"pooled": Pooled, "fading": Fading, "adaptive": Adaptive}
 
 
@@ -24,7 +26,8 @@ def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
     """Return a state as arrays: a header (JSON, as bytes) and float64 numbers. `from_arrays` reads them, bit for bit.
 
     The header names the version, the kind of state and of information, the counts and the settings. `matrix` is an
-    upper triangle, column after column; `start` is ŵ_0; `prior` is there unless it is learned.
+    upper triangle, column after column; `start` is ŵ_0; `prior` is there unless it is learned. If decay is
+    "adaptive", a past that is set aside and the rows since have arrays and counts of their own: `aside.matrix`, ….
     """
     counts, arrays = state.information.to_parts()
     header = {
@@ -37,6 +40,13 @@ def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
         "decay": state.decay if isinstance(state, Fading) else None,
         **counts,
     }
+    if isinstance(state, Adaptive):
+        header |= {name: getattr(state, name) for name in (*OUT_OF_FORCE, "doubted")}
+        for name in ("aside", "recent"):
+            held = getattr(state, name)
+            if held is not None:
+                header[name], parts = held.to_parts()
+                arrays |= {f"{name}.{part}": array for part, array in parts.items()}
     text = json.dumps(header, allow_nan=False, sort_keys=True, separators=(",", ":"))
     settings = {"start": state.origin.coef} | ({} if state.prior is None else {"prior": state.prior})
     return {"header": np.frombuffer(text.encode(), dtype=np.uint8), **arrays, **settings}
@@ -62,10 +72,31 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
     kind = STATES[header["state"]]
     try:
         prior = None if header["prior"] == "evidence" else checked_prior(np.array(arrays.get("prior", ())), p)
-        settings = (checked_decay(header.get("decay")),) if kind is Fading else ()
+        settings: dict[str, Any] = {"decay": checked_decay(header.get("decay"))} if kind is Fading else {}
     except InvalidParameterError as error:
         raise InvalidStateError(f"a setting of a state is damaged: {error}") from error
-    return kind(origin, n_tasks, information, prior, *settings)
+    if kind is Adaptive:
+        settings = _out_of_force(header, arrays, information)
+    return kind(origin, n_tasks, information, prior, **settings)
+
+
+def _out_of_force(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]], held: Information) -> dict[str, Any]:
+    """Return what an adaptive state keeps beside the rows in force; states written without it have nothing."""
+    found: dict[str, Any] = {name: header.get(name, 0) for name in OUT_OF_FORCE}
+    doubted = header.get("doubted", False)
+    if any(type(count) is not int or not 0 <= count <= MOST_TASKS for count in found.values()):
+        raise InvalidStateError("the counts of the rows out of force are out of range. Read an intact copy.")
+    kept = [name for name in ("aside", "recent") if isinstance(header.get(name), dict)]
+    tasks = found["tasks_recent"] + found["tasks_let_go"]
+    if len(kept) == 1 or (not kept and doubted) or tasks > header["n_tasks"] or type(doubted) is not bool:
+        raise InvalidStateError("the tasks in force and out of force do not fit together. Read an intact copy.")
+    for name in kept:
+        parts = {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}
+        part = type(held).from_parts(header[name], parts)
+        if (part.n_features, part.n_targets, part.centered) != (held.n_features, held.n_targets, held.centered):
+            raise InvalidStateError("the past that is set aside has other columns. Read an intact copy.")
+        found[name] = part
+    return {**found, "doubted": doubted}
 
 
 def policy_of(state: Retained) -> Accumulated:

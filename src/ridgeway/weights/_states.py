@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ridgeway._checks import Array
 from ridgeway.data import Task
@@ -17,7 +18,7 @@ from ridgeway.errors import (
     MergeError,
     PrecisionWarning,
 )
-from ridgeway.information import Inference, Information, SquareRoot, Stacked, evidence_decay, learn_penalty
+from ridgeway.information import Inference, Information, SquareRoot, Stacked, learn_penalty
 from ridgeway.linalg import EPS
 
 MOST_GROWTH = 1e-4 / EPS
@@ -162,13 +163,26 @@ class Retained(_Started, ABC):
         """Rows learned, not counting rows of weight zero."""
         return self.information.n_samples
 
-    @abstractmethod
-    def before(self, task: Task) -> Information:
-        """Return the past as it counts beside a new task."""
+    @property
+    def tasks_in_force(self) -> int:
+        """Tasks whose rows count now."""
+        return self.n_tasks
 
-    @abstractmethod
+    def select(self, columns: NDArray[np.intp]) -> Self:
+        """Return the state of the same rows with fewer features."""
+        prior = self.prior
+        if prior is not None:
+            prior = prior[columns] if prior.ndim == 1 else prior[np.ix_(columns, columns)]
+        origin = replace(self.origin, coef=self.origin.coef[columns])
+        return replace(self, information=self.information.select(columns), prior=prior, origin=origin)
+
+    def before(self, task: Task) -> Information:
+        """Return the past as it counts beside a new task: whole."""
+        return self.information
+
     def next_stacked(self, stacked: Stacked, task: Task) -> Stacked | None:
         """Return `stacked` as it is after a task, or None if it is not worth keeping."""
+        return stacked.after(task)
 
     @property
     @abstractmethod
@@ -203,7 +217,7 @@ class Retained(_Started, ABC):
         return Answer(solution.coef, information.intercept(solution.coef), solution.rank)
 
 
-class _Whole(Retained):
+class Whole(Retained):
     """A past whose rows count fully, so that the noise can be estimated from it."""
 
     @cached_property
@@ -220,16 +234,8 @@ class _Whole(Retained):
         return Inference(self.information, self.prior_in_force, self.origin.coef, self.answer.coef)
 
 
-class Pooled(_Whole):
+class Pooled(Whole):
     """Every row counts fully: states can be merged, and tasks can be removed."""
-
-    def before(self, task: Task) -> Information:
-        """Return the past, whole."""
-        return self.information
-
-    def next_stacked(self, stacked: Stacked, task: Task) -> Stacked | None:
-        """Return it with the task added."""
-        return stacked.after(task)
 
     def merge(self, other: "Pooled") -> "Pooled":
         """Return the state of both pasts. The prior counts once. O(p³) at most."""
@@ -281,24 +287,6 @@ class Fading(Retained):
                 "is left of them. Learn with decay=1.0 or decay='adaptive', or give the prior as a number."
             )
         return self.prior * self.decay**self.n_tasks
-
-
-class Adaptive(_Whole):
-    """Each task decides how much of the past to keep. The prior stays whole."""
-
-    def before(self, task: Task) -> Information:
-        """Return the share of the past that the task makes most probable."""
-        past = self.information
-        if past.n_samples == 0:
-            return past
-        nothing = past.empty(past.n_features, past.n_targets, centered=past.centered)
-        share = evidence_decay(past, nothing.add(task), self.origin.coef)
-        if share == 0.0:
-            return nothing
-        return past if share == 1.0 else past.thinned(share)
-
-    def next_stacked(self, stacked: Stacked, task: Task) -> None:
-        """Return None: how much of the past is kept is decided later."""
 
 
 def changed() -> InvalidParameterError:
