@@ -14,11 +14,27 @@ from ridgeway.research.verify._experiment_statements import STATEMENTS as EXPERI
 from ridgeway.research.verify._extension_statements import STATEMENTS as EXTENSION
 from ridgeway.research.verify._findings import StatementResult
 from ridgeway.research.verify._minimum_norm_statements import STATEMENTS as MINIMUM_NORM
+from ridgeway.research.verify._outlook_statements import STATEMENTS as OUTLOOK
 from ridgeway.research.verify._pooled_statements import STATEMENTS as POOLED
+from ridgeway.research.verify._remark_statements import STATEMENTS as REMARKS
+from ridgeway.research.verify._ridge_proof_statements import STATEMENTS as RIDGE_PROOF
 from ridgeway.research.verify._ridge_statements import STATEMENTS as RIDGE
-from ridgeway.research.verify._statement import BUDGETS, Statement
+from ridgeway.research.verify._search import BUDGETS
+from ridgeway.research.verify._statement import Statement
 
-_PAPER = MINIMUM_NORM | RIDGE | ADAPTIVE | POOLED | APPROXIMATION | EARLY_STOPPING | EXTENSION | EXPERIMENT
+_PAPER = (
+    MINIMUM_NORM
+    | RIDGE
+    | RIDGE_PROOF
+    | REMARKS
+    | ADAPTIVE
+    | POOLED
+    | APPROXIMATION
+    | EARLY_STOPPING
+    | EXTENSION
+    | OUTLOOK
+    | EXPERIMENT
+)
 STATEMENTS = {name: replace(statement, name=name) for name, statement in _PAPER.items()}
 """The registry, by name."""
 
