@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -32,17 +33,17 @@ def _try_first_penalty(search: Search, form: Callable[[Fraction, Fraction, int],
         yield float((error - min(others)) / error), noise + n + inverse, case
 
 
-@worst_case("largest λ_2 that works, over the limit", 5.0)
-def _try_second_limit(search: Search, limit: Limit) -> Instances:
-    """In the proof's regime, find the largest λ_2 that at most triples the error of direction 2."""
+@worst_case("largest λ_2 that works, over the limit or under it", 5.0)
+def _try_upper_limit(search: Search, limit: Limit, *, direction: int) -> Instances:
+    """In the proof's regime, find the largest λ_2 that at most triples the error of a direction."""
     for n in 10.0 ** np.arange(2, search.count(9, 16)):
         n_1, n_2, epsilon = n**2, n**3, n**-0.5
         # docs/ridge-gap.md, eq. (1): r = 1 + (b/A)((μ − A)/(μ + b))² = 3, solved for μ = n_2λ_2.
-        before, new = 1 + epsilon * n_1, n_2
+        before, new = ((1 + n_1, epsilon * n_2), (1 + epsilon * n_1, n_2))[direction - 1]
         root = np.sqrt(2 * before / new)
         largest = (before + root * new) / (1 - root) / n_2
         over = largest / limit(n_1, n_2, epsilon)
-        yield float(over), n, f"n={n:.0g}: λ_2={largest:.2g} still works, {over:.3g} times the limit"
+        yield float(max(over, 1 / over)), n, f"n={n:.0g}: λ_2={largest:.2g} still works, {over:.3g} times the limit"
 
 
 REGIMES: dict[str, Callable[[float], Regime]] = {
@@ -93,6 +94,10 @@ def _error_at_limit(regime: Regime) -> list[float]:
     ]
 
 
+def _limit_first(n_1: float, n_2: float, epsilon: float) -> float:
+    return float(epsilon * np.sqrt(n_1 / (n_1 + epsilon * n_2)))
+
+
 def _limit_printed(n_1: float, n_2: float, epsilon: float) -> float:
     return float(np.sqrt(1 / (epsilon * n_1 + n_2)))
 
@@ -100,6 +105,8 @@ def _limit_printed(n_1: float, n_2: float, epsilon: float) -> float:
 def _limit(n_1: float, n_2: float, epsilon: float) -> float:
     return float(np.sqrt((1 + epsilon * n_1) / (epsilon * n_1 + n_2)))
 
+
+_try_second = partial(_try_upper_limit, direction=2)
 
 STATEMENTS = {
     "ridge-first-penalty": Statement(
@@ -133,14 +140,20 @@ STATEMENTS = {
         ),
         mutations={"limits × 100": {"corrected": lambda *regime: [100 * limit for limit in _lower(*regime)]}},
     ),
+    "ridge-upper-limit": Statement(
+        where="Thm (ridge), proof",
+        claim="coordinate 1 needs λ_2 of at most the order of ε·√(n_1/(n_1 + εn_2)), in the proof's regime",
+        printed=Claim(_limit_first, partial(_try_upper_limit, direction=1)),
+        mutations={"dropped ε": {"printed": lambda n_1, n_2, epsilon: _limit_first(n_1, n_2, epsilon) / epsilon}},
+    ),
     "ridge-second-penalty": Statement(
         row="22",
         where="Thm (ridge), proof",
         claim="coordinate 2 needs λ_2 of at most the order of √(1/(εn_1 + n_2))",
         correction="√((1 + εn_1)/(εn_1 + n_2)): the first task has already brought its error down to 1/(1 + εn_1)",
         recorded=Verdict.CORRECTED,
-        printed=Claim(_limit_printed, _try_second_limit),
-        corrected=Claim(_limit, _try_second_limit),
+        printed=Claim(_limit_printed, _try_second),
+        corrected=Claim(_limit, _try_second),
         mutations={"dropped n_1": {"corrected": lambda n_1, n_2, epsilon: _limit(1.0, n_2, epsilon)}},
     ),
 }

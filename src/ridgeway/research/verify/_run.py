@@ -9,6 +9,7 @@ from ridgeway.errors import InvalidParameterError
 from ridgeway.kernels import single_threaded
 from ridgeway.research.verify._adaptive_statements import STATEMENTS as ADAPTIVE
 from ridgeway.research.verify._approximation_statements import STATEMENTS as APPROXIMATION
+from ridgeway.research.verify._claimed_limit_statements import STATEMENTS as CLAIMED_LIMITS
 from ridgeway.research.verify._early_stopping_statements import STATEMENTS as EARLY_STOPPING
 from ridgeway.research.verify._experiment_statements import STATEMENTS as EXPERIMENT
 from ridgeway.research.verify._extension_statements import STATEMENTS as EXTENSION
@@ -33,6 +34,7 @@ _PAPER = (
     | EARLY_STOPPING
     | EXTENSION
     | OUTLOOK
+    | CLAIMED_LIMITS
     | EXPERIMENT
 )
 STATEMENTS = {name: replace(statement, name=name) for name, statement in _PAPER.items()}
