@@ -11,7 +11,7 @@ from ridgeway.research.simulation._results import Results
 
 TRIED = ("crr:0.01", "crr:0.1", "crr:1", "crr:10", "crr:t-1", "crr:best", "crr:trace", "crr:max", "crr:task-max")
 """The choices of λ_t that are tried, since the paper does not give its own."""
-LAMBDA_MAX, SCALED = "crr:lambda-max", "crr:1, scaled"
+LAMBDA_MAX, SCALED = "crr:lambda-max", "crr:1 (scaled)"
 """Candidates that a search for choices that show the printed claims has found; the second scales the shift."""
 RULES = (*TRIED, LAMBDA_MAX, SCALED)
 

@@ -113,7 +113,7 @@ def _page(evidence: claims.Evidence, judged: list[tuple[claims.ExperimentClaim, 
         "(`crr:trace`), and the largest eigenvalues of H̃_t (`crr:max`) and of Σ_t (`crr:task-max`). Two more are "
         "candidates: a search over rules and designs found that they show the printed claims, which is no evidence of "
         "what the authors did. `crr:lambda-max` takes the largest λ_j of eq. (lambda), with the population's "
-        "eigenvalues and e⁽⁰⁾ = 1; `crr:1, scaled` is λ = 1 with the shift scaled to variances of at most 1 (1 with "
+        "eigenvalues and e⁽⁰⁾ = 1; `crr:1 (scaled)` is λ = 1 with the shift scaled to variances of at most 1 (1 with "
         "probability 0.01, otherwise 0.01). A rule shows that "
         f"the shift makes CRR worse if the error at the end is at least {claims.WORSE:g} times as large and the "
         f"difference exceeds {claims.CLEAR:g} standard errors; an error is about constant if its largest mean is at "
