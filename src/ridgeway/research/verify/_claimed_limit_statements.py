@@ -10,6 +10,7 @@ from ridgeway.research.theory import FixedDesignProblem
 from ridgeway.research.verify._cases import gaussian_designs
 from ridgeway.research.verify._findings import Instances, Trial, Verdict, worst_case
 from ridgeway.research.verify._library import LibraryCheck
+from ridgeway.research.verify._plain import inverse, pseudoinverse, solved
 from ridgeway.research.verify._search import Search
 from ridgeway.research.verify._statement import Claim, Statement
 from ridgeway.weights import Accumulated, Zero
@@ -73,22 +74,22 @@ def _try_noise(search: Search, error: float) -> Instances:
     rng = search.generator()
     for n, p in ((5, 6), (15, 20), (15, 200)):
         X = rng.normal(size=(n, p))
-        ratio = n * error / float(np.square(np.linalg.pinv(X)).sum())
+        ratio = n * error / float(np.square(pseudoinverse(X)).sum())
         yield ratio, p, f"n={n}, p={p}, σ²=1, error {error:g} per direction: {ratio:.3g} times the noise is removed"
 
 
 def _explicit(problem: FixedDesignProblem) -> float:
     """Return σ²·tr(σ²·E[w_*w_*ᵀ]⁻¹ + Σ_t X_tᵀX_t)⁻¹."""
     rows = np.vstack(problem.designs)
-    total = problem.noise_variance * np.linalg.inv(problem.signal) + rows.T @ rows
-    return float(problem.noise_variance * np.trace(np.linalg.inv(total)))
+    total = problem.noise_variance * inverse(problem.signal) + rows.T @ rows
+    return float(problem.noise_variance * np.trace(inverse(total)))
 
 
 def _least(problem: FixedDesignProblem) -> float:
     """Return the least error of any linear estimate of w_* from all rows, which no sequence of updates can beat."""
     rows, moment = np.vstack(problem.designs), problem.signal
     system = rows @ moment @ rows.T + problem.noise_variance * np.eye(len(rows))
-    return float(np.trace(moment - moment @ rows.T @ np.linalg.solve(system, rows @ moment)))
+    return float(np.trace(moment - moment @ rows.T @ solved(system, rows @ moment)))
 
 
 def _signals(search: Search) -> Iterator[FixedDesignProblem]:

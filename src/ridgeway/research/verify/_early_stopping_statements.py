@@ -10,6 +10,7 @@ import numpy as np
 from ridgeway._checks import Array
 from ridgeway.errors import InvalidParameterError
 from ridgeway.estimators import EarlyStopping, GeneralizedRidge
+from ridgeway.kernels import eigen
 from ridgeway.research.theory import (
     CommutingProblem,
     FixedDesignProblem,
@@ -100,26 +101,26 @@ def _try_any_matrix(search: Search, form: WeightMatrix, *, shared: bool = False)
 
 def _rate_matrix(rng: np.random.Generator, covariance: Array, *, shared: bool) -> Array:
     """Return a positive definite A such that the eigenvalues of AΣ are at most 0.9."""
-    values, vectors = np.linalg.eigh(covariance)
+    values, vectors = eigen(covariance)
     if shared:
         return np.asarray((vectors * (rng.uniform(0.1, 0.9, len(values)) / values)) @ vectors.T)
     root = rng.normal(size=covariance.shape)
-    largest = np.linalg.norm(root.T @ covariance @ root, 2) + 0.3 * values.max()
+    largest = eigen(root.T @ covariance @ root)[0].max() + 0.3 * values.max()
     return np.asarray(0.9 * (root @ root.T + 0.3 * np.eye(len(values))) / largest)
 
 
 def _shared_eigenvectors(covariance: Array, rates: Array, n_steps: int) -> Array:
     """Use eq. (equivalence) as it stands, with s_j = u_jᵀAu_j."""
-    values, vectors = np.linalg.eigh(covariance)
+    values, vectors = eigen(covariance)
     kept = (1 - np.minimum(np.diagonal(vectors.T @ rates @ vectors) * values, 1.0)) ** n_steps
     return np.asarray((vectors * (values * kept / (1 - kept))) @ vectors.T)
 
 
 def _any_eigenvectors(covariance: Array, rates: Array, n_steps: int) -> Array:
     """Return A^−½·V diag(λ(d)) Vᵀ·A^−½ with A^½ΣA^½ = V diag(d) Vᵀ."""
-    squares, axes = np.linalg.eigh(rates)
+    squares, axes = eigen(rates)
     half, inverse = ((axes * squares**power) @ axes.T for power in (0.5, -0.5))
-    values, vectors = np.linalg.eigh(half @ covariance @ half)
+    values, vectors = eigen(half @ covariance @ half)
     kept = (1 - values) ** n_steps
     return np.asarray(inverse @ (vectors * (values * kept / (1 - kept))) @ vectors.T @ inverse)
 
@@ -167,10 +168,10 @@ def _rates(problem: CommutingProblem, n_steps: int) -> Array:
 
 
 def _library_penalty(case: tuple[float, float, int]) -> float:
-    """Return the library's λ, or NaN if it refuses."""
+    """Return the library's λ, beside another direction, or NaN if it refuses."""
     gamma, rate, n_steps = case
     try:
-        return float(penalties_from_early_stopping([gamma], rate, n_steps)[0])
+        return float(penalties_from_early_stopping([gamma, 0.1], rate, n_steps)[0])
     except InvalidParameterError:
         return float("nan")
 

@@ -12,6 +12,7 @@ from ridgeway.research.verify._cases import gaussian_designs, reflection
 from ridgeway.research.verify._exact import Matrix, diagonal, exact, identity, next_moment, zeros
 from ridgeway.research.verify._findings import Instances, Verdict, worst_case
 from ridgeway.research.verify._library import LibraryCheck
+from ridgeway.research.verify._plain import solved
 from ridgeway.research.verify._search import Search
 from ridgeway.research.verify._statement import Claim, Statement
 
@@ -96,7 +97,7 @@ def _best(problem: FixedDesignProblem) -> tuple[Array, list[float]]:
     moment = np.outer(signal, signal) if signal.ndim == 1 else signal * np.eye(p) if signal.ndim == 0 else signal
     gains, errors = [], []
     for X in problem.designs:
-        gains.append(np.linalg.solve(X @ moment @ X.T + problem.noise_variance * np.eye(len(X)), X @ moment).T)
+        gains.append(solved(X @ moment @ X.T + problem.noise_variance * np.eye(len(X)), X @ moment).T)
         moment = moment - gains[-1] @ X @ moment
         errors.append(float(np.trace(moment)))
     return np.hstack(gains), errors

@@ -16,6 +16,7 @@ from ridgeway.research.verify._cases import Case, few_cases, gaussian_designs
 from ridgeway.research.verify._exact import Matrix, diagonal, exact, identity, solve
 from ridgeway.research.verify._findings import Instances, Verdict, worst_case
 from ridgeway.research.verify._library import LibraryCheck
+from ridgeway.research.verify._plain import pseudoinverse, solved
 from ridgeway.research.verify._search import Search
 from ridgeway.research.verify._statement import Claim, Statement
 from ridgeway.weights import Accumulated, Designed, Isotropic, Zero
@@ -85,7 +86,7 @@ def _try_limit(search: Search, shape_of: Callable[[int], Matrix]) -> Instances:
         yield float(abs(coef - least).max()), number, f"{case}: tends to ({found})"
 
 
-class Update(NamedTuple):
+class WeightedUpdates(NamedTuple):
     """A problem, and weights in one of the forms that the library accepts."""
 
     problem: FixedDesignProblem
@@ -94,7 +95,7 @@ class Update(NamedTuple):
     """H_t, or None for the least change."""
 
 
-def _updates(search: Search) -> Iterator[Update]:
+def _updates(search: Search) -> Iterator[WeightedUpdates]:
     """Yield problems with numbers, diagonals, matrices and policies as weights, and with known or random w_*."""
     rng = search.generator()
     for number in range(search.count(12, 200)):
@@ -104,37 +105,37 @@ def _updates(search: Search) -> Iterator[Update]:
         problem = FixedDesignProblem(designs, noise_variance=float(np.exp(rng.normal())), signal=signal)
         roots = rng.normal(size=(3, p, p))
         matrices = [root @ root.T for root in roots]
-        yield Update(problem, matrices, matrices)
-        yield Update(problem, [0.5, 2.0, 0.0], [0.5 * np.eye(p), 2.0 * np.eye(p), None])
+        yield WeightedUpdates(problem, matrices, matrices)
+        yield WeightedUpdates(problem, [0.5, 2.0, 0.0], [0.5 * np.eye(p), 2.0 * np.eye(p), None])
         frozen = np.array([np.inf, *np.ones(p - 1)])
-        yield Update(problem, [frozen] * 3, [np.diag([1e12, *np.ones(p - 1)])] * 3)
-        yield Update(problem, Isotropic(0.7), [0.7 * np.eye(p)] * 3)
-        yield Update(problem, Zero(), [None] * 3)
+        yield WeightedUpdates(problem, [frozen] * 3, [np.diag([1e12, *np.ones(p - 1)])] * 3)
+        yield WeightedUpdates(problem, Isotropic(0.7), [0.7 * np.eye(p)] * 3)
+        yield WeightedUpdates(problem, Zero(), [None] * 3)
         past = [sum((X.T @ X for X in designs[:t]), 0.3 * np.eye(p)) / len(designs[t]) for t in range(3)]
-        yield Update(problem, Accumulated(prior=0.3), past)
+        yield WeightedUpdates(problem, Accumulated(prior=0.3), past)
 
 
-def _moments(update: Update, noise_variance: float) -> Array:
+def _moments(update: WeightedUpdates, noise_variance: float) -> Array:
     """Return E[(ŵ_t − w_*)(ŵ_t − w_*)ᵀ] after each task, for any noise variance."""
     signal, p = update.problem.signal, update.problem.designs[0].shape[1]
     moment = np.outer(signal, signal) if signal.ndim == 1 else signal * np.eye(p)  # here a matrix is diagonal
     found = []
     for X, weight in zip(update.problem.designs, update.matrices, strict=True):
-        gain = np.linalg.pinv(X) if weight is None else np.linalg.solve(X.T @ X + len(X) * weight, X.T)
+        gain = pseudoinverse(X) if weight is None else solved(X.T @ X + len(X) * weight, X.T)
         kept = np.eye(p) - gain @ X
         moment = kept @ moment @ kept.T + noise_variance * gain @ gain.T
         found.append(moment)
     return np.array(found)
 
 
-def _parts(update: Update) -> Array:
+def _parts(update: WeightedUpdates) -> Array:
     """Return bias, variance, drift and total."""
     noiseless, noisy = (_moments(update, noise) for noise in (0.0, update.problem.noise_variance))
     bias, total = (np.trace(moments, axis1=1, axis2=2) for moments in (noiseless, noisy))
     return np.array([bias, total - bias, np.zeros_like(bias), total])
 
 
-def _library_parts(update: Update) -> Array:
+def _library_parts(update: WeightedUpdates) -> Array:
     error = update.problem.expected_error(update.weights)
     return np.array([error.bias, error.variance, error.drift, error.total])
 

@@ -9,12 +9,14 @@ import numpy as np
 
 from ridgeway._checks import Array
 from ridgeway.estimators import GeneralizedRidge, Oracle
+from ridgeway.kernels import svd
 from ridgeway.research.theory import FixedDesignProblem
 from ridgeway.research.verify._adaptive_statements import Optimum, closed_form, optimal_penalties, try_closed_form
 from ridgeway.research.verify._cases import Case, cases, few_cases, gaussian_designs
 from ridgeway.research.verify._exact import Matrix, exact, identity, largest_difference, relative, solve, zeros
 from ridgeway.research.verify._findings import Instances, Verdict, worst_case
 from ridgeway.research.verify._library import LibraryCheck
+from ridgeway.research.verify._plain import inverse
 from ridgeway.research.verify._search import Search
 from ridgeway.research.verify._statement import Claim, Statement
 from ridgeway.weights import Accumulated, WeightPolicy
@@ -125,7 +127,7 @@ def _try_negligible(search: Search, rows_per_feature: float) -> Instances:
     p = search.count(100, 200)
     n = int(rows_per_feature * p)
     for number in range(search.count(3, 20)):
-        values = np.linalg.svd(rng.normal(size=(4 * n, p)), compute_uv=False) ** 2
+        values = svd(rng.normal(size=(4 * n, p)))[1] ** 2
         one, two = float((1 / values).sum()), float((1 / (1 + values)).sum())
         yield one / two, number, f"n={n}, p={p}, t=4: error {one:.3g} with H̃_t, {two:.3g} with the optimum"
 
@@ -142,7 +144,7 @@ def _signals(search: Search) -> Iterator[FixedDesignProblem]:
 
 def _optimal_weights(problem: FixedDesignProblem) -> Array:
     """Return (σ²·E[w_*w_*ᵀ]⁻¹ + Σ_{τ<t} X_τᵀX_τ)/n_t."""
-    start = problem.noise_variance * np.linalg.inv(problem.signal)
+    start = problem.noise_variance * inverse(problem.signal)
     sums = [sum((X.T @ X for X in problem.designs[:t]), start) for t in range(len(problem.designs))]
     return np.array([total / len(X) for total, X in zip(sums, problem.designs, strict=True)])
 

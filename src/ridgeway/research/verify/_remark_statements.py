@@ -12,6 +12,7 @@ from ridgeway.research.verify._cases import Case, cases, gaussian_designs
 from ridgeway.research.verify._exact import Matrix, solve
 from ridgeway.research.verify._findings import Instances, Trial, Verdict, worst_case
 from ridgeway.research.verify._library import LibraryCheck
+from ridgeway.research.verify._plain import pseudoinverse, solved
 from ridgeway.research.verify._search import Search
 from ridgeway.research.verify._statement import Claim, Statement
 
@@ -51,7 +52,7 @@ def _try_below_oracle(search: Search, form: Penalties) -> Instances:
 def _pooled_errors(designs: list[Array], noise_variance: float) -> Array:
     """Return the error of pooled least squares after each task for w_* = 0; the least-norm answer if it is singular."""
     stacks = (np.vstack(designs[: t + 1]) for t in range(len(designs)))
-    return noise_variance * np.array([np.square(np.linalg.pinv(rows)).sum() for rows in stacks])
+    return noise_variance * np.array([np.square(pseudoinverse(rows)).sum() for rows in stacks])
 
 
 @worst_case("largest error over the one before", 1 + 1e-9)
@@ -141,7 +142,7 @@ def _forgetting(problem: FixedDesignProblem) -> list[float]:
     coefs = np.tile(problem.signal, (len(problem.designs), 1)) if targets is None else targets
     mean, covariance, states = np.zeros(p), np.zeros((p, p)), []
     for X, coef in zip(problem.designs, coefs, strict=True):
-        gain = np.linalg.solve(X.T @ X + len(X) / 2 * np.eye(p), X.T)
+        gain = solved(X.T @ X + len(X) / 2 * np.eye(p), X.T)
         kept = np.eye(p) - gain @ X
         mean = kept @ mean + gain @ X @ coef
         covariance = kept @ covariance @ kept.T + problem.noise_variance * gain @ gain.T

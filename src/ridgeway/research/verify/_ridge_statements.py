@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ridgeway._checks import Array
+from ridgeway.kernels import eigen
 from ridgeway.research.theory import CommutingProblem, FixedDesignProblem, ridge_gap
 from ridgeway.research.verify._cases import gaussian_designs
 from ridgeway.research.verify._findings import Instances, Trial, Verdict, worst_case
@@ -173,6 +174,12 @@ def _two_tasks(search: Search) -> Iterator[TwoTasks]:
         yield TwoTasks(tuple(first), tuple(second), tuple(np.ones_like(initial) if number % 2 else initial / 100))
 
 
+def _library_gap(tasks: TwoTasks) -> float:
+    """Return the library's ratio, which does not change if information and noise are multiplied by 3."""
+    first, second = (3 * np.array(information) for information in tasks[:2])
+    return ridge_gap(first, second, tasks.initial, noise_variance=3.0)
+
+
 class OneTask(NamedTuple):
     """What a task says about each direction, n·γ_j, and the errors before it; σ² = 1."""
 
@@ -180,8 +187,9 @@ class OneTask(NamedTuple):
     errors: tuple[float, ...]
 
     def problem(self) -> FixedDesignProblem:
-        """Return the task with as many rows as directions."""
-        return FixedDesignProblem([np.diag(np.sqrt(self.information))], signal=np.diag(self.errors))
+        """Return the task with as many rows as directions, and with 3 times the information and the noise variance."""
+        rows = np.diag(np.sqrt(3 * np.array(self.information)))
+        return FixedDesignProblem([rows], noise_variance=3.0, signal=np.diag(self.errors))
 
 
 def _one_task(search: Search) -> Iterator[OneTask]:
@@ -223,7 +231,7 @@ def _best_step_by_step(problem: FixedDesignProblem) -> list[float]:
     """Return the errors if each λ_t is the best of a fine grid, given those before."""
     moment, errors = np.outer(problem.signal, problem.signal), []
     for X in problem.designs:
-        values, vectors = np.linalg.eigh(X.T @ X)
+        values, vectors = eigen(X.T @ X)
         values = np.where(values > 1e-9 * values.max(), values, 0.0)
         rotated = vectors.T @ moment @ vectors
         points = REACH
@@ -308,7 +316,7 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(printed_family, _try_supremum),
         corrected=Claim(repaired_family, _try_growth),
-        library=(LibraryCheck("ridge_gap", _two_tasks, lambda tasks: ridge_gap(*tasks), _best_in_both),),
+        library=(LibraryCheck("ridge_gap", _two_tasks, _library_gap, _best_in_both),),
         mutations={
             "optimum ÷ 1.1": {"printed": lambda n_1, n_2, epsilon: 1.1 * printed_family(n_1, n_2, epsilon)},
             "unequal small eigenvalues": {"printed": lambda n_1, n_2, epsilon: repaired_family(n_1)},
