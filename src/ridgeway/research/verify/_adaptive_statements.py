@@ -14,6 +14,7 @@ from ridgeway.research.verify._cases import OTHER_FACTORS, Case, cases, few_case
 from ridgeway.research.verify._exact import Matrix, exact, largest_difference, relative, zeros
 from ridgeway.research.verify._findings import Instances, Verdict, worst_case
 from ridgeway.research.verify._library import LibraryCheck
+from ridgeway.research.verify._refusals import REFUSALS
 from ridgeway.research.verify._search import Search
 from ridgeway.research.verify._statement import Claim, Statement
 
@@ -184,6 +185,7 @@ STATEMENTS = {
                 _in_the_library,
                 lambda setting: setting[0].direction_errors(setting[1]),
             ),
+            REFUSALS,
         ),
         mutations={
             "swapped sign": {"printed": (lambda g, p, e, s: e - _error_iter(g, p, e, s), getitem)},
