@@ -1,5 +1,6 @@
 """Every statement has the recorded verdict, and every mutation of it is noticed."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ def test_verdict(name):
     assert result.agrees
     assert result.margin >= 0
     assert result.instances > 0
+    assert json.dumps(result.as_dict())
     assert result.printed.holds == (result.verdict in (Verdict.HOLDS, Verdict.MORE, Verdict.EXTENDED))
     assert (result.corrected is None) == (result.verdict is Verdict.HOLDS)
     if result.corrected is not None:

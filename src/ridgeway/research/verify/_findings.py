@@ -88,7 +88,7 @@ def worst_case(measure: str, limit: float) -> Callable[[Callable[P, Instances]],
             worst, smallest, found, instances, broken = -inf, inf, None, 0, 0
             for value, size, instance in function(*arguments, **options):
                 instances += 1
-                worst = max(worst, value)
+                worst = max(worst, float(value))
                 if value > limit:
                     broken += 1
                     if size < smallest:
