@@ -22,8 +22,9 @@ PRINT = {"color": RED, "linestyle": "--"}
 RIGHT = {"color": BLUE, "linestyle": "-"}
 
 PRINTED, CORRECTED = STATEMENTS["approx"].forms
-RIDGES, SCALED = STATEMENTS["experiment-shift"].forms
-printed_family, repaired_family = STATEMENTS["ridge"].forms
+RIDGES, CANDIDATES = STATEMENTS["experiment-shift"].forms
+one_penalty, _ = STATEMENTS["ridge"].forms
+printed_family, repaired_family = STATEMENTS["ridge-per-task"].forms
 
 
 def panels(count: int) -> tuple[Figure, list[Axes]]:
@@ -44,7 +45,7 @@ def label(axis: Axes, title: str, x: str, y: str) -> None:
 
 
 def ridge() -> Figure:
-    """Rows 8, 9, 17 and 18."""
+    """Rows 8, 9, 16, 22 and 23."""
     figure, (first, second, third) = panels(3)
     n = np.geomspace(10, 1e8, 25)
     first.semilogx(
@@ -52,27 +53,34 @@ def ridge() -> Figure:
     )
     first.semilogx(n, [printed_family(x**2, x**2, 1 / x) for x in n], **RIGHT, label="n₁ = n₂ = n², ε = 1/n")
     first.axhline(2, color=BLACK, lw=1, ls=":", label="supremum, not attained")
-    label(first, "Row 9, as printed: never above 2", "n", "inf over λ of L(CRR)/L(GR)")
+    label(first, "Row 9, a λ per task: never above 2", "n", "inf over λ₁, λ₂ of L(CRR)/L(GR)")
     m = np.geomspace(1e2, 1e12, 21)
-    second.loglog(m, [repaired_family(x) for x in m], **RIGHT, label="diag(m, 1), then diag(√m, m)")
+    second.loglog(
+        m,
+        [one_penalty(x, (1.0, 1.0)) for x in m],
+        color=ORANGE,
+        ls="--",
+        label="as printed, one λ, n₁ = n₂ = m, ε = m^−½",
+    )
+    second.loglog(m, [repaired_family(x) for x in m], **RIGHT, label="a λ per task, diag(m, 1), diag(√m, m)")
     second.loglog(m, m**0.25 / np.sqrt(2), color=BLACK, ls=":", lw=1, label="m^¼/√2")
     few = np.geomspace(1e2, 1e12, 6)
     zeros = [printed_family(x, 1.0, 0.5 * x ** (-1 / 3), (1.0, 0.0)) for x in few]
-    second.loglog(few, zeros, color=GREEN, ls="-.", marker="s", ms=4, label="as printed, w* = (1, 0), n₁ = m")
-    label(second, "Rows 9 and 18: what does grow", "m", "inf over λ of L(CRR)/L(GR)")
+    second.loglog(few, zeros, color=GREEN, ls="-.", marker="s", ms=4, label="a λ per task, w* = (1, 0), n₁ = m")
+    label(second, "Rows 9 and 23: what does grow", "m", "inf over λ of L(CRR)/L(GR)")
     n = np.geomspace(10, 1e8, 30)
     before, new = 1 + n**1.5, n**3
     root = np.sqrt(2 * before / new)
     third.loglog(n, (before + root * new) / (1 - root) / new, color=BLACK, label="largest λ₂ that works")
     third.loglog(n, np.sqrt(1 / (n**1.5 + n**3)), **PRINT, label="its limit in the proof")
     third.loglog(n, np.sqrt(before / (n**1.5 + n**3)), **RIGHT, label="its limit, corrected")
-    third.loglog(n, 1 / n, color=GREEN, ls="-.", label="least λ₂ for direction 1")
-    label(third, "Row 17: no contradiction", "n, in the proof's regime", "λ₂")
+    third.loglog(n, 1 / n, color=GREEN, ls="-.", label="least λ₂ for direction 1 in the proof")
+    label(third, "Rows 16 and 22: no contradiction", "n, in the proof's regime", "λ₂")
     return figure
 
 
 def approximation() -> Figure:
-    """Rows 5, 6, 7 and 16."""
+    """Rows 5, 6, 7 and 21."""
     figure, (first, second) = panels(2)
     forms = {
         "bound without σ² (row 5)": (
@@ -96,12 +104,12 @@ def approximation() -> Figure:
         turn = (1 + np.sqrt(1 + 8 * constant)) / (2 * constant)
         second.plot(turn, room(constant, np.array(turn)), "o", color=RED)
     second.plot([], [], "o", color=RED, label="ρ = (1 + √(1 + 8C))/(2C)")
-    label(second, "Row 16: a larger ρ, and then a tighter rule", "ρ", "how large (γΔ)² may be")
+    label(second, "Row 21: a larger ρ, and then a tighter rule", "ρ", "how large (γΔ)² may be")
     return figure
 
 
 def adaptive() -> Figure:
-    """Rows 4, 14 and 19."""
+    """Rows 4, 19 and 24."""
     figure, (first, second, third) = panels(3)
     penalties = np.geomspace(0.01, 100, 300)
     case = CommutingProblem([[1.0]], [1], initial_errors=[4.0])
@@ -115,7 +123,7 @@ def adaptive() -> Figure:
     second.loglog(e, e / (e + 1), **RIGHT, label="corrected")
     exact = [CommutingProblem([[1.0]], [1], initial_errors=[x]).optimal_error()[0] for x in e[::9]]
     second.loglog(e[::9], exact, "o", color=BLACK, ms=4, label="exact error")
-    label(second, "Row 14: eq. (iteration) (γ = σ² = n = 1)", "error before the task", "error after the task")
+    label(second, "Row 19: eq. (iteration) (γ = σ² = n = 1)", "error before the task", "error after the task")
     tasks = np.arange(1.0, 2001)
     families = {
         "2^−t": (np.exp2(-tasks), RED, "--"),
@@ -126,7 +134,7 @@ def adaptive() -> Figure:
         problem = CommutingProblem(information[:, np.newaxis], np.ones(tasks.size), initial_errors=[1.0])
         ratio = problem.optimal_error() / problem.oracle_error()
         third.semilogx(tasks, ratio, color=colour, ls=dashes, label=f"information {name}")
-    label(third, "Row 19: is GR the oracle in the end?", "T", "L(GR)/L(ORA)")
+    label(third, "Row 24: is GR the oracle in the end?", "T", "L(GR)/L(ORA)")
     return figure
 
 
@@ -189,7 +197,7 @@ def minimum_norm() -> Figure:
     first.axvline(10, color=BLACK, lw=1, ls=":")
     label(first, "Row 10b: p = 10, one task", "n", "error of the minimum-norm estimator")
     for noise, colour, marker in ((1.0, BLUE, "o"), (5.0, ORANGE, "s")):
-        problem = experiment(np.random.default_rng(1), n=150, p=200, noise_variance=noise)
+        problem = experiment(np.random.default_rng(1), n=150, p=200, noise_variance=noise).problem
         total = problem.expected_error(Zero()).total
         second.semilogy(range(1, 21), total, color=colour, marker=marker, ms=4, label=f"MN, σ² = {noise:g}")
     second.axvspan(5, 20, color=BLACK, alpha=0.07, lw=0)
@@ -238,7 +246,7 @@ def early_stopping() -> Figure:
 
 
 def extension() -> Figure:
-    """Row 15."""
+    """Row 20."""
     figure, (axis,) = panels(1)
     penalties = np.geomspace(0.01, 100, 200)
     for start, colour, dashes, name in (([0.0, 1.0], RED, "--", "w* = (0, 1)"), ([1.0, 0.0], BLUE, "-", "w* = (1, 0)")):
@@ -246,19 +254,19 @@ def extension() -> Figure:
         errors = [case.direction_errors(x).sum() for x in penalties]
         axis.semilogx(penalties, errors, color=colour, ls=dashes, label=f"after the task, {name}")
     axis.axhline(1, color=BLACK, lw=1, ls=":", label="before the task")
-    label(axis, "Row 15: a task with Σ = diag(1, 0), σ² = n = 1", "λ", "error")
+    label(axis, "Row 20: a task with Σ = diag(1, 0), σ² = n = 1", "λ", "error")
     return figure
 
 
 def shift() -> Figure:
     """Row 12."""
     figure, axes = panels(4)
-    methods = {name: RIDGES[name] for name in ("= 0.1", "= 1", "at its best step by step")} | SCALED
+    methods = {name: RIDGES[name] for name in ("= 1", "at its best step by step")} | CANDIDATES
     for axis, (name, method) in zip(axes, methods.items(), strict=True):
         for shifted, style in ((False, RIGHT | {"marker": "o"}), (True, PRINT | {"marker": "X"})):
-            problem = experiment(np.random.default_rng(2), n=150, p=200, shift=shifted)
+            one = experiment(np.random.default_rng(2), n=150, p=200, shift=shifted)
             words = "with the shift" if shifted else "without"
-            axis.semilogy(range(1, 21), problem.expected_error(method(problem)).total, ms=4, label=words, **style)
+            axis.semilogy(range(1, 21), method(one).total, ms=4, label=words, **style)
         axis.set(ylim=(0.05, 300))
         label(axis, f"Row 12: CRR, λ {name}", "task", "error")
     return figure

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from runner import CliRunner
@@ -31,11 +32,11 @@ def test_table(run):
 
 
 def test_table_of_all_has_no_details(run, monkeypatch):
-    monkeypatch.setattr("ridgeway.research.verify._run.STATEMENTS", {"ridge": STATEMENTS["ridge"]})
+    monkeypatch.setattr("ridgeway.research.verify._run.STATEMENTS", {"vanilla": STATEMENTS["vanilla"]})
     result = run()
     assert result.exit_code == 0
-    assert "fails as stated" in result.stdout
-    assert "≥ 0.24" in result.stdout
+    assert "holds" in result.stdout
+    assert "0 ≤ 0" in result.stdout
     assert "counterexample" not in result.stdout
 
 
@@ -71,6 +72,16 @@ def test_differing_verdict_exits_with_1(run, monkeypatch):
     (found,) = json.loads(run("oracle", "--json").stdout)
     assert found["agrees"] is False
     assert Verdict(found["verdict"]) is Verdict.FAILS
+
+
+def test_library_that_differs_exits_with_1(run, monkeypatch):
+    (check,) = STATEMENTS["oracle"].library
+    wrong = replace(check, function=lambda case: 1.001 * check.function(case))
+    monkeypatch.setitem(STATEMENTS, "oracle", replace(STATEMENTS["oracle"], library=(wrong,)))
+    result = run("oracle")
+    assert result.exit_code == 1
+    assert "library differs (recorded: holds)" in result.stdout
+    assert "library differs for: oracle_error: σ²=1" in result.stdout
 
 
 def test_bad_options(run):
@@ -133,7 +144,7 @@ def test_lazy_package():
 
 def test_a_narrow_terminal_keeps_names_and_verdicts_whole(run, monkeypatch):
     monkeypatch.setattr("ridgeway.cli._output.PLAIN_WIDTH", 60)
-    output = run("oracle", "ridge-parameter").output
-    assert "ridge-parameter" in output
-    assert "fails as stated" in output
+    output = run("oracle", "extension-strict").output
+    assert "extension-strict" in output
+    assert "fails in this reading" in output
     assert "instances" not in output

@@ -12,8 +12,16 @@ from ridgeway.cli._output import Cell, emit, print_table, progress_bar, say
 if TYPE_CHECKING:
     from ridgeway.research.verify import StatementResult, Trial
 
-COLOURS = {"holds": "green", "holds as corrected": "cyan", "fails as stated": "yellow", "open": "magenta"}
-HEADINGS = ["statement", "where", "row", "verdict", "as printed", "as corrected", "instances", "seconds"]
+COLOURS = {
+    "holds": "green",
+    "holds; more is true": "green",
+    "holds; extended": "green",
+    "holds as corrected": "cyan",
+    "fails in this reading": "yellow",
+    "fails as stated": "yellow",
+    "open": "magenta",
+}
+HEADINGS = ["statement", "where", "row", "verdict", "as printed", "as corrected", "library", "instances", "seconds"]
 NARROW = ("statement", "row", "verdict")
 
 
@@ -31,8 +39,9 @@ NARROW = ("statement", "row", "verdict")
 def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: str) -> None:
     """Test each statement of the paper, or only those named.
 
-    Every statement is tested as printed and, if it has a mistake, as corrected. Exits with 1 if a verdict differs from
-    the recorded one, with 2 for an unknown name.
+    Every statement is tested as printed and, if it needs it, as corrected or extended. The functions of ridgeway that
+    compute what it is about are tested too. Exits with 1 if a verdict differs from the recorded one, with 2 for an
+    unknown name.
     """
     from ridgeway.research import verify as checks
 
@@ -71,14 +80,17 @@ def _cells(result: "StatementResult") -> list[Cell]:
         result.row,
         (verdict, colour),
         _in_short(result.printed),
-        "" if result.corrected is None else _in_short(result.corrected),
+        _in_short(result.corrected),
+        _in_short(result.library),
         f"{result.instances:,}",
         f"{result.seconds:.1f}",
     ]
 
 
-def _in_short(trial: "Trial") -> str:
+def _in_short(trial: "Trial | None") -> str:
     """Return the worst value and its limit."""
+    if trial is None:
+        return ""
     relation = ("≥" if trial.holds else "<") if trial.at_least else ("≤" if trial.holds else ">")
     return f"{trial.value:.6g} {relation} {trial.limit:g}"
 
@@ -91,5 +103,6 @@ def _details(result: "StatementResult") -> Iterator[str]:
         ("counterexample", result.counterexample),
         ("correction", result.correction),
         ("measured", result.corrected.measure if result.corrected else None),
+        ("library differs for", result.library.counterexample if result.library else None),
     ]
     yield from (f"  {label}: {text}" for label, text in lines if text)

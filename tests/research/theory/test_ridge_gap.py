@@ -1,8 +1,8 @@
-"""Thm (ridge): bounded by 2 as printed, growing like m^(1/4)/√2 as repaired, and with a zero in w_*."""
+"""Thm (ridge): unbounded with one λ; with a λ per task below 2, growing as repaired, and with a zero in w_*."""
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 
 from ridgeway.research.theory import CommutingProblem, ridge_gap
 
@@ -13,6 +13,28 @@ def printed(n_1, n_2, epsilon, initial=(1.0, 1.0)):
 
 def repaired(m, power=0.5):
     return ridge_gap([m, 1.0], [m**power, m], [1.0, 1.0])
+
+
+def one_penalty(n, initial=(1.0, 1.0)):
+    """The least ratio with one λ for both tasks, n_1 = n_2 = n and ε = n^−½; see docs/ridge-gap.md."""
+    case = CommutingProblem([[1.0, n**-0.5], [n**-0.5, 1.0]], [n, n], initial_errors=initial)
+    found = [
+        minimize_scalar(
+            lambda log: case.direction_errors(np.exp(log))[1].sum(), bounds=(low, low + 4), method="bounded"
+        )
+        for low in range(-40, 12, 2)
+    ]
+    return min(result.fun for result in found) / case.optimal_error()[1]
+
+
+def test_one_penalty_grows():
+    """The numbers of an independent computation, and the limit √(e_1 + e_2)·n^¼, twice that with a zero in w_*."""
+    found = [one_penalty(10.0**power) for power in (4, 6, 8, 10, 12)]
+    np.testing.assert_allclose(found, [7.84, 30.7, 113, 393, 1314], rtol=2e-3)
+    for initial, limit in (((1.0, 1.0), 2**0.5), ((4.0, 9.0), 13**0.5), ((0.0, 4.0), 4.0)):
+        ratios = [one_penalty(10.0**power, initial) / 10.0 ** (power / 4) for power in (16, 20, 24)]
+        assert (np.diff(np.abs(np.array(ratios) / limit - 1)) < 0).all()
+        assert ratios[-1] == pytest.approx(limit, rel=0.01)
 
 
 def proof_penalty(n_1, n_2, epsilon):

@@ -4,8 +4,8 @@ The streams depend only on the seed and the number of the repetition, and each o
 the noise or the parameter changes, the designs stay the same.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -38,6 +38,8 @@ class TaskDesign:
         The standard deviations of the noise over σ; None if all are 1.
     chi_degrees : int
         If statistics are drawn, the noise of the last row is the norm of this many normals; otherwise 0.
+    earlier : sequence of (F, n)
+        The tasks before: a root of the covariance as in `_covariance_roots`, and the number of rows.
     """
 
     number: int
@@ -45,6 +47,7 @@ class TaskDesign:
     rows: Array
     noise_scales: Array | None
     chi_degrees: int
+    earlier: Sequence[tuple[Array, int]] = ()
 
 
 class Draws:
@@ -69,8 +72,10 @@ class Draws:
 
     def designs(self) -> Iterator[TaskDesign]:
         """Yield the designs, task by task. Can be called once."""
-        for t, (visited, n_samples) in enumerate(zip(self.visits, self.n_samples, strict=True), start=1):
-            yield _design(self.setting, t, n_samples, self._roots[visited], self._rows)
+        visited = self._visited()
+        for t, (root, n_samples) in enumerate(visited):
+            design = _design(self.setting, t + 1, n_samples, root, self._rows)
+            yield replace(design, earlier=visited[:t])
 
     def targets(self, design: TaskDesign) -> Array:
         """Return X_t·w_t and ε_t/σ as two columns. Call it once per design, in order."""
@@ -101,14 +106,26 @@ class Draws:
 
         The directions are None if they are the coordinates.
         """
-        visited = [(self._roots[visit], n) for visit, n in zip(self.visits, self.n_samples, strict=True)]
-        if all(root.ndim == 1 for root, _ in visited):
-            return np.sum([n * root**2 for root, n in visited], axis=0), None
-        total = np.zeros((self.setting.n_features,) * 2)
-        for root, n in visited:
-            total += n * (np.diag(root**2) if root.ndim == 1 else root.T @ root)
-        values, vectors = eigen(total)
-        return values, vectors
+        total = _population(self._visited())
+        return (total, None) if total.ndim == 1 else eigen(total)
+
+    def _visited(self) -> list[tuple[Array, int]]:
+        return [(self._roots[visit], n) for visit, n in zip(self.visits, self.n_samples, strict=True)]
+
+
+def population_top(visited: Sequence[tuple[Array, int]]) -> float:
+    """Return the largest eigenvalue of the population's information on these tasks; 0 without tasks."""
+    if not visited:
+        return 0.0
+    total = _population(visited)
+    return float((total if total.ndim == 1 else eigen(total)[0]).max())
+
+
+def _population(visited: Sequence[tuple[Array, int]]) -> Array:
+    """Return Σ n_tΣ_t, as a vector if it is diagonal."""
+    if all(root.ndim == 1 for root, _ in visited):
+        return np.asarray(np.sum([n * root**2 for root, n in visited], axis=0))
+    return np.asarray(sum(n * (np.diag(root**2) if root.ndim == 1 else root.T @ root) for root, n in visited))
 
 
 def _covariance_roots(setting: Setting, rng: Generator) -> list[Array]:
@@ -118,8 +135,9 @@ def _covariance_roots(setting: Setting, rng: Generator) -> list[Array]:
     for k in range(setting.n_tasks):
         if given is not None:
             root = given[k % len(given)]
-        elif setting.shift == "paper":
+        elif setting.shift != "none":
             root = np.sqrt(np.where(rng.random(p) < SPIKE_PROBABILITY, SPIKE, 1.0))
+            root = root / np.sqrt(SPIKE) if setting.shift == "scaled" else root
         else:
             root = np.ones(p)
         if setting.rotate:

@@ -14,11 +14,11 @@ from ridgeway.research.simulation._results import Results
 from ridgeway.research.simulation._runner import EXPECTED_DESIGNS, expectation, run
 from ridgeway.research.simulation._setting import Setting
 
-REPRODUCED = ("mn", *claims.RULES, "gr", "gr:optimal", "gr:diagonal", "es", "oracle")
+REPRODUCED = ("mn", *claims.TRIED, claims.LAMBDA_MAX, "gr", "gr:optimal", "gr:diagonal", "es", "oracle")
 """The methods that `reproduce` runs."""
-SHOWN = ("mn", "crr:1", "crr:best", "crr:max", "gr", "oracle")
+SHOWN = ("mn", "crr:1", "crr:best", "crr:max", claims.LAMBDA_MAX, "gr", "oracle")
 """The methods in the figures."""
-RUNS = {"no-shift": "none", "paper-shift": "paper"}
+RUNS = {"no-shift": "none", "paper-shift": "paper", "scaled-shift": "scaled"}
 PAGE = "reproduction.md"
 FIGURES = ("figure-1", "figure-2")
 OWN = {*RUNS, PAGE, *(f"{name}.{kind}" for name in FIGURES for kind in ("png", "svg"))}
@@ -57,21 +57,21 @@ def reproduce(
     folder = Path(out)
     _check_folder(folder, resume=resume)
     drawn = partial(run, averaging="drawn", resume=True)
-    found, expected = {}, {}
+    found = []
     for k, (name, shift) in enumerate(RUNS.items()):
         setting = Setting(noise_variance=(1.0, 5.0), shift=shift)
-        share = _share(progress, k)
-        found[name] = drawn(setting, REPRODUCED, repetitions, seed, n_jobs, out=folder / name, progress=share)
-        expected[name] = expectation(found[name], n_jobs, methods=[name for name in SHOWN if name != "oracle"])
-    plain, shifted = found.values()
-    first = [figures.Panel(f"σ² = {level:g}", plain, level, expected["no-shift"]) for level in (1.0, 5.0)]
+        share, methods = _share(progress, k), ("crr:1",) if shift == "scaled" else REPRODUCED
+        found.append(drawn(setting, methods, repetitions, seed, n_jobs, out=folder / name, progress=share))
+    plain, shifted, scaled = found
+    exact = [expectation(run, n_jobs, methods=[name for name in SHOWN if name != "oracle"]) for run in (plain, shifted)]
+    first = [figures.Panel(f"σ² = {level:g}", plain, level, exact[0]) for level in (1.0, 5.0)]
     second = [
-        figures.Panel("without covariate shift", plain, 1.0, expected["no-shift"]),
-        figures.Panel("with covariate shift", shifted, 1.0, expected["paper-shift"]),
+        figures.Panel("without covariate shift", plain, 1.0, exact[0]),
+        figures.Panel("with covariate shift", shifted, 1.0, exact[1]),
     ]
     for name, panels in zip(FIGURES, (first, second), strict=True):
         figures.save(figures.draw_panels(panels, SHOWN), folder, name)
-    evidence = claims.Evidence(plain, shifted)
+    evidence = claims.Evidence(plain, shifted, scaled)
     judged = [(claim, claim.judge(evidence)) for claim in claims.CLAIMS]
     with atomic_file(folder / PAGE) as file:
         file.write(("\n\n".join(_page(evidence, judged)) + "\n").encode())
@@ -110,7 +110,11 @@ def _page(evidence: claims.Evidence, judged: list[tuple[claims.ExperimentClaim, 
     yield (
         "The paper does not say which λ_t its continual ridge used, so its claims are tried with several: constants "
         "(`crr:0.01` to `crr:10`), t − 1, the λ_t of least expected error at each step (`crr:best`), tr(H̃_t)/p "
-        "(`crr:trace`), and the largest eigenvalues of H̃_t (`crr:max`) and of Σ_t (`crr:task-max`). A rule shows that "
+        "(`crr:trace`), and the largest eigenvalues of H̃_t (`crr:max`) and of Σ_t (`crr:task-max`). Two more are "
+        "candidates: a search over rules and designs found that they show the printed claims, which is no evidence of "
+        "what the authors did. `crr:lambda-max` takes the largest λ_j of eq. (lambda), with the population's "
+        "eigenvalues and e⁽⁰⁾ = 1; `crr:1 (scaled)` is λ = 1 with the shift scaled to variances of at most 1 (1 with "
+        "probability 0.01, otherwise 0.01). A rule shows that "
         f"the shift makes CRR worse if the error at the end is at least {claims.WORSE:g} times as large and the "
         f"difference exceeds {claims.CLEAR:g} standard errors; an error is about constant if its largest mean is at "
         f"most {claims.CONSTANT:g} times its smallest. At σ² = 1:"

@@ -12,6 +12,7 @@ from ridgeway.catalogue import Method, register, resolve
 from ridgeway.errors import InvalidParameterError
 from ridgeway.kernels import eigen
 from ridgeway.linalg import empty_triangle, tolerance
+from ridgeway.research.simulation._draws import population_top
 from ridgeway.research.simulation._factor import Factor
 from ridgeway.research.simulation._forms import Applied, Filter, Form, PolicyMethod, PooledMethod, Update
 from ridgeway.research.simulation._setting import Setting
@@ -44,6 +45,11 @@ def _past_top(task: SharedTask, _: float) -> float:
 def _task_top(task: SharedTask, _: float) -> float:
     """λ_t = the largest eigenvalue of Σ_t."""
     return task.top / task.n_samples
+
+
+def _lambda_top(task: SharedTask, noise_variance: float) -> float:
+    """λ_t = the largest λ_j of eq. (lambda), with the population's eigenvalues and e⁽⁰⁾ = 1."""
+    return (noise_variance + population_top(task.design.earlier)) / task.n_samples
 
 
 def _best(task: SharedTask, noise_variance: float) -> float:
@@ -154,6 +160,10 @@ for _form, _about in (
     (_ridge("crr:trace", _past_mean), "continual ridge, λ_t = tr(H̃_t)/p"),
     (_ridge("crr:max", _past_top, reduces_past=True), "continual ridge, λ_t = the largest eigenvalue of H̃_t"),
     (_ridge("crr:task-max", _task_top), "continual ridge, λ_t = the largest eigenvalue of Σ_t"),
+    (
+        _ridge("crr:lambda-max", _lambda_top, uses_noise=True),
+        "continual ridge, λ_t = the largest λ_j of eq. (lambda) with the population's eigenvalues and e⁽⁰⁾ = 1",
+    ),
     (_ridge("crr:t-1", lambda task, _: task.number - 1.0), "continual ridge, λ_t = t − 1"),
     (Update("gr:optimal", _optimal, uses_noise=True), "generalized ridge with the optimal H_t, whose prior is σ²·I"),
     (Update("gr:diagonal", _diagonal), "generalized ridge with the diagonal of H̃_t: elastic weight consolidation"),

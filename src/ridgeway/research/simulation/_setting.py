@@ -13,7 +13,7 @@ from ridgeway._checks import Array, flag, nonnegative, one_of, whole
 from ridgeway.errors import InvalidParameterError
 from ridgeway.research.simulation import _setting_checks as checks
 
-SHIFTS = ("none", "paper")
+SHIFTS = ("none", "paper", "scaled")
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -28,9 +28,9 @@ class Setting:
         n_t.
     noise_variance : float or sequence of floats
         σ² ≥ 0. Several levels share their designs, and their noise up to its scale.
-    shift : {"none", "paper"}
+    shift : {"none", "paper", "scaled"}
         "none": Σ_t = I. "paper": diagonal, each entry 100 with probability 0.01 and otherwise 1, drawn for each
-        task and repetition.
+        task and repetition. "scaled": the same divided by 100, so that no entry exceeds 1.
     covariance : array of shape (p,), (p, p), (T, p) or (T, p, p), optional
         Σ_t instead: a diagonal or a positive semidefinite matrix, for all tasks or one per task.
     rotate : bool

@@ -1,6 +1,6 @@
-"""Thm (approx): what penalties near the optimum may cost; corrections rows 5, 6, 7 and 16."""
+"""Thm (approx): what penalties near the optimum may cost; corrections rows 5, 6, 7, 21 and 25."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -8,8 +8,11 @@ from typing import Literal
 import numpy as np
 
 from ridgeway._checks import Array
+from ridgeway.research.theory import CommutingProblem
 from ridgeway.research.verify._findings import Instances, Verdict, worst_case
-from ridgeway.research.verify._statement import Claim, Search, Statement
+from ridgeway.research.verify._library import LibraryCheck
+from ridgeway.research.verify._search import Search
+from ridgeway.research.verify._statement import Claim, Statement
 
 ROUNDING = 1 + 1e-9
 
@@ -131,6 +134,67 @@ def _try_remark(search: Search, turning: Callable[[float], float]) -> Instances:
         yield float(max(drops.max(), rises.max(initial=-1.0))), constant, where
 
 
+@worst_case("largest ρ after many tasks", 0.02)
+def _try_small_ratio(search: Search, growth: tuple[float, ...]) -> Instances:
+    """Follow ρ over 200 tasks whose information grows by a factor from task to task, σ²/e⁽⁰⁾ = 1."""
+    for factor in growth:
+        information = factor ** np.arange(200.0)
+        ratio = information[-1] / (1 + information[:-1].sum())
+        yield float(ratio), factor, f"n_tγ⁽ᵗ⁾ = {factor:g}^t: ρ = {ratio:.3g} after 200 tasks"
+
+
+Run = tuple[CommutingProblem, Array]
+"""A problem, and penalties for it."""
+
+
+def _runs(search: Search) -> Iterator[Run]:
+    """Yield penalties near the optimum, at it, and at 0 and ∞, in problems with unseen and with known directions."""
+    rng = search.generator()
+    for number in range(search.count(60, 800)):
+        n_tasks, p = rng.integers(1, 4, size=2).tolist()
+        gamma = np.exp(rng.normal(0, 1, (n_tasks, p))) * (rng.random((n_tasks, p)) < 0.8)
+        initial = np.exp(rng.normal(size=p)) * (1.0 if number % 4 else rng.random(p) < 0.7)
+        noise = float(np.exp(rng.normal()))
+        problem = CommutingProblem(
+            gamma, rng.integers(1, 9, size=n_tasks), noise_variance=noise, initial_errors=initial
+        )
+        factors = np.exp(rng.normal(0, 0.4, gamma.shape))
+        special = rng.random(gamma.shape)
+        factors = np.select([special < 0.05, special < 0.1, special < 0.2], [0.0, np.inf, 1.0], factors)
+        with np.errstate(invalid="ignore"):
+            yield problem, np.nan_to_num(factors * problem.optimal_penalties(), nan=1.0, posinf=np.inf)
+
+
+def _smallest_constants(run: Run) -> list[float]:
+    """Return the smallest C of Thm (approx) by bisection of eq. (sensitivity), for every task so far."""
+    problem, penalties = run
+    worst, found = 1.0, []
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error, before = problem.initial_errors, problem.noise_variance / problem.initial_errors
+        for gamma, n, held in zip(problem.eigenvalues, problem.n_samples, penalties, strict=True):
+            best = problem.noise_variance / (n * error)
+            one, two = (np.where(gamma > 0, 1 / (1 + x / gamma), 0.0) for x in (held, best))
+            for distance, rho in zip((one - two) ** 2, n * gamma / before, strict=True):
+                worst = max(worst, _bisected(float(distance), float(rho)))
+            error = np.where(gamma > 0, (1 - one) ** 2 * error + one**2 * problem.noise_variance / (n * gamma), error)
+            before = before + n * gamma
+            found.append(worst)
+    return found
+
+
+def _bisected(distance: float, rho: float) -> float:
+    """Return the least C ≥ 1 with distance ≤ room(C, ρ), or ∞; `room` grows with C."""
+    if distance < 1e-28:
+        return 1.0
+    low, high = 1.0, 1e12
+    if rho == 0 or distance > room(high, np.array(rho)):
+        return float("inf")
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (low, middle) if distance <= room(middle, np.array(rho)) else (middle, high)
+    return high
+
+
 def _turning_point(constant: float) -> float:
     return float((1 + np.sqrt(1 + 8 * constant)) / (2 * constant))
 
@@ -139,7 +203,13 @@ MUTATIONS: dict[str, dict[Literal["printed", "corrected"], Approximation]] = {
     "room × 1.1": {"corrected": replace(CORRECTED, room=1.1)},
     "dropped σ²": {"corrected": replace(CORRECTED, bound=PRINTED.bound)},
 }
-_about_bound = partial(Statement, where="Thm (approx)", corrected=Claim(CORRECTED, _try_bound), mutations=MUTATIONS)
+_about_bound = partial(
+    Statement,
+    where="Thm (approx)",
+    recorded=Verdict.CORRECTED,
+    corrected=Claim(CORRECTED, _try_bound),
+    mutations=MUTATIONS,
+)
 """A statement about the bound; most differ only in the printed form."""
 
 STATEMENTS = {
@@ -148,6 +218,20 @@ STATEMENTS = {
         claim="penalties that meet eq. (sensitivity) cost at most a factor C",
         correction="with D_j, ρ_j and Δ_j as in rows 5 to 7: 𝓛 ≤ C·Σ_j σ²/D_j(t)",
         printed=Claim(PRINTED, _try_bound),
+        library=(
+            LibraryCheck(
+                "approximation_constant",
+                _runs,
+                lambda run: run[0].approximation_constant(run[1]).constant,
+                _smallest_constants,
+            ),
+            LibraryCheck(
+                "approximation_constant.holds",
+                _runs,
+                lambda run: run[0].approximation_constant(run[1]).holds,
+                lambda run: np.isfinite(_smallest_constants(run)),
+            ),
+        ),
     ),
     "approx-bound": _about_bound(
         row="5",
@@ -177,12 +261,22 @@ STATEMENTS = {
         correction="against the one-step optimum σ²/(n_t·E[e_j⁽ᵗ⁻¹⁾]) for the actual error of the run",
         printed=Claim(replace(CORRECTED, reference=PRINTED.reference), _try_bound),
     ),
+    "approx-small-ratio": Statement(
+        where="Thm (approx), remark, read for any tasks",
+        row="25",
+        claim="ρ is of order o(1)",
+        correction="for tasks of about equal size as t grows; it stays at 1 if the tasks double in size",
+        recorded=Verdict.READING,
+        printed=Claim((0.5, 1.0, 2.0), _try_small_ratio),
+        corrected=Claim((0.5, 1.0), _try_small_ratio),
+        mutations={"tasks that grow by 5 %": {"corrected": (1.0, 1.05)}},
+    ),
     "approx-remark": Statement(
-        where="Thm (approx), remark",
-        row="16",
+        where="Thm (approx), remark, read for any ρ",
+        row="21",
         claim="a larger ρ loosens the requirement on the penalties",
-        correction="only up to ρ = (1 + √(1 + 8C))/(2C); beyond that it tightens again",
-        refuted=Verdict.FAILS,
+        correction="for small ρ, as the remark assumes: up to ρ = (1 + √(1 + 8C))/(2C); beyond that it tightens again",
+        recorded=Verdict.READING,
         printed=Claim(lambda constant: float("inf"), _try_remark),
         corrected=Claim(_turning_point, _try_remark),
         mutations={

@@ -1,24 +1,29 @@
-"""Thm (early stopping) and Cor. (ES): gradient steps are equivalent to penalties; corrections rows 10 and 10c."""
+"""Thm (early stopping) and Cor. (ES): gradient steps are equivalent to penalties; corrections rows 10, 10c and 18."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 import numpy as np
 
 from ridgeway._checks import Array
+from ridgeway.errors import InvalidParameterError
 from ridgeway.estimators import EarlyStopping, GeneralizedRidge
-from ridgeway.linalg import semidefinite_eigen
+from ridgeway.kernels import eigen
 from ridgeway.research.theory import (
     CommutingProblem,
     FixedDesignProblem,
+    learning_rates_from_penalties,
     penalties_from_early_stopping,
     weight_matrix_from_early_stopping,
 )
-from ridgeway.research.verify._cases import gaussian_designs, reflection
+from ridgeway.research.verify._cases import few_cases, gaussian_designs, reflection
 from ridgeway.research.verify._exact import diagonal, exact, largest_difference, solve, zeros
-from ridgeway.research.verify._findings import Instances, worst_case
-from ridgeway.research.verify._statement import Claim, Search, Statement
+from ridgeway.research.verify._findings import Instances, Verdict, worst_case
+from ridgeway.research.verify._library import LibraryCheck
+from ridgeway.research.verify._search import Search
+from ridgeway.research.verify._statement import Claim, Statement
 from ridgeway.weights import Explicit
 
 Equivalence = Callable[[Fraction, Fraction, int], Fraction]
@@ -49,7 +54,9 @@ def _try_estimates(search: Search, form: Equivalence) -> Instances:
             X = np.vstack([(basis * loads).T, zeros(n - p, p)])
             y = exact(rng.integers(-4, 5, size=n))
             gamma = loads**2 / Fraction(n)
-            rates = exact([Fraction(int(k), 5) for k in rng.integers(1, 5, size=p)]) / gamma
+            most = 5 if n_steps % 2 else 10  # an even number of steps may overshoot: λ is still positive
+            steps = [Fraction(2 * int(k) + 1, 10) for k in rng.integers(0, most, size=p)]
+            rates = exact(steps) / gamma
             for _ in range(n_steps):
                 stopped = stopped - basis @ diagonal(rates) @ basis.T @ (X.T @ (X @ stopped - y)) / Fraction(n)
             penalties = [form(g, s, n_steps) for g, s in zip(gamma, rates, strict=True)]
@@ -60,9 +67,11 @@ def _try_estimates(search: Search, form: Equivalence) -> Instances:
 
 
 @worst_case("1 if no penalty ≥ 0 keeps the same share", 0.0)
-def _try_range(search: Search, products: tuple[Fraction, ...]) -> Instances:
+def _try_range(search: Search, covered: Callable[[Fraction, int], bool]) -> Instances:
     """Look for a penalty in [0, ∞) that keeps the same share of the old error; γ = 0 keeps all of it."""
-    for n_steps, step, gamma in product(range(1, search.count(7, 30)), products, (Fraction(1, 2), Fraction(1))):
+    for n_steps, step, gamma in product(range(1, search.count(7, 30)), PRODUCTS, (Fraction(1, 2), Fraction(1))):
+        if not covered(step, n_steps):
+            continue
         kept = (1 - step) ** n_steps
         penalty = _equivalence(gamma, step / gamma, n_steps) if kept != 1 else None
         works = kept == 1 if step == 0 else penalty is not None and penalty >= 0 and kept == penalty / (penalty + gamma)
@@ -71,8 +80,8 @@ def _try_range(search: Search, products: tuple[Fraction, ...]) -> Instances:
 
 
 @worst_case("largest relative difference between the two estimates", 1e-7)
-def _try_any_matrix(search: Search, form: WeightMatrix) -> Instances:
-    """Run the estimators with learning-rate matrices that do not share eigenvectors with the covariances."""
+def _try_any_matrix(search: Search, form: WeightMatrix, *, shared: bool = False) -> Instances:
+    """Run the estimators with learning-rate matrices, which may or may not share the covariances' eigenvectors."""
     rng = search.generator()
     for _ in range(search.count(40, 800)):
         p, n_steps, n_tasks = int(rng.integers(2, 6)), int(rng.integers(1, 8)), 3
@@ -80,10 +89,7 @@ def _try_any_matrix(search: Search, form: WeightMatrix) -> Instances:
         rates, weights = [], []
         for X in designs:
             covariance = X.T @ X / len(X)
-            root = rng.normal(size=(p, p))
-            matrix = root @ root.T + 0.3 * np.eye(p)
-            inner, outer = (semidefinite_eigen(part)[0].max() for part in (root.T @ covariance @ root, covariance))
-            rates.append(0.9 * matrix / (inner + 0.3 * outer))
+            rates.append(_rate_matrix(rng, covariance, shared=shared))
             weights.append(form(covariance, rates[-1], n_steps))
         stopped = EarlyStopping(rates, n_steps, fit_intercept=False)
         penalised = GeneralizedRidge(Explicit(weights), fit_intercept=False)
@@ -93,11 +99,39 @@ def _try_any_matrix(search: Search, form: WeightMatrix) -> Instances:
         yield float(np.abs(one - two).max() / np.abs(one).max()), p + n_steps, f"p={p}, m={n_steps}, random A_t"
 
 
+def _rate_matrix(rng: np.random.Generator, covariance: Array, *, shared: bool) -> Array:
+    """Return a positive definite A such that the eigenvalues of AΣ are at most 0.9."""
+    values, vectors = eigen(covariance)
+    if shared:
+        return np.asarray((vectors * (rng.uniform(0.1, 0.9, len(values)) / values)) @ vectors.T)
+    root = rng.normal(size=covariance.shape)
+    largest = eigen(root.T @ covariance @ root)[0].max() + 0.3 * values.max()
+    return np.asarray(0.9 * (root @ root.T + 0.3 * np.eye(len(values))) / largest)
+
+
 def _shared_eigenvectors(covariance: Array, rates: Array, n_steps: int) -> Array:
     """Use eq. (equivalence) as it stands, with s_j = u_jᵀAu_j."""
-    values, vectors = semidefinite_eigen(covariance)
-    along = np.minimum(np.diagonal(vectors.T @ rates @ vectors), 1 / values)
-    return np.asarray((vectors * penalties_from_early_stopping(values, along, n_steps)) @ vectors.T)
+    values, vectors = eigen(covariance)
+    kept = (1 - np.minimum(np.diagonal(vectors.T @ rates @ vectors) * values, 1.0)) ** n_steps
+    return np.asarray((vectors * (values * kept / (1 - kept))) @ vectors.T)
+
+
+def _any_eigenvectors(covariance: Array, rates: Array, n_steps: int) -> Array:
+    """Return A^−½·V diag(λ(d)) Vᵀ·A^−½ with A^½ΣA^½ = V diag(d) Vᵀ."""
+    squares, axes = eigen(rates)
+    half, inverse = ((axes * squares**power) @ axes.T for power in (0.5, -0.5))
+    values, vectors = eigen(half @ covariance @ half)
+    kept = (1 - values) ** n_steps
+    return np.asarray(inverse @ (vectors * (values * kept / (1 - kept))) @ vectors.T @ inverse)
+
+
+def _rate_matrices(search: Search) -> Iterator[tuple[Array, Array, int]]:
+    rng = search.generator()
+    for number in range(search.count(10, 100)):
+        X = gaussian_designs(rng, 1, 7, 1 + number % 4)[0]
+        covariance = X.T @ X / len(X)
+        yield covariance, _rate_matrix(rng, covariance, shared=False), 1 + number % 5
+    yield np.diag([1.0, 2.0]), np.diag([1.0, 0.5]), 3  # AΣ = I: H = 0
 
 
 @worst_case("largest relative difference from the optimal error", 1e-9)
@@ -122,13 +156,94 @@ def _try_corollary(search: Search, form: Rates) -> Instances:
         yield worst, p * n_tasks * n_steps, f"p={p}, T={n_tasks}, m={n_steps}"
 
 
-INSIDE = tuple(Fraction(k, 10) for k in range(11))
-ANY = (*INSIDE, Fraction(3, 2), Fraction(2), Fraction(5, 2))
+def _rates(problem: CommutingProblem, n_steps: int) -> Array:
+    """Return s of eq. (eses); 1/(m·λ) if γ = 0, where any rate does."""
+    prior = problem.noise_variance / problem.initial_errors
+    information = problem.eigenvalues * problem.n_samples[:, np.newaxis]
+    before = prior + np.cumsum(information, axis=0) - information
+    share = information / (before + information)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rates = (1 - (1 - share) ** (1 / n_steps)) / problem.eigenvalues
+    return np.where(information > 0, rates, problem.n_samples[:, np.newaxis] / (n_steps * before))
+
+
+def _library_penalty(case: tuple[float, float, int]) -> float:
+    """Return the library's λ, beside another direction, or NaN if it refuses."""
+    gamma, rate, n_steps = case
+    try:
+        return float(penalties_from_early_stopping([gamma, 0.1], rate, n_steps)[0])
+    except InvalidParameterError:
+        return float("nan")
+
+
+def _penalty(case: tuple[float, float, int]) -> float:
+    """Return λ with λ/(λ + γ) = (1 − sγ)^m, its limits for γ = 0 and s = 0, and NaN if there is none."""
+    gamma, rate, n_steps = case
+    kept = (1 - rate * gamma) ** n_steps
+    if kept == 1:
+        return float("inf") if rate == 0 or gamma > 0 else 1 / (n_steps * rate)
+    return gamma * kept / (1 - kept) if 0 <= kept < 1 else float("nan")
+
+
+def _rate(case: tuple[float, float, int]) -> float:
+    """Return s of the proof of Thm (early stopping), and its limits for γ = 0 and λ = ∞."""
+    gamma, penalty, n_steps = case
+    if gamma == 0:
+        return 1 / (n_steps * penalty) if penalty else 0.0
+    return float((1 - (1 / (1 + gamma / penalty) if penalty else 0.0) ** (1 / n_steps)) / gamma)
+
+
+GRID = [*product((0.0, 0.25, 1.0, 3.0), (0.0, 0.1, 0.5, 1.0, 1.5, 2.0, 4.0), (1, 2, 3, 6))]
+"""Eigenvalues, rates or penalties, and numbers of steps."""
+
+
+@worst_case("1 if two eigenvalues have the same penalty", 0.0)
+def _try_vanilla(search: Search, ratio: Fraction) -> Instances:
+    """Compare the penalties that one learning rate has at two eigenvalues."""
+    for n_steps, step in product(range(1, search.count(8, 30)), (Fraction(k, 10) for k in range(1, 10))):
+        one, two = (_equivalence(gamma, step, n_steps) for gamma in (Fraction(1), ratio))
+        yield float(one == two), n_steps, f"s={step}, m={n_steps}: λ = {one} at γ = 1, {two} at γ = {ratio}"
+
+
+def _growth(search: Search, factor: float) -> Iterator[tuple[float, int, float, float]]:
+    """Yield s and m, the share (1 − sγ)^m that is optimal after n_t has changed by a factor, and its s; γ = 1."""
+    rng = search.generator()
+    for _ in range(search.count(100, 2000)):
+        before, n, n_steps = *np.exp(rng.normal(size=2)), int(rng.integers(1, 9))
+        share, wanted = before / (before + n), before / (before + factor * n)
+        yield 1 - share ** (1 / n_steps), n_steps, wanted, 1 - wanted ** (1 / n_steps)
+
+
+@worst_case("1 if a larger rate alone, or more steps alone, reach the optimum", 0.0)
+def _try_both(search: Search, factor: float) -> Instances:
+    for rate, n_steps, wanted, larger in _growth(search, factor):
+        works = abs((1 - larger) ** n_steps - wanted) < 1e-12
+        yield float(works), n_steps, f"γ=1, m={n_steps}: s={larger:.3g} instead of {rate:.3g} is optimal again"
+
+
+@worst_case("1 if the rate, or the number of steps, need not grow while the other is fixed", 0.0)
+def _try_either(search: Search, factor: float) -> Instances:
+    for rate, n_steps, wanted, larger in _growth(search, factor):
+        more = np.log(wanted) / np.log1p(-rate)
+        yield (
+            float(larger <= rate or more <= n_steps),
+            n_steps,
+            f"γ=1: s {rate:.3g} → {larger:.3g}, m {n_steps} → {more:.3g}",
+        )
+
+
+def _inside(step: Fraction, n_steps: int) -> bool:
+    """Return whether λ of eq. (equivalence) is positive."""
+    return 0 < step < 1 or (n_steps % 2 == 0 and 1 < step < 2)
+
+
+PRODUCTS = tuple(Fraction(k, 10) for k in range(26))
+"""Values of sγ."""
 
 STATEMENTS = {
     "early-stopping": Statement(
         where="Thm (early stopping)",
-        claim="m_t gradient steps are generalized ridge with λ of eq. (equivalence), here for 0 < sγ < 1",
+        claim="m_t gradient steps are generalized ridge with λ of eq. (equivalence), if that is positive",
         printed=Claim(_equivalence, _try_estimates),
         mutations={
             "penalties × 1.1": {"printed": lambda g, s, m: Fraction(11, 10) * _equivalence(g, s, m)},
@@ -138,31 +253,78 @@ STATEMENTS = {
     "early-stopping-range": Statement(
         row="10",
         where="Thm (early stopping)",
-        claim="any s_j > 0 has its λ_j > 0",
-        correction="0 < s_jγ_j < 1 has; s_jγ_j = 1 gives λ_j = 0; a direction with γ_j = 0 stays as it was under both",
-        printed=Claim(ANY, _try_range),
-        corrected=Claim(INSIDE, _try_range),
-        mutations={"sγ up to 1.1": {"corrected": (*INSIDE, Fraction(11, 10))}},
+        claim="learning rates and positive penalties that satisfy eq. (equivalence) leave the same share of the error",
+        correction="so do s_jγ_j = 1 with λ_j = 0, and γ_j = 0, where both methods stay; other s_jγ_j > 1 have no λ_j",
+        recorded=Verdict.EXTENDED,
+        printed=Claim(_inside, _try_range),
+        corrected=Claim(lambda step, m: _inside(step, m) or step in (0, 1), _try_range),
+        library=(
+            LibraryCheck("penalties_from_early_stopping", lambda search: GRID, _library_penalty, _penalty),
+            LibraryCheck(
+                "learning_rates_from_penalties",
+                lambda search: [*GRID, (1.0, float("inf"), 2)],
+                lambda case: float(learning_rates_from_penalties([case[0]], case[1], case[2])[0]),
+                _rate,
+            ),
+        ),
+        mutations={
+            "any s > 0": {"printed": lambda step, m: step > 0},
+            "sγ up to 1.1": {"corrected": lambda step, m: step <= Fraction(11, 10)},
+        },
     ),
     "early-stopping-any-matrix": Statement(
         row="10c",
         where="Thm (early stopping)",
-        claim="eq. (equivalence), used although A_t does not share the eigenvectors of Σ_t",
+        claim="eq. (equivalence) direction by direction, if A_t shares the eigenvectors of Σ_t",
         correction="H = A^−½·V diag(λ(d)) Vᵀ·A^−½ with A^½ΣA^½ = V diag(d) Vᵀ, for any positive definite A_t",
-        printed=Claim(_shared_eigenvectors, _try_any_matrix),
-        corrected=Claim(weight_matrix_from_early_stopping, _try_any_matrix),
+        recorded=Verdict.EXTENDED,
+        printed=Claim(_shared_eigenvectors, partial(_try_any_matrix, shared=True)),
+        corrected=Claim(_any_eigenvectors, _try_any_matrix),
+        library=(
+            LibraryCheck(
+                "weight_matrix_from_early_stopping",
+                _rate_matrices,
+                lambda case: weight_matrix_from_early_stopping(*case),
+                lambda case: _any_eigenvectors(*case),
+            ),
+        ),
         mutations={
-            "H × 1.1": {"corrected": lambda sigma, a, m: 1.1 * weight_matrix_from_early_stopping(sigma, a, m)},
-            "one step more": {"corrected": lambda sigma, a, m: weight_matrix_from_early_stopping(sigma, a, m + 1)},
+            "one step more": {"printed": lambda sigma, a, m: _shared_eigenvectors(sigma, a, m + 1)},
+            "direction by direction": {"corrected": _shared_eigenvectors},
+            "H × 1.1": {"corrected": lambda sigma, a, m: 1.1 * _any_eigenvectors(sigma, a, m)},
         },
+    ),
+    "vanilla": Statement(
+        where="Thm (early stopping), remark",
+        claim="gradient descent with one rate is not ridge with one λ if the eigenvalues differ",
+        printed=Claim(Fraction(1, 2), _try_vanilla),
+        mutations={"equal eigenvalues": {"printed": Fraction(1)}},
     ),
     "es-corollary": Statement(
         where="Cor. (ES)",
         claim="with the rates of eq. (eses) early stopping reaches the optimal error",
-        printed=Claim(CommutingProblem.optimal_learning_rates, _try_corollary),
+        printed=Claim(_rates, _try_corollary),
+        library=(
+            LibraryCheck(
+                "optimal_learning_rates",
+                lambda search: [(case.problem(), 1 + number % 4) for number, case in enumerate(few_cases(search))],
+                lambda case: case[0].optimal_learning_rates(case[1]),
+                lambda case: _rates(*case),
+            ),
+        ),
         mutations={
-            "rates × 0.9": {"printed": lambda problem, m: 0.9 * problem.optimal_learning_rates(m)},
-            "one step more": {"printed": lambda problem, m: problem.optimal_learning_rates(m + 1)},
+            "rates × 0.9": {"printed": lambda problem, m: 0.9 * _rates(problem, m)},
+            "one step more": {"printed": lambda problem, m: _rates(problem, m + 1)},
         },
+    ),
+    "es-both-grow": Statement(
+        row="18",
+        where="Cor. (ES), remark, read as both at once",
+        claim="if n_t is larger, both the learning rate and the number of steps must grow",
+        correction="each must grow while the other is fixed; one of them is enough",
+        recorded=Verdict.READING,
+        printed=Claim(2.0, _try_both),
+        corrected=Claim(2.0, _try_either),
+        mutations={"a smaller n_t": {"corrected": 0.5}},
     ),
 }

@@ -1,4 +1,4 @@
-"""Thm (extension): the error need not rise even if the covariances do not commute; corrections row 15."""
+"""Thm (extension): the error need not rise even if the covariances do not commute; corrections row 20."""
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -6,10 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ridgeway.research.verify._cases import reflection
+from ridgeway._checks import Array
+from ridgeway.research.theory import FixedDesignProblem
+from ridgeway.research.verify._cases import gaussian_designs, reflection
 from ridgeway.research.verify._exact import Matrix, diagonal, exact, identity, next_moment, zeros
 from ridgeway.research.verify._findings import Instances, Verdict, worst_case
-from ridgeway.research.verify._statement import Claim, Search, Statement
+from ridgeway.research.verify._library import LibraryCheck
+from ridgeway.research.verify._plain import solved
+from ridgeway.research.verify._search import Search
+from ridgeway.research.verify._statement import Claim, Statement
 
 Penalty = Callable[[Fraction, int, Fraction], Fraction]
 """(σ², n_t, the error before in the direction) → λ."""
@@ -75,22 +80,59 @@ def _penalty(noise_variance: Fraction, n: int, error: Fraction) -> Fraction:
     return noise_variance / (n * error)
 
 
+def _signals(search: Search) -> Iterator[FixedDesignProblem]:
+    """Yield problems with a known w_*, a random one, and one without variance in some directions."""
+    rng = search.generator()
+    for number in range(search.count(9, 90)):
+        p = int(rng.integers(1, 5))
+        designs = gaussian_designs(rng, 3, int(rng.integers(1, 2 * p + 1)), p)
+        few = rng.normal(size=(p, 1 + p // 2))
+        signal = (rng.normal(size=p), 1.5, few @ few.T)[number % 3]
+        yield FixedDesignProblem(designs, noise_variance=float(np.exp(rng.normal())), signal=signal)
+
+
+def _best(problem: FixedDesignProblem) -> tuple[Array, list[float]]:
+    """Return K_t = M_{t−1}X_tᵀ(X_tM_{t−1}X_tᵀ + σ²I)⁻¹ side by side, and tr M_t, M_t = (I − K_tX_t)M_{t−1}."""
+    signal, p = problem.signal, problem.designs[0].shape[1]
+    moment = np.outer(signal, signal) if signal.ndim == 1 else signal * np.eye(p) if signal.ndim == 0 else signal
+    gains, errors = [], []
+    for X in problem.designs:
+        gains.append(solved(X @ moment @ X.T + problem.noise_variance * np.eye(len(X)), X @ moment).T)
+        moment = moment - gains[-1] @ X @ moment
+        errors.append(float(np.trace(moment)))
+    return np.hstack(gains), errors
+
+
 STATEMENTS = {
     "extension": Statement(
         where="Thm (extension)",
         claim="without commuting covariances some penalties keep the error from rising in any task",
         printed=Claim(_penalty, _try_no_rise),
+        library=(
+            LibraryCheck(
+                "optimal_gains",
+                _signals,
+                lambda problem: np.hstack(problem.optimal_gains()),
+                lambda problem: _best(problem)[0],
+            ),
+            LibraryCheck(
+                "expected_error_of_gains",
+                _signals,
+                lambda problem: problem.expected_error_of_gains(problem.optimal_gains()).total,
+                lambda problem: _best(problem)[1],
+            ),
+        ),
         mutations={
             "penalties ÷ 10": {"printed": lambda noise, n, error: _penalty(noise, n, error) / 10},
             "swapped σ² and error": {"printed": lambda noise, n, error: error / (n * noise)},
         },
     ),
     "extension-strict": Statement(
-        row="15",
-        where="Thm (extension)",
+        row="20",
+        where="Thm (extension), read for any w_*",
         claim="the error falls in every task with Σ_j γ_j > 0",
-        correction="it falls in every task that speaks of a direction with error left: Σ_j γ_j·E[e_j,t] > 0",
-        refuted=Verdict.FAILS,
+        correction="if every E[e_j,t] > 0 (the proof divides by it); in general if and only if Σ_j γ_j·E[e_j,t] > 0",
+        recorded=Verdict.READING,
         printed=Claim(lambda gammas, errors: any(gammas), _try_strict),
         corrected=Claim(lambda gammas, errors: any(gammas * errors), _try_strict),
         mutations={"error anywhere": {"corrected": lambda gammas, errors: any(errors)}},

@@ -16,10 +16,19 @@ class Verdict(StrEnum):
     """The verdict on a statement."""
 
     HOLDS = "holds"
+    MORE = "holds; more is true"
+    EXTENDED = "holds; extended"
     CORRECTED = "holds as corrected"
+    READING = "fails in this reading"
     FAILS = "fails as stated"
     OPEN = "open"
     CORRECTION_FAILS = "correction fails"
+    LIBRARY_DIFFERS = "library differs"
+
+    @property
+    def as_printed(self) -> bool:
+        """Whether the printed form holds."""
+        return self in (Verdict.HOLDS, Verdict.MORE, Verdict.EXTENDED)
 
 
 @dataclass(frozen=True)
@@ -79,7 +88,7 @@ def worst_case(measure: str, limit: float) -> Callable[[Callable[P, Instances]],
             worst, smallest, found, instances, broken = -inf, inf, None, 0, 0
             for value, size, instance in function(*arguments, **options):
                 instances += 1
-                worst = max(worst, value)
+                worst = max(worst, float(value))
                 if value > limit:
                     broken += 1
                     if size < smallest:
@@ -91,22 +100,25 @@ def worst_case(measure: str, limit: float) -> Callable[[Callable[P, Instances]],
     return decorated
 
 
-def judge(printed: Trial, corrected: Trial | None, refuted: Verdict) -> Verdict:
-    """Return the verdict on a statement from the trials of its printed and its corrected form.
+def judge(printed: Trial, corrected: Trial | None, library: Trial | None, recorded: Verdict) -> Verdict:
+    """Return the verdict on a statement from its trials: the recorded one if all of them support it.
 
     Parameters
     ----------
     printed, corrected : Trial
-        None if no correction is needed.
-    refuted : Verdict
-        If the printed form fails and the corrected one holds: `CORRECTED` if the correction fixes a slip, `FAILS` if it
-        replaces a false statement by a different one, `OPEN` if the printed form is too vague to be refuted.
+        The printed form, and the corrected or extended one. The latter is None if the statement needs none.
+    library : Trial or None
+        The functions of `theory` that compute what the statement is about.
+    recorded : Verdict
+        The expected verdict.
     """
+    if library is not None and not library.holds:
+        return Verdict.LIBRARY_DIFFERS
     if corrected is not None and not corrected.holds:
         return Verdict.CORRECTION_FAILS
-    if printed.holds:
-        return Verdict.HOLDS
-    return Verdict.FAILS if corrected is None else refuted
+    if printed.holds == recorded.as_printed:
+        return recorded
+    return Verdict.HOLDS if printed.holds else Verdict.FAILS
 
 
 @dataclass(frozen=True)
@@ -118,13 +130,15 @@ class StatementResult:
     name, where, claim, correction : str
         As in the registry.
     row : str
-        Its row in docs/paper.md; empty for a statement that needs no correction.
+        Its row in docs/paper.md; empty if there is nothing to add to the statement.
     verdict, recorded : Verdict
         The verdict, and the expected one.
     printed : Trial
         The statement as printed.
     corrected : Trial or None
-        The statement as corrected, or what holds instead.
+        The statement as corrected or extended, or what holds instead.
+    library : Trial or None
+        The functions of `theory` that belong to the statement.
     seconds : float
         The running time.
     """
@@ -138,6 +152,7 @@ class StatementResult:
     recorded: Verdict
     printed: Trial
     corrected: Trial | None
+    library: Trial | None
     seconds: float
 
     @property
@@ -147,18 +162,18 @@ class StatementResult:
 
     @property
     def margin(self) -> float:
-        """The margin of the form that should hold: the corrected one, if there is one."""
+        """The margin of the form that should hold: the corrected or extended one, if there is one."""
         return (self.corrected or self.printed).margin
 
     @property
     def instances(self) -> int:
-        """Number of instances, of both forms."""
-        return self.printed.instances + (self.corrected.instances if self.corrected else 0)
+        """Number of instances, of all trials."""
+        return sum(trial.instances for trial in (self.printed, self.corrected, self.library) if trial)
 
     @property
     def counterexample(self) -> str | None:
-        """The smallest instance found for which the printed form fails."""
-        return self.printed.counterexample
+        """The smallest instance found for which the printed form fails; None if it holds."""
+        return None if self.printed.holds else self.printed.counterexample
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain numbers and text, ready for JSON."""
@@ -172,4 +187,5 @@ class StatementResult:
             "counterexample": self.counterexample,
             "printed": self.printed.as_dict(),
             "corrected": self.corrected and self.corrected.as_dict(),
+            "library": self.library and self.library.as_dict(),
         }

@@ -9,16 +9,34 @@ from ridgeway.errors import InvalidParameterError
 from ridgeway.kernels import single_threaded
 from ridgeway.research.verify._adaptive_statements import STATEMENTS as ADAPTIVE
 from ridgeway.research.verify._approximation_statements import STATEMENTS as APPROXIMATION
+from ridgeway.research.verify._claimed_limit_statements import STATEMENTS as CLAIMED_LIMITS
 from ridgeway.research.verify._early_stopping_statements import STATEMENTS as EARLY_STOPPING
 from ridgeway.research.verify._experiment_statements import STATEMENTS as EXPERIMENT
 from ridgeway.research.verify._extension_statements import STATEMENTS as EXTENSION
 from ridgeway.research.verify._findings import StatementResult
 from ridgeway.research.verify._minimum_norm_statements import STATEMENTS as MINIMUM_NORM
+from ridgeway.research.verify._outlook_statements import STATEMENTS as OUTLOOK
 from ridgeway.research.verify._pooled_statements import STATEMENTS as POOLED
+from ridgeway.research.verify._remark_statements import STATEMENTS as REMARKS
+from ridgeway.research.verify._ridge_proof_statements import STATEMENTS as RIDGE_PROOF
 from ridgeway.research.verify._ridge_statements import STATEMENTS as RIDGE
-from ridgeway.research.verify._statement import BUDGETS, Statement
+from ridgeway.research.verify._search import BUDGETS
+from ridgeway.research.verify._statement import Statement
 
-_PAPER = MINIMUM_NORM | RIDGE | ADAPTIVE | POOLED | APPROXIMATION | EARLY_STOPPING | EXTENSION | EXPERIMENT
+_PAPER = (
+    MINIMUM_NORM
+    | RIDGE
+    | RIDGE_PROOF
+    | REMARKS
+    | ADAPTIVE
+    | POOLED
+    | APPROXIMATION
+    | EARLY_STOPPING
+    | EXTENSION
+    | OUTLOOK
+    | CLAIMED_LIMITS
+    | EXPERIMENT
+)
 STATEMENTS = {name: replace(statement, name=name) for name, statement in _PAPER.items()}
 """The registry, by name."""
 

@@ -1,45 +1,15 @@
 """A statement of the paper: its forms, the test of each, the expected verdict, and mutations that must change it."""
 
 import time
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
-import numpy as np
-
 from ridgeway.research.verify._findings import StatementResult, Trial, Verdict, judge
+from ridgeway.research.verify._library import LibraryCheck, try_library
+from ridgeway.research.verify._search import Search
 
 F = TypeVar("F")
-
-BUDGETS = ("quick", "full")
-
-
-@dataclass(frozen=True)
-class Search:
-    """How many instances to try, and from which seed.
-
-    Attributes
-    ----------
-    name : str
-        The name of the statement, so that each one has its own instances.
-    seed : int
-        ≥ 0.
-    full : bool
-        Whether to run for minutes rather than seconds.
-    """
-
-    name: str
-    seed: int = 0
-    full: bool = False
-
-    def generator(self) -> np.random.Generator:
-        """Return a new generator, so that the printed and the corrected form see the same instances."""
-        return np.random.default_rng([self.seed, zlib.crc32(self.name.encode())])
-
-    def count(self, quick: int, full: int) -> int:
-        """Return how many instances to try."""
-        return full if self.full else quick
 
 
 @dataclass(frozen=True)
@@ -66,11 +36,13 @@ class Statement:
         Negative controls: the forms ("printed", "corrected") that each mutation replaces. Every mutation must change
         the verdict.
     corrected : Claim, optional
-        The form that holds.
+        The form that holds, or an extension of the printed one.
+    library : tuple of LibraryCheck
+        The functions of `theory` that compute what the statement is about, and what they must return.
     row, correction : str
-        Its row in docs/paper.md, and the correction in short.
-    refuted : Verdict
-        The verdict if the printed form fails and the corrected one holds, as for `judge`.
+        Its row in docs/paper.md, and the correction or extension in short.
+    recorded : Verdict
+        The expected verdict. A run with another verdict fails.
     name : str
         Its name on the command line; the registry fills it in.
     """
@@ -80,20 +52,16 @@ class Statement:
     printed: Claim[Any]
     mutations: Mapping[str, Mapping[Literal["printed", "corrected"], Any]]
     corrected: Claim[Any] | None = None
+    library: tuple[LibraryCheck[Any], ...] = ()
     row: str = ""
     correction: str = ""
-    refuted: Verdict = Verdict.CORRECTED
+    recorded: Verdict = Verdict.HOLDS
     name: str = ""
-
-    @property
-    def recorded(self) -> Verdict:
-        """The expected verdict. A run with another verdict fails."""
-        return Verdict.HOLDS if self.corrected is None else self.refuted
 
     @property
     def controls(self) -> dict[str, Mapping[Literal["printed", "corrected"], Any]]:
         """The mutations, and one more if both forms have the same trial: the corrected form in print."""
-        if self.corrected is None or self.corrected.trial is not self.printed.trial:
+        if self.corrected is None or self.corrected.trial is not self.printed.trial or self.recorded.as_printed:
             return dict(self.mutations)
         return {**self.mutations, "corrected in print": {"printed": self.corrected.form}}
 
@@ -103,14 +71,15 @@ class Statement:
         return self.printed.form, self.corrected and self.corrected.form
 
     def run(self, *, seed: int = 0, full: bool = False) -> StatementResult:
-        """Try both forms and judge."""
+        """Try both forms and the library, and judge."""
         start = time.perf_counter()
         search = Search(self.name, seed, full)
         printed = self.printed.trial(search, self.printed.form)
         corrected = None if self.corrected is None else self.corrected.trial(search, self.corrected.form)
+        library = try_library(search, self.library) if self.library else None
         texts = (self.name, self.where, self.row, self.claim, self.correction)
-        verdicts = judge(printed, corrected, self.refuted), self.recorded
-        return StatementResult(*texts, *verdicts, printed, corrected, time.perf_counter() - start)
+        verdicts = judge(printed, corrected, library, self.recorded), self.recorded
+        return StatementResult(*texts, *verdicts, printed, corrected, library, time.perf_counter() - start)
 
     def mutated(self, mutation: str) -> "Statement":
         """Return the statement with the forms of one of its controls."""

@@ -1,0 +1,188 @@
+"""What the paper says can never be had, or always is: a formula, the oracle, a floor; corrections rows 26 to 30."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ridgeway._checks import Array
+from ridgeway.estimators import GeneralizedRidge, Oracle
+from ridgeway.research.theory import FixedDesignProblem
+from ridgeway.research.verify._cases import gaussian_designs
+from ridgeway.research.verify._findings import Instances, Trial, Verdict, worst_case
+from ridgeway.research.verify._library import LibraryCheck
+from ridgeway.research.verify._plain import inverse, pseudoinverse, solved
+from ridgeway.research.verify._search import Search
+from ridgeway.research.verify._statement import Claim, Statement
+from ridgeway.weights import Accumulated, Zero
+
+
+@worst_case("largest excess of an error over what F_t = 0 is read to promise", 0.0)
+def _try_small_forgetting(search: Search, promised: Callable[[Array], float]) -> Instances:
+    """Follow an estimate that never moves from 0: F_t = 0."""
+    for size in (1.0, 10.0, 100.0):
+        errors = np.full(3, size)
+        yield errors[-1] - promised(errors), size, f"ŵ_t = 0 for all t, ‖w_*‖² = {size:g}: F_t = 0, 𝓛 = {size:g}"
+
+
+def _still(search: Search) -> Iterator[FixedDesignProblem]:
+    rng = search.generator()
+    for p in (1, 2, 3):
+        yield FixedDesignProblem(gaussian_designs(rng, 3, 2, p), signal=rng.normal(size=p))
+
+
+def _oracle_gaps(search: Search, prior: float) -> list[float]:
+    """Return the largest distance between the oracle and an estimate that sees one task at a time."""
+    rng = search.generator()
+    gaps = []
+    for _ in range(search.count(10, 200)):
+        p = int(rng.integers(2, 6))
+        coef = rng.normal(size=p)
+        model, oracle = GeneralizedRidge(Accumulated(prior=prior), fit_intercept=False), Oracle(fit_intercept=False)
+        for X in gaussian_designs(rng, 4, 3, p):
+            y = X @ coef + rng.normal(size=3)
+            gap = np.abs(model.partial_fit(X, y).coef_ - oracle.partial_fit(X, y).coef_).max()
+        gaps.append(float(gap))
+    return gaps
+
+
+def _try_out_of_reach(search: Search, prior: float) -> Trial:
+    gaps = _oracle_gaps(search, prior)
+    found = f"task by task, from ŵ and the information: at most {max(gaps):.1e} from the oracle"
+    return Trial("largest distance from the oracle", max(gaps), 1e-6, len(gaps), found, at_least=True)
+
+
+@worst_case("largest distance from the oracle", 1e-9)
+def _try_within_reach(search: Search, prior: float) -> Instances:
+    return ((gap, number, f"sequence {number}") for number, gap in enumerate(_oracle_gaps(search, prior)))
+
+
+@worst_case("largest first error of the minimum-norm estimator over its last", 100.0)
+def _try_floor(search: Search, growth: float) -> Instances:
+    """Follow the estimator over many tasks whose rows grow like a power of t."""
+    rng = search.generator()
+    n_tasks = search.count(300, 3000)
+    for p in (2, 3, 5):
+        designs = [rng.normal(size=(1, p)) * t**growth for t in range(1, n_tasks + 1)]
+        errors = FixedDesignProblem(designs, signal=np.ones(p)).expected_error(Zero()).total
+        words = f"p={p}, n=1, rows of size t^{growth:g}: the error falls to {errors[-1]:.2g} at t = {n_tasks}"
+        yield float(errors[0] / errors[-1]), p, words
+
+
+@worst_case("largest error that interpolation removes, over the noise that it adds", 1.0)
+def _try_noise(search: Search, error: float) -> Instances:
+    """Interpolate one task with p > n, starting from an error in each direction; σ² = 1."""
+    rng = search.generator()
+    for n, p in ((5, 6), (15, 20), (15, 200)):
+        X = rng.normal(size=(n, p))
+        ratio = n * error / float(np.square(pseudoinverse(X)).sum())
+        yield ratio, p, f"n={n}, p={p}, σ²=1, error {error:g} per direction: {ratio:.3g} times the noise is removed"
+
+
+def _explicit(problem: FixedDesignProblem) -> float:
+    """Return σ²·tr(σ²·E[w_*w_*ᵀ]⁻¹ + Σ_t X_tᵀX_t)⁻¹."""
+    rows = np.vstack(problem.designs)
+    total = problem.noise_variance * inverse(problem.signal) + rows.T @ rows
+    return float(problem.noise_variance * np.trace(inverse(total)))
+
+
+def _least(problem: FixedDesignProblem) -> float:
+    """Return the least error of any linear estimate of w_* from all rows, which no sequence of updates can beat."""
+    rows, moment = np.vstack(problem.designs), problem.signal
+    system = rows @ moment @ rows.T + problem.noise_variance * np.eye(len(rows))
+    return float(np.trace(moment - moment @ rows.T @ solved(system, rows @ moment)))
+
+
+def _signals(search: Search) -> Iterator[FixedDesignProblem]:
+    rng = search.generator()
+    for _ in range(search.count(20, 400)):
+        p = int(rng.integers(1, 5))
+        root = rng.normal(size=(p, p))
+        yield FixedDesignProblem(gaussian_designs(rng, 3, 1 + p // 2, p), signal=root @ root.T + 0.1 * np.eye(p))
+
+
+def _try_no_formula(search: Search, formula: Callable[[FixedDesignProblem], float]) -> Trial:
+    gaps = [abs(formula(problem) / _least(problem) - 1) for problem in _signals(search)]
+    found = f"σ²·tr(σ²·E[w_*w_*ᵀ]⁻¹ + Σ X_tᵀX_t)⁻¹ is within {max(gaps):.0e} of it"
+    return Trial("smallest distance of a formula from the optimum", min(gaps), 1e-6, len(gaps), found, at_least=True)
+
+
+@worst_case("largest relative distance of the formula from the optimum", 1e-9)
+def _try_formula(search: Search, formula: Callable[[FixedDesignProblem], float]) -> Instances:
+    for number, problem in enumerate(_signals(search)):
+        yield abs(formula(problem) / _least(problem) - 1), number, f"problem {number}"
+
+
+STATEMENTS = {
+    "forgetting-small": Statement(
+        row="26",
+        where="Sec. 2, after the definition of F_t, read as good in itself",
+        claim="a small F_t means that the estimate is good on earlier tasks",
+        correction="as good as when they were learned; ŵ_t = 0 has F_t = 0",
+        recorded=Verdict.READING,
+        printed=Claim(lambda errors: 0.0, _try_small_forgetting),
+        corrected=Claim(lambda errors: float(errors[:-1].mean()), _try_small_forgetting),
+        library=(
+            LibraryCheck(
+                "expected_forgetting of ŵ = 0",
+                _still,
+                lambda problem: [
+                    *problem.expected_forgetting([np.inf] * 3)[1:],
+                    problem.expected_error([np.inf] * 3).total[-1],
+                ],
+                lambda problem: [0.0, 0.0, problem.signal @ problem.signal],
+            ),
+        ),
+        mutations={"half as large": {"corrected": lambda errors: float(errors[:-1].mean()) / 2}},
+    ),
+    "oracle-out-of-reach": Statement(
+        row="27",
+        where="Sec. 2; Thm (adaptive ridge), remark",
+        claim="the oracle can only be computed if the data of all tasks are available at once",
+        correction="it can be computed task by task from ŵ and the information, which is what H̃_t needs too",
+        recorded=Verdict.FAILS,
+        printed=Claim(0.0, _try_out_of_reach),
+        corrected=Claim(0.0, _try_within_reach),
+        mutations={"a prior": {"corrected": 0.1}, "a prior in print": {"printed": 0.1}},
+    ),
+    "min-norm-floor": Statement(
+        row="28",
+        where="Thm (min-norm), remark, read for any tasks",
+        claim="the error of the minimum-norm estimator cannot converge to 0",
+        correction="if the eigenvalues are bounded; the bound σ²/γ_max falls to 0 if the rows grow; so does the error",
+        recorded=Verdict.READING,
+        printed=Claim(1.0, _try_floor),
+        corrected=Claim(0.0, _try_floor),
+        mutations={"rows that grow like √t": {"corrected": 0.5}},
+    ),
+    "min-norm-noise": Statement(
+        row="29",
+        where="Sec. Minimum Norm Estimator, read for any past",
+        claim="with p > n the noise that interpolation brings in outweighs the information",
+        correction="if the error before the task is small; from ŵ_0 = 0 a task removes far more error than it adds",
+        recorded=Verdict.READING,
+        printed=Claim(1.0, _try_noise),
+        corrected=Claim(1e-4, _try_noise),
+        mutations={"a larger error": {"corrected": 0.1}},
+    ),
+    "explicit-form": Statement(
+        row="30",
+        where="Sec. Extensions, read for any H_t",
+        claim="without commuting covariances the optimal error has no explicit form",
+        correction="σ²·tr(σ²·E[w_*w_*ᵀ]⁻¹ + Σ_t X_tᵀX_t)⁻¹, with the H_t of Sec. A Practical Algorithm as a matrix",
+        recorded=Verdict.READING,
+        printed=Claim(_explicit, _try_no_formula),
+        corrected=Claim(_explicit, _try_formula),
+        library=(
+            LibraryCheck(
+                "expected_error of optimal_weight_matrices",
+                _signals,
+                lambda problem: problem.expected_error(problem.optimal_weight_matrices()).total[-1],
+                _least,
+            ),
+        ),
+        mutations={
+            "1.1 times as large in print": {"printed": lambda problem: 1.1 * _explicit(problem)},
+            "1.1 times as large": {"corrected": lambda problem: 1.1 * _explicit(problem)},
+        },
+    ),
+}

@@ -1,0 +1,246 @@
+"""What the paper concludes from its formulas: forgetting, monotone errors, the oracle; corrections rows 14 and 24."""
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from ridgeway._checks import Array
+from ridgeway.research.theory import CommutingProblem, FixedDesignProblem
+from ridgeway.research.verify._adaptive_statements import Penalties, optimal_penalties, schedule
+from ridgeway.research.verify._cases import Case, cases, gaussian_designs
+from ridgeway.research.verify._exact import Matrix, solve
+from ridgeway.research.verify._findings import Instances, Trial, Verdict, worst_case
+from ridgeway.research.verify._library import LibraryCheck
+from ridgeway.research.verify._plain import pseudoinverse, solved
+from ridgeway.research.verify._search import Search
+from ridgeway.research.verify._statement import Claim, Statement
+
+Decay = Callable[[Array], Array]
+"""Task numbers → information of each task."""
+Conclusion = Callable[[Array], Array]
+"""Errors of T tasks → how much each error after the first exceeds what is claimed."""
+
+
+@worst_case("largest rise of the error, or forgetting, relative to the error", 0.0)
+def _try_no_forgetting(search: Search, form: Penalties) -> Instances:
+    for case in cases(search, 60, 1500):
+        totals = np.array([case.initial_errors.sum(), *schedule(case, form)[1].sum(axis=1)])
+        rises = [(after - before) / before for before, after in pairwise(totals)]
+        forgetting = [(totals[t] - totals[1:t].mean()) / totals[t] for t in range(2, len(totals))]
+        yield float(max(rises + forgetting)), case.size, case
+
+
+@worst_case("largest error over the one before", 1 - 1e-12)
+def _try_strict(search: Search, form: Callable[[Case, Matrix], bool]) -> Instances:
+    """Compare the errors before and after every task of which the form claims a fall."""
+    for case in cases(search, 60, 1500):
+        totals = np.array([case.initial_errors.sum(), *schedule(case, optimal_penalties)[1].sum(axis=1)])
+        for t, gamma in enumerate(case.eigenvalues):
+            if form(case, gamma):
+                yield float(totals[t + 1] / totals[t]), case.size + t, case
+
+
+@worst_case("largest error over that of the oracle", 1 - 1e-12)
+def _try_below_oracle(search: Search, form: Penalties) -> Instances:
+    for case in cases(search, 60, 1500):
+        rows = np.vstack(case.designs)
+        oracle = case.noise_variance * np.trace(solve(rows.T @ rows, np.eye(case.n_directions, dtype=object)))
+        yield float(schedule(case, form)[1][-1].sum() / oracle), case.size, case
+
+
+def _pooled_errors(designs: list[Array], noise_variance: float) -> Array:
+    """Return the error of pooled least squares after each task for w_* = 0; the least-norm answer if it is singular."""
+    stacks = (np.vstack(designs[: t + 1]) for t in range(len(designs)))
+    return noise_variance * np.array([np.square(pseudoinverse(rows)).sum() for rows in stacks])
+
+
+@worst_case("largest error over the one before", 1 + 1e-9)
+def _try_oracle(search: Search, first_rows: Callable[[int], int]) -> Instances:
+    """Follow pooled least squares, from the first task with enough rows on."""
+    rng = search.generator()
+    for _ in range(search.count(40, 1000)):
+        p, n = int(rng.integers(2, 8)), int(rng.integers(1, 5))
+        errors = _pooled_errors(gaussian_designs(rng, 8, n, p), 1.0)
+        errors = errors[(first_rows(p) + n - 1) // n - 1 :]
+        yield float((errors[1:] / errors[:-1]).max()), n * p, f"n={n}, p={p}: errors {np.round(errors, 3)}"
+
+
+def _try_equivalence(search: Search, form: dict[str, Decay]) -> Trial:
+    """Compare the optimum with the oracle as T grows."""
+    n_tasks = search.count(10_000, 1_000_000)
+
+    @worst_case(f"largest 1 − 𝓛(GR)/𝓛(ORA) at T = {n_tasks:,}", 0.02)
+    def trial() -> Instances:
+        tasks = np.arange(1.0, n_tasks + 1)
+        for size, (name, decay) in enumerate(form.items()):
+            gap = 1 / (1 + decay(tasks).sum())  # Lemma (oracle) and eq. (main-result) with σ² = e⁽⁰⁾ = 1
+            yield float(gap), size, f"σ² = e⁽⁰⁾ = 1, n_tγ⁽ᵗ⁾ = {name}: 1 − 𝓛(GR)/𝓛(ORA) → {gap:.3g}"
+
+    return trial()
+
+
+@worst_case("largest lower bound on 𝓛(GR)/𝓛(ORA) over the ratio", 1 + 1e-9)
+def _try_order(search: Search, bound: Callable[[Array, Array], float]) -> Instances:
+    """Follow the ratio for 50 tasks: it must not fall below a bound that is known after the first of them."""
+    rng = search.generator()
+    for _ in range(search.count(100, 2000)):
+        p = int(rng.integers(1, 5))
+        prior, steps = (
+            np.exp(rng.normal(0, 2, p)),
+            np.exp(rng.normal(0, 2, (50, p)) - rng.exponential(0.5) * np.arange(50)[:, np.newaxis]),
+        )
+        information = np.cumsum(steps, axis=0)
+        ratios = (1 / (prior + information)).sum(axis=1) / (1 / information).sum(axis=1)
+        yield float(bound(prior, information[0]) / ratios.min()), p, f"p={p}: the ratio falls to {ratios.min():.3g}"
+
+
+@worst_case("largest excess of an error over what is claimed", 0.0)
+def _try_negative_forgetting(search: Search, form: Conclusion) -> Instances:
+    """Draw sequences of errors with F_t < 0 for every t > 1."""
+    rng = search.generator()
+    yield float(form(np.array([10.0, 1.0, 2.0])).max()), 3, "𝓛 = (10, 1, 2): F = −9, −3.5"
+    for _ in range(search.count(200, 5000)):
+        errors = np.exp(rng.normal(size=int(rng.integers(2, 6))))
+        for t in range(1, len(errors)):
+            errors[t] = min(errors[t], 0.99 * errors[:t].mean())
+        yield float(form(errors).max()), 10 * len(errors), f"𝓛 = ({', '.join(f'{x:.3g}' for x in errors)})"
+
+
+def _since_the_last(errors: Array) -> Array:
+    return errors[1:] - errors[:-1]
+
+
+def _since_the_first(errors: Array) -> Array:
+    return np.asarray(errors[1:] - errors[0])
+
+
+def _oracle_prefixes(case: Case) -> list[float]:
+    """Return the oracle's exact error after each task, NaN while it is singular."""
+    errors = []
+    for t in range(1, case.n_tasks + 1):
+        rows = np.vstack(case.designs[:t])
+        seen = (case.loadings[:t] != 0).any(axis=0).all()
+        inverse = solve(rows.T @ rows, np.eye(case.n_directions, dtype=object)) if seen else None
+        errors.append(float("nan") if inverse is None else float(case.noise_variance * np.trace(inverse)))
+    return errors
+
+
+def _task_problems(search: Search) -> Iterator[FixedDesignProblem]:
+    """Yield problems with and without a parameter per task."""
+    rng = search.generator()
+    for number in range(search.count(8, 100)):
+        p, n_tasks = int(rng.integers(2, 5)), int(rng.integers(1, 5))
+        designs, coef = gaussian_designs(rng, n_tasks, p - 1 + number % 3, p), rng.normal(size=p)
+        coefs = coef + rng.normal(size=(n_tasks, p)) if number % 2 else None
+        yield FixedDesignProblem(designs, noise_variance=float(np.exp(rng.normal())), signal=coef, task_coefs=coefs)
+
+
+def _forgetting(problem: FixedDesignProblem) -> list[float]:
+    """Return F_t from its definition, with H_t = I/2: E‖ŵ_t − w_τ‖² is a squared mean and a variance."""
+    p, targets = len(problem.signal), problem.task_coefs
+    coefs = np.tile(problem.signal, (len(problem.designs), 1)) if targets is None else targets
+    mean, covariance, states = np.zeros(p), np.zeros((p, p)), []
+    for X, coef in zip(problem.designs, coefs, strict=True):
+        gain = solved(X.T @ X + len(X) / 2 * np.eye(p), X.T)
+        kept = np.eye(p) - gain @ X
+        mean = kept @ mean + gain @ X @ coef
+        covariance = kept @ covariance @ kept.T + problem.noise_variance * gain @ gain.T
+        states.append((mean, np.trace(covariance)))
+    errors = [[np.square(m - coef).sum() + v for coef in coefs] for m, v in states]
+    return [np.mean([errors[t][s] - errors[s][s] for s in range(t)]) if t else np.nan for t in range(len(states))]
+
+
+ENDLESS: dict[str, Decay] = {"1": np.ones_like, "t^−½": lambda t: t**-0.5, "t": lambda t: t}
+FADING: dict[str, Decay] = {"2^−t": lambda t: np.exp2(-t)}
+
+STATEMENTS = {
+    "forgetting": Statement(
+        row="14",
+        where="Sec. 2, after the definition of F_t",
+        claim="F_t < 0 for every t means that the error falls from task to task",
+        correction="it means that no later error exceeds the first: 𝓛(ŵ_t) < 𝓛(ŵ_1)",
+        recorded=Verdict.FAILS,
+        printed=Claim(_since_the_last, _try_negative_forgetting),
+        corrected=Claim(_since_the_first, _try_negative_forgetting),
+        library=(
+            LibraryCheck(
+                "expected_forgetting",
+                _task_problems,
+                lambda problem: problem.expected_forgetting([0.5] * len(problem.designs)),
+                _forgetting,
+            ),
+        ),
+        mutations={"half the first": {"corrected": lambda errors: errors[1:] - errors[0] / 2}},
+    ),
+    "oracle-monotone": Statement(
+        where="Lemma (oracle), remark",
+        claim="the oracle's error falls as T grows, here from the first task with a regular system (its assumption)",
+        printed=Claim(lambda p: p, _try_oracle),
+        library=(
+            LibraryCheck(
+                "oracle_error",
+                lambda search: cases(search, 15, 200),
+                lambda case: case.problem().oracle_error(),
+                _oracle_prefixes,
+            ),
+        ),
+        mutations={"singular systems too": {"printed": lambda p: 1}},
+    ),
+    "no-forgetting": Statement(
+        where="Thm (adaptive ridge), remark",
+        claim="with the optimal penalties the error never rises, and F_t ≤ 0",
+        printed=Claim(optimal_penalties, _try_no_forgetting),
+        mutations={
+            "penalties ÷ 10": {"printed": lambda case, task, errors: optimal_penalties(case, task, errors) / 10}
+        },
+    ),
+    "strict-fall": Statement(
+        where="Thm (adaptive ridge), remark",
+        claim="the error falls in every task with a regular Σ_t (eq. (lambda) presupposes that w_* has error left)",
+        printed=Claim(lambda case, gamma: bool(gamma.all()), _try_strict),
+        mutations={"any task": {"printed": lambda case, gamma: True}},
+    ),
+    "below-oracle": Statement(
+        where="Thm (adaptive ridge), remark",
+        claim="the error of the optimum is below that of the oracle",
+        printed=Claim(optimal_penalties, _try_below_oracle),
+        mutations={
+            "without σ²/e": {
+                "printed": lambda case, task, errors: (
+                    (case.loadings[:task] ** 2).sum(axis=0) / case.n_samples[task] + 10**-12
+                )
+            }
+        },
+    ),
+    "same-order": Statement(
+        where="Abstract; Thm (adaptive ridge), remark; Conclusion",
+        claim="the error of the optimum is of the order of the oracle's: 𝓛(GR)/𝓛(ORA) stays away from 0 as T grows",
+        printed=Claim(lambda prior, information: (information / (prior + information)).min(), _try_order),
+        mutations={"bound 1": {"printed": lambda prior, information: 1.0}},
+    ),
+    "asymptotics": Statement(
+        row="24",
+        where="Thm (adaptive ridge), remark",
+        claim="the ratio of the errors of the optimum and of the oracle tends to 1 as T grows",
+        correction="if, and only if, the information on every direction grows without bound",
+        recorded=Verdict.READING,
+        printed=Claim(ENDLESS | FADING, _try_equivalence),
+        corrected=Claim(ENDLESS, _try_equivalence),
+        library=(
+            LibraryCheck(
+                "optimal_error over oracle_error",
+                lambda search: [*ENDLESS.values(), *FADING.values()],
+                lambda decay: _library_ratio(decay),
+                lambda decay: 1 - 1 / (1 + np.cumsum(decay(np.arange(1.0, 51.0)))),
+            ),
+        ),
+        mutations={"information that fades": {"corrected": ENDLESS | {"1/t²": lambda t: t**-2.0}}},
+    ),
+}
+
+
+def _library_ratio(decay: Decay) -> Array:
+    tasks = np.arange(1.0, 51.0)
+    problem = CommutingProblem(decay(tasks)[:, np.newaxis], np.ones(50), initial_errors=[1.0])
+    return problem.optimal_error() / problem.oracle_error()
