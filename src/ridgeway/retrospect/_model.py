@@ -33,6 +33,13 @@ def inference_of(model: Any) -> Inference:
     return _whole(model).inference()
 
 
+def least_squares_of(model: Any) -> Inference:
+    """Return what is known without the prior, or raise if a model's rows do not count fully."""
+    held = whole_information(model)
+    none, zero = np.zeros(held.n_features), np.zeros((held.n_features, held.n_targets))
+    return Inference(held, none, zero, held.solve(none, zero).coef)
+
+
 def whole_information(model: Any) -> Information:
     """Return the information of a model whose rows count fully, or raise."""
     _whole(model)
