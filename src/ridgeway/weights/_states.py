@@ -17,7 +17,15 @@ from ridgeway.errors import (
     MergeError,
     PrecisionWarning,
 )
-from ridgeway.information import Inference, Information, SquareRoot, Stacked, evidence_decay, learn_penalty
+from ridgeway.information import (
+    AveragedInference,
+    Inference,
+    Information,
+    SquareRoot,
+    Stacked,
+    evidence_decay,
+    learn_penalty,
+)
 from ridgeway.linalg import EPS
 
 MOST_GROWTH = 1e-4 / EPS
@@ -140,7 +148,7 @@ class Removable(Protocol):
 class Inferable(Protocol):
     """States that know how well the estimate is known."""
 
-    def inference(self) -> Inference:
+    def inference(self) -> Inference | AveragedInference:
         """Return what is known about the estimate."""
 
 
@@ -211,13 +219,14 @@ class _Whole(Retained):
         """P, learned from the information if it is not given."""
         return learn_penalty(self.information, self.origin.coef).prior if self.prior is None else self.prior
 
-    def inference(self) -> Inference:
-        """Return what is known about the estimate."""
+    def inference(self) -> Inference | AveragedInference:
+        """Return what is known about the estimate: if the prior is learned, averaged over what it may be."""
         return self._inference
 
     @cached_property
-    def _inference(self) -> Inference:
-        return Inference(self.information, self.prior_in_force, self.origin.coef, self.answer.coef)
+    def _inference(self) -> Inference | AveragedInference:
+        known = Inference(self.information, self.prior_in_force, self.origin.coef, self.answer.coef)
+        return AveragedInference.of(known) if self.prior is None else known
 
 
 class Pooled(_Whole):
