@@ -16,7 +16,7 @@ from ridgeway.information._marginals import Marginals
 
 STEP, POINTS = 0.25, 96
 """Step of the search in log λ, and points of the quadrature where it found the posterior to lie."""
-REACH, DEPTH = 30.0, 40.0
+REACH, DEPTH = 30.0, 28.0
 """How far beyond the information log λ is searched, and how far below its peak the log density still counts."""
 BOUND = 1e6
 """A penalty this many times larger or smaller than all that is known leaves no signal, or no noise."""

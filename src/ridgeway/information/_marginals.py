@@ -8,7 +8,8 @@ from scipy.special import gammaln, stdtr, stdtrit
 
 from ridgeway._checks import Array
 
-MOST_STEPS = 100
+MOST_STEPS, ENOUGH = 100, 1e-11
+"""Steps of Newton's method at most, and the share of a standard deviation to which a quantile is found."""
 TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -52,20 +53,20 @@ class Marginals:
 
     def _quantile(self, share: float) -> Array:
         """Return where the distribution functions reach `share`, by Newton's method kept between bounds."""
-        ends = self.means + stdtrit(self.degrees_of_freedom, share) * self.scales
+        place = stdtrit(self.degrees_of_freedom, share)
+        ends = self.means + place * self.scales
         low, high = ends.min(axis=0), ends.max(axis=0)
         if len(ends) == 1:
             return np.asarray(low)
-        at = (low + high) / 2.0
+        at = np.clip(self.mean + place * self.deviations, low, high)
         for _ in range(MOST_STEPS):
             excess = self._below(at) - share
             low, high = np.where(excess < 0.0, at, low), np.where(excess < 0.0, high, at)
             with np.errstate(divide="ignore", invalid="ignore"):
                 step = at - excess / self._density(at)
             following = np.where((step > low) & (step < high), step, (low + high) / 2.0)
-            done = np.abs(following - at) <= 1e-13 * (np.abs(at) + self.deviations)
-            at = following
-            if done.all():
+            moved, at = np.abs(following - at), following
+            if (moved <= ENOUGH * self.deviations).all():
                 break
         return np.asarray(at)
 

@@ -118,6 +118,7 @@ def compare(model: Any, X: Any, y: Any, sample_weight: Any = None, *, equal_nois
     known = least_squares_of(model)
     (task,) = check_tasks(model, X, y, sample_weight, first=False)
     state.origin.check_targets(task)
+    task = task.counted() if state.origin.weight_kind == "frequency" else task
     alone = SquareRoot.empty(task.n_features, task.n_targets, centered=known.information.centered).add(task)
     seen = Seen.of(known, task, alone)
     share = evidence_decay(state.information, alone, state.origin.coef)
