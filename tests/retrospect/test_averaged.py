@@ -122,6 +122,17 @@ def test_without_noise_there_is_a_warning(rng):
 
 
 @pytest.mark.filterwarnings("ignore::ridgeway.errors.PriorWarning")
+def test_targets_without_noise_or_variation(rng):
+    X = rng.normal(size=(20, 3))
+    exact = retrospect.summary(learned(X, X @ [1.0, 2.0, 3.0], weights=EVIDENCE))
+    np.testing.assert_allclose(exact.intervals[1:], [[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]], rtol=1e-6)
+    for y in (np.full(20, 7.0), np.column_stack([np.full(20, 7.0), rng.normal(size=20)])):
+        found = retrospect.summary(learned(X, y, weights=EVIDENCE))
+        np.testing.assert_allclose(np.atleast_2d(found.coef)[0], [7.0, 0.0, 0.0, 0.0], atol=1e-9)
+        assert np.isfinite(found.intervals).all()
+
+
+@pytest.mark.filterwarnings("ignore::ridgeway.errors.PriorWarning")
 def test_coverage_over_draws_from_the_prior():
     signal = Signal(4, 45, 0.03)
     learns = (None, lambda model: retrospect.learn_prior(model).model)

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 from states import learned, without_rows
 
+from benchmarks.intervals import Task, p_values
 from ridgeway import GeneralizedRidge, retrospect
 from ridgeway.errors import InferenceError
 from ridgeway.research import theory
@@ -170,6 +171,14 @@ def test_p_values_are_uniform_and_power_rises():
     assert power[0] < 0.09
     assert power[0] + 0.1 < power[1] < power[2] - 0.1
     assert stats.kstest(p_values[0.4], "uniform").pvalue < 1e-6
+
+
+def test_a_noisier_task_is_not_taken_for_another_parameter():
+    """The size at 5 %; Chow's test, which assumes equal noise, is the negative control."""
+    task = Task(4, 60, 15, 3.0)
+    wald, chow = (p_values(np.random.default_rng(0), 200, task, equal_noise=equal) for equal in (False, True))
+    assert (wald < 0.05).mean() < 0.1
+    assert (chow < 0.05).mean() > 0.3
 
 
 def simulated(size, repetitions):

@@ -61,15 +61,12 @@ class AveragedInference:
         typical = _typical(spectrum)
         known = [typical, *spectrum.values[: spectrum.rank]]
         logs = np.arange(np.log(min(known)) - REACH, np.log(max(known)) + REACH, STEP)
-        for _ in range(2):  # find where the posterior lies, then look closely
-            densities = _log_density(spectrum, np.exp(logs), typical)
-            within = np.flatnonzero(densities > densities.max() - DEPTH)
-            first, last = max(within[0] - 1, 0), min(within[-1] + 1, len(logs) - 1)
-            if len(logs) == POINTS:
-                break
-            logs = np.linspace(logs[first], logs[last], POINTS)
-        shares = np.exp(densities[within] - densities.max())
-        return cls(learned, spectrum, np.exp(logs[within]), shares / shares.sum())
+        densities = _log_density(spectrum, np.exp(logs), typical)
+        where = logs[densities > densities.max() - DEPTH]
+        penalties = np.exp(np.linspace(where[0] - STEP, where[-1] + STEP, POINTS))
+        densities = _log_density(spectrum, penalties, typical)
+        shares = np.exp(densities - densities.max())
+        return cls(learned, spectrum, penalties, shares / shares.sum())
 
     @property
     def information(self) -> Any:

@@ -81,6 +81,7 @@ class Marginals:
     def _below(self, at: Array | float) -> Array:
         return self._average(stdtr(*self._places(at)))
 
+    @np.errstate(over="ignore")
     def _density(self, at: Array) -> Array:
         nu, places = self._places(at)
         peak = np.exp(gammaln((nu + 1) / 2) - gammaln(nu / 2)) / np.sqrt(nu * np.pi)
