@@ -177,30 +177,32 @@ CELLS: dict[str, Callable[[], list[float]]] = {
 }
 
 
+def _percent(column: dict[str, list[float]], name: str, place: int = 0) -> str:
+    return f"{100.0 * column[name][place]:.1f} %" if name in column else "–"
+
+
 def tables() -> Iterator[str]:
     """Yield the lines of both tables."""
     before, after = (json.loads(RESULTS.read_text(encoding="utf-8"))[column] for column in ("before", "after"))
     yield "| 95 % intervals with a learned prior | slopes before | slopes after | mean response before | after |"
     yield "|---|---:|---:|---:|---:|"
     for name in (name for name in CELLS if name.startswith("coverage, ")):
-        figures = [100.0 * side[name][i] for i in (0, 1) for side in (before, after)]
-        yield f"| {name[10:]} | " + " | ".join(f"{figure:.1f} %" for figure in figures) + " |"
+        yield f"| {name[10:]} | {' | '.join(_percent(side, name, i) for i in (0, 1) for side in (before, after))} |"
     yield ""
     yield "| at a fixed sparse w, n = 45 | large slope before | large slope after | all slopes before | after |"
     yield "|---|---:|---:|---:|---:|"
     for name in (name for name in CELLS if name.startswith("sparse, ")):
-        figures = [100.0 * side[name][i] for i in (0, 1) for side in (before, after)]
-        yield f"| {name[8:]} | " + " | ".join(f"{figure:.1f} %" for figure in figures) + " |"
+        yield f"| {name[8:]} | {' | '.join(_percent(side, name, i) for i in (0, 1) for side in (before, after))} |"
     yield ""
     yield "| classical 95 % intervals of a slope if the rows are not as assumed, 10 tasks of 20 rows | coverage |"
     yield "|---|---:|"
     for name in (name for name in CELLS if name.startswith("broken, ")):
-        yield f"| {name[8:]} | {100.0 * after[name][0]:.1f} % |"
+        yield f"| {name[8:]} | {_percent(after, name)} |"
     yield ""
     yield "| `compare`: how often p < 0.05 for a task that shares the parameter | before | after |"
     yield "|---|---:|---:|"
     for name in (name for name in CELLS if name.startswith("size, ")):
-        yield f"| {name[6:]} | {100.0 * before[name][0]:.1f} % | {100.0 * after[name][0]:.1f} % |"
+        yield f"| {name[6:]} | {_percent(before, name)} | {_percent(after, name)} |"
 
 
 def main() -> None:
