@@ -1,4 +1,4 @@
-"""Correct digits, beside the peers': `python -m benchmarks.accuracy FILE` writes the table of docs/accuracy.md."""
+"""Correct digits, beside the peers': `python -m benchmarks.accuracy FILE` writes the tables of docs/accuracy.md."""
 
 import sys
 import warnings
@@ -12,6 +12,7 @@ from sklearn.linear_model import LinearRegression
 from sklearnex.linear_model import IncrementalLinearRegression
 
 from benchmarks.nist import NAMES, Array, digits, exact_least_squares, load
+from benchmarks.row_orders import order_table
 from ridgeway import GeneralizedRidge
 
 N_TASKS = 3
@@ -87,10 +88,10 @@ def table() -> list[str]:
 
 
 def main() -> None:
-    """Print the table, and put it between the marks of the page that is named."""
+    """Print the tables, and put them between the marks of the page that is named."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        lines = table()
+        lines = [*table(), "", *order_table()]
     names = ("numpy", "scipy", "scikit-learn", "scikit-learn-intelex")
     lines += ["", "Made with " + ", ".join(f"{name} {version(name)}" for name in names) + "."]
     print("\n".join(lines))

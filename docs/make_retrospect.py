@@ -69,7 +69,7 @@ def diabetes() -> Figure:
     third.set_yticks(terms, one.terms[1:])
     third.invert_yaxis()
     p_value = retrospect.compare(GeneralizedRidge().fit(kept[low], y[low]), kept[~low], y[~low]).p_value
-    label(third, f"Two tasks that disagree (Chow's test: p = {p_value:.0e})", "progression per standard deviation", "")
+    label(third, f"Two tasks that disagree (Wald's test: p = {p_value:.0e})", "progression per standard deviation", "")
     return figure
 
 

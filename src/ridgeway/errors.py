@@ -1,4 +1,4 @@
-"""Every error that Ridgeway raises, and its one warning.
+"""Every error that Ridgeway raises, and its warnings.
 
 ::
 
@@ -20,6 +20,7 @@
         ├── StoreVersionError                 a state file in a format that this version does not know
         └── UncertainStoreError               a change that may have been made: the disk failed or the file was replaced
     PrecisionWarning (UserWarning)            an answer with few correct digits left
+    PriorWarning (UserWarning)                a learned prior at the bound of what can be learned
 
 Each message says what is wrong, what was received and what to do. The model that raised it is left as it was.
 """
@@ -36,6 +37,7 @@ __all__ = [
     "MergeError",
     "MissingPackageError",
     "PrecisionWarning",
+    "PriorWarning",
     "RemovalError",
     "RidgewayError",
     "RunFolderError",
@@ -116,3 +118,7 @@ class UncertainStoreError(StoreError):
 
 class PrecisionWarning(UserWarning):
     """An answer with few correct digits, and how to get more."""
+
+
+class PriorWarning(UserWarning):
+    """A learned prior at the bound of what can be learned, and what that means for the answer."""

@@ -86,15 +86,22 @@ def test_compare_task_as_json(tmp_path, rng):
     opened = store.create(tmp_path / "two.rw", features=NAMES, target=["wage", "bonus"])
     opened.absorb("first", rows[NAMES][:30], rows[["wage", "bonus"]][:30])
     rows[30:].to_csv(tmp_path / "new.csv", index=False)
-    said = json.loads(ask("compare-task", opened.path, tmp_path / "new.csv", "--json").stdout)
+    asked = "compare-task", opened.path, tmp_path / "new.csv"
+    said = json.loads(ask(*asked, "--equal-noise", "--json").stdout)
     halves = [sm.OLS(part["bonus"], sm.add_constant(part[NAMES])).fit() for part in (rows, rows[:30], rows[30:])]
     whole, past, task = (fit.ssr for fit in halves)
-    assert said["degrees_of_freedom"] == [4, 42]
+    assert said["targets"]["bonus"]["degrees_of_freedom"] == [4, 42]
+    assert said["equal_noise"]
     chow = (whole - past - task) / 4 / ((past + task) / 42)
     found = said["targets"]["bonus"]
     np.testing.assert_allclose([found["f"], np.square(found["statistics"]).mean()], chow, rtol=1e-9)
     assert np.shape(said["directions"]) == (4, len(said["terms"]))
     assert list(said["targets"]) == ["wage", "bonus"]
+    assert "Chow's test: F(4, 42)" in ask(*asked, "--equal-noise").stdout
+    said = json.loads(ask(*asked, "--json").stdout)
+    assert (said["equal_noise"], said["assumption"]) == (False, "each side has its own noise variance")
+    np.testing.assert_allclose(said["targets"]["bonus"]["task_noise_variance"], halves[2].mse_resid, rtol=1e-9)
+    assert "assuming that each side has its own noise variance\n" in ask(*asked).stdout
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])

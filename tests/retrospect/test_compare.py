@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 from states import learned, without_rows
 
+from benchmarks.intervals import Task, p_values
 from ridgeway import GeneralizedRidge, retrospect
 from ridgeway.errors import InferenceError
 from ridgeway.research import theory
@@ -42,7 +43,7 @@ def tasks(rng, n_past, n_task, p, rank=None, weighted=True):
 )
 def test_chow(rng, n_past, n_task, rank, kind, intercept):
     past, task = tasks(rng, n_past, n_task, 5, rank)
-    ours = retrospect.compare(learned(*past, information=kind, fit_intercept=intercept), *task)
+    ours = retrospect.compare(learned(*past, information=kind, fit_intercept=intercept), *task, equal_noise=True)
     f, q, freedom = brute_force(past, task, intercept)
     assert ours.degrees_of_freedom == (q, freedom)
     np.testing.assert_allclose(ours.f, f, rtol=1e-7)
@@ -54,6 +55,7 @@ def test_chow(rng, n_past, n_task, rank, kind, intercept):
 def test_a_past_of_too_few_rows_and_a_task_that_knows_more(rng):
     past, task = tasks(rng, 4, 30, 6)
     ours = retrospect.compare(learned(*past, fit_intercept=False), *task)
+    assert ours.assumption.endswith("the past has too few rows for a noise variance of its own")
     f, q, freedom = brute_force(past, task, False)
     assert ours.degrees_of_freedom == (q, freedom)
     np.testing.assert_allclose(ours.f, f, rtol=1e-7)
@@ -102,6 +104,26 @@ def test_gains_are_unbiased_for_the_rule_of_the_theory(rng):
     assert not (np.abs(mean - 1.3 * truth) < 4.0 * error).all()
 
 
+def test_gains_are_unbiased_if_the_noise_differs(rng):
+    """Against the risks of the two estimates in closed form: the task is four times as noisy."""
+    X, Z = rng.normal(size=(15, 3)), rng.normal(size=(10, 3))
+    w, v, noise, task_noise = np.array([1.0, 2.0, 3.0]), np.array([1.5, 1.6, 3.2]), 0.5, 2.0
+    J, K = X.T @ X, Z.T @ Z
+    both = np.linalg.inv(J + K)
+    spread = np.trace(both @ (noise * J + task_noise * K) @ both)
+    biases = both @ K @ (v - w), both @ J @ (w - v)
+    alone = noise * np.trace(np.linalg.inv(J)), task_noise * np.trace(np.linalg.inv(K))
+    truth = np.array([risk - spread - bias @ bias for risk, bias in zip(alone, biases, strict=True)])
+    found = []
+    for _ in range(500):
+        y, u = X @ w + np.sqrt(noise) * rng.normal(size=15), Z @ v + np.sqrt(task_noise) * rng.normal(size=10)
+        ours = retrospect.compare(GeneralizedRidge(fit_intercept=False).fit(X, y), Z, u)
+        found.append([ours.gain_for_past, ours.gain_for_task])
+    mean, error = np.mean(found, axis=0), np.std(found, axis=0) / np.sqrt(len(found))
+    assert (np.abs(mean - truth) < 4.0 * error).all(), (mean, truth, error)
+    assert not (np.abs(mean - truth[::-1]) < 4.0 * error).any()
+
+
 def gain_by_brute_force(alone, other, noise, intercept):
     """Return the gain for the parameter that `alone` knows of absorbing `other`, from the answers before and after."""
     designs = [np.column_stack([np.ones(len(X)), X]) if intercept else X for X, _, _ in (alone, other)]
@@ -120,7 +142,8 @@ def test_a_gain_is_infinite_only_where_one_alone_cannot_be_learned(rng, n_past, 
     ours = retrospect.compare(learned(*past, n_tasks=1, fit_intercept=intercept), *task)
     for gain, alone, other in ((ours.gain_for_past, past, task), (ours.gain_for_task, task, past)):
         enough = len(alone[0]) == 80
-        expected = gain_by_brute_force(alone, other, ours.noise_variance, intercept) if enough else np.inf
+        noise = ours.noise_variance if alone is past else ours.task_noise_variance
+        expected = gain_by_brute_force(alone, other, noise, intercept) if enough else np.inf
         np.testing.assert_allclose(gain, expected, rtol=1e-7)
 
 
@@ -150,6 +173,14 @@ def test_p_values_are_uniform_and_power_rises():
     assert stats.kstest(p_values[0.4], "uniform").pvalue < 1e-6
 
 
+def test_a_noisier_task_is_not_taken_for_another_parameter():
+    """The size at 5 %; Chow's test, which assumes equal noise, is the negative control."""
+    task = Task(4, 60, 15, 3.0)
+    wald, chow = (p_values(np.random.default_rng(0), 200, task, equal_noise=equal) for equal in (False, True))
+    assert (wald < 0.05).mean() < 0.1
+    assert (chow < 0.05).mean() > 0.3
+
+
 def simulated(size, repetitions):
     rng = np.random.default_rng(3)
     found = []
@@ -165,20 +196,53 @@ def simulated(size, repetitions):
     return np.array(found)
 
 
-def test_under_a_prior_the_past_is_the_posterior(rng):
-    """With n < p on both sides the prior predictive distribution of the task's targets, by brute force."""
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(("n_past", "n_task"), [(30, 20), (30, 8), (9, 30)])
+def test_wald(rng, n_past, n_task, intercept):
+    """Both variances, the covariance of the difference, and Welch's degrees of freedom, from two separate fits."""
+    past, task = tasks(rng, n_past, n_task, 4)
+    ours = retrospect.compare(learned(*past, fit_intercept=intercept), *task)
+    fits = []
+    for X, y, weight in (past, task):
+        design = np.column_stack([np.ones(len(X)), X]) if intercept else X
+        inverse = np.linalg.inv((design * weight[:, None]).T @ design)
+        coef = inverse @ (design.T @ (weight * y))
+        freedom = len(y) - design.shape[1]
+        fits.append((coef, inverse, weight @ (y - design @ coef) ** 2 / freedom, freedom))
+    (w, A, noise, nu), (v, B, task_noise, nu_task) = fits
+    difference, q = v - w, len(w)
+    f = difference @ np.linalg.solve(noise * A + task_noise * B, difference) / q
+    strengths = np.linalg.eigvals(np.linalg.solve(B, A)).real  # what the task knows where the past knows 1
+    parts = noise, task_noise / strengths
+    freedom = (parts[0] + parts[1]) ** 2 / (parts[0] ** 2 / nu + parts[1] ** 2 / nu_task)
+    freedom = freedom.min() if min(nu, nu_task) >= 4 else min(nu, nu_task)
+    np.testing.assert_allclose([ours.noise_variance, ours.task_noise_variance], [noise, task_noise], rtol=1e-8)
+    np.testing.assert_allclose(ours.f, f, rtol=1e-7)
+    np.testing.assert_allclose(ours.degrees_of_freedom, (q, freedom), rtol=1e-7)
+    np.testing.assert_allclose(ours.p_value, stats.f.sf(f, q, freedom), rtol=1e-7)
+    assert not ours.equal_noise
+    chow = retrospect.compare(learned(*past, fit_intercept=intercept), *task, equal_noise=True)
+    assert chow.equal_noise
+    assert abs(chow.f - f) > 1e-3 * f
+
+
+def test_the_prior_is_left_out(rng):
+    past, task = tasks(rng, 30, 12, 4)
+    plain = retrospect.compare(learned(*past), *task)
+    for prior in (50.0, "evidence"):
+        found = retrospect.compare(learned(*past, weights=Accumulated(prior)), *task)
+        np.testing.assert_array_equal([found.f, found.p_value], [plain.f, plain.p_value])
     X, Z = rng.normal(size=(6, 9)), rng.normal(size=(4, 9))
-    y, v = rng.normal(size=6), rng.normal(size=4)
-    model = without_rows(GeneralizedRidge(Accumulated(prior=2.0), fit_intercept=False).fit(X, y))
-    ours = retrospect.compare(model, Z, v)
-    M = np.linalg.inv(X.T @ X + 2.0 * np.eye(9))
-    error = v - Z @ M @ X.T @ y
-    scale = y @ np.linalg.solve(np.eye(6) + X @ X.T / 2.0, y) / 6
-    f = error @ np.linalg.solve(np.eye(4) + Z @ M @ Z.T, error) / 4 / scale
-    assert ours.degrees_of_freedom == (4, 6)
-    np.testing.assert_allclose([ours.f, ours.noise_variance], [f, scale], rtol=1e-9)
-    assert ours.posterior
-    assert ours.gain_for_task == np.inf
+    model = without_rows(GeneralizedRidge(Accumulated(prior=2.0), fit_intercept=False).fit(X, np.ones(6)))
+    with pytest.raises(InferenceError, match="degrees of freedom"):
+        retrospect.compare(model, Z, np.ones(4))
+
+
+def test_a_task_of_few_rows_is_compared_under_equal_noise_and_says_so(rng):
+    past, task = tasks(rng, 30, 4, 5)
+    found = retrospect.compare(learned(*past), *task)
+    assert found.equal_noise
+    assert found.assumption.endswith("the task has too few rows for a noise variance of its own")
 
 
 def test_what_cannot_be_compared(rng):

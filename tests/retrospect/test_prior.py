@@ -150,7 +150,7 @@ def test_the_policy_is_empirical_bayes_on_the_pooled_rows(rng):
         ridge = GeneralizedRidge(Accumulated(prior=found.prior)).fit(X[:stop], Y[:stop], weight[:stop])
         np.testing.assert_allclose(model.coef_, ridge.coef_, rtol=1e-6)
         np.testing.assert_allclose(found.model.coef_, ridge.coef_, rtol=1e-9)
-        np.testing.assert_allclose(model.predict(X, return_std=True), ridge.predict(X, return_std=True), rtol=1e-6)
+        np.testing.assert_allclose(model.predict(X), ridge.predict(X), rtol=1e-6)
     other = GeneralizedRidge(policy).fit(X[:9], Y[:9])
     merged = model.merge(other)
     pooled = GeneralizedRidge(policy).fit(np.vstack([X, X[:9]]), np.vstack([Y, Y[:9]]), np.r_[weight, np.ones(9)])

@@ -39,7 +39,7 @@ def _as_dict(found: "Summary", targets: tuple[str, ...]) -> dict[str, Any]:
     """Return the table as plain data, by target and term."""
     import numpy as np
 
-    whole = ("n_tasks", "n_samples", "degrees_of_freedom", "level", "posterior", "not_estimable")
+    whole = ("n_tasks", "n_samples", "degrees_of_freedom", "level", "posterior", "assumption", "not_estimable")
     parts = ("r_squared", "noise_variance", "log_likelihood", "aic", "bic")
     columns = {"coef": found.coef, "standard_error": found.standard_errors, "t": found.t, "p_value": found.p_values}
     columns |= {"lower": found.intervals[..., 0], "upper": found.intervals[..., 1]}

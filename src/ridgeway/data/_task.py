@@ -1,6 +1,6 @@
 """One task's rows, checked: what `_validation` lets through. It does without scikit-learn."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ridgeway._checks import Array
+from ridgeway.errors import InvalidDataError
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,7 @@ class Task:
         Whether all values are known to be finite, and their squares not to overflow. If not, whoever sums the rows sees
         it in the sums, and then calls `check_values`.
     n_samples, n_features, n_targets : int
+        `n_samples` is the number of rows or, once `counted`, of the observations that they stand for.
     total_weight : float
         The n_t of the paper: Σ sample_weight.
     log_weight : float
@@ -60,6 +62,19 @@ class Task:
             total, log = float(sample_weight.sum()), float(np.log(sample_weight).sum())
         shape = (len(y), int(X.shape[1]), int(y.shape[1]))
         return cls(X, y, sample_weight, feature_names, single_target, True, *shape, total, log)
+
+    def counted(self) -> "Task":
+        """Return the task with each row counted as often as its weight says, or raise if a weight is not whole."""
+        weight = self.sample_weight
+        if weight is None:
+            return self
+        broken = weight[weight != np.round(weight)]
+        if len(broken):
+            raise InvalidDataError(
+                f"weight_kind='frequency' needs weights that are whole numbers; got {broken[0]:g}. Pass how often each "
+                "row was observed, or use weight_kind='precision'."
+            )
+        return replace(self, n_samples=round(self.total_weight), log_weight=0.0)
 
     def rows(self, start: int, stop: int) -> Array:
         """Return a dense copy of `[X, y]`, rows start to stop."""

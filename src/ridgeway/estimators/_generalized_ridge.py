@@ -45,6 +45,10 @@ class GeneralizedRidge(ContinualRegressor):
         each task sets its own, b_t = ȳ_t − x̄_t·ŵ_t.
     initial_coef : array of shape (n_features,) or (n_targets, n_features), optional
         ŵ_0; zero if not given.
+    weight_kind : {"precision", "frequency"}, default "precision"
+        What `sample_weight` means to `Accumulated`. "precision": the noise of a row has the variance σ²/weight, and
+        the row counts once. "frequency": the row was observed that many times, a whole number, and counts as often, in
+        `n_samples_seen_`, degrees of freedom and standard errors. The coefficients are the same.
 
     Attributes
     ----------
@@ -89,17 +93,19 @@ class GeneralizedRidge(ContinualRegressor):
         information: str = "square_root",
         fit_intercept: bool = True,
         initial_coef: Any = None,
+        weight_kind: str = "precision",
     ) -> None:
         self.weights = weights
         self.information = information
         self.fit_intercept = fit_intercept
         self.initial_coef = initial_coef
+        self.weight_kind = weight_kind
 
     def merge(self, other: "GeneralizedRidge") -> Self:
         """Return a new model, as if it had learned the tasks of both. The prior counts once. O(p³) at most.
 
         Both must keep all rows (`weights.Accumulated`, decay 1) of the same features and targets under the same prior,
-        intercept setting, kind of information and ŵ_0; otherwise `MergeError` lists what differs.
+        intercept setting, kind of information and of weights, and ŵ_0; otherwise `MergeError` lists what differs.
         """
         if not isinstance(other, GeneralizedRidge):
             raise MergeError(f"cannot merge a GeneralizedRidge with {other!r}. Pass another GeneralizedRidge.")
@@ -148,8 +154,13 @@ class GeneralizedRidge(ContinualRegressor):
         """Return the fitted model of a state that keeps information, such as another model's `state_`."""
         origin, n_features = state.origin, state.information.n_features
         start = origin.coef.T.copy() if origin.coef.any() else None
-        kind = state.information.name
-        model = cls(policy_of(state), information=kind, fit_intercept=origin.centered, initial_coef=start)
+        model = cls(
+            policy_of(state),
+            information=state.information.name,
+            fit_intercept=origin.centered,
+            initial_coef=start,
+            weight_kind=origin.weight_kind,
+        )
         if feature_names is not None:
             if len(feature_names) != n_features:
                 raise InvalidStateError(

@@ -5,7 +5,7 @@ import os
 from abc import ABC, abstractmethod
 from operator import is_
 from threading import RLock
-from typing import Any, Literal, Self, overload
+from typing import Any, Literal, Self, get_args, overload
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ridgeway._checks import Array, flag
-from ridgeway.data import Task, check_rows, check_tasks
+from ridgeway._checks import Array, flag, one_of
+from ridgeway.data import Task, WeightKind, check_rows, check_tasks
 from ridgeway.errors import InferenceError, InvalidParameterError
 from ridgeway.information import SquareRoot
 from ridgeway.weights import Inferable, Origin, State, WeightPolicy
@@ -33,6 +33,7 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
     feature_names_in_: NDArray[np.object_]
     fit_intercept: bool
     initial_coef: Any
+    weight_kind: str = "precision"
 
     @abstractmethod
     def _policy(self) -> WeightPolicy:
@@ -162,8 +163,8 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         origin = state.origin
         if task.single_target != origin.single_target or task.n_targets != origin.coef.shape[1]:
             origin.check_targets(task)
-        settings = (self.initial_coef, self.fit_intercept, self._keeps)
-        if all(map(is_, settings, (origin.given, origin.centered, origin.information))):
+        settings = (self.initial_coef, self.fit_intercept, self._keeps, self.weight_kind)
+        if all(map(is_, settings, (origin.given, origin.centered, origin.information, origin.weight_kind))):
             return state
         return state.resumed(self._origin(task))
 
@@ -171,7 +172,8 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         """Return where a model with these settings starts."""
         centered = flag(self.fit_intercept, "fit_intercept")
         start = checked_start(self.initial_coef, task.n_features, task.n_targets)
-        return Origin(start, self._keeps, centered, task.single_target, self.initial_coef)
+        kind = one_of(self.weight_kind, get_args(WeightKind), "weight_kind")
+        return Origin(start, self._keeps, centered, task.single_target, self.initial_coef, kind)
 
     def _with(self, state: State) -> Self:
         """Return a model like this one, with another state."""

@@ -5,6 +5,7 @@ add to and keeps half of them.
 """
 
 from ridgeway.information._all_rows import AllRows
+from ridgeway.information._averaged import AveragedInference
 from ridgeway.information._base import Information, Stacked
 from ridgeway.information._change import change_odds, useful_share
 from ridgeway.information._evidence import (
@@ -15,6 +16,7 @@ from ridgeway.information._evidence import (
     log_evidence,
 )
 from ridgeway.information._inference import Inference
+from ridgeway.information._marginals import Marginals
 from ridgeway.information._moments import Moments
 from ridgeway.information._square_root import SquareRoot
 from ridgeway.information._structured import learn_directions, learn_groups
@@ -22,9 +24,11 @@ from ridgeway.information._structured import learn_directions, learn_groups
 __all__ = [
     "KINDS",
     "AllRows",
+    "AveragedInference",
     "Inference",
     "Information",
     "LearnedPrior",
+    "Marginals",
     "Moments",
     "SquareRoot",
     "Stacked",

@@ -109,6 +109,20 @@ class Spectrum:
             noise = self.n_samples * (np.log(variance) + 1.0)
         return float(-0.5 * (noise + log_determinant + self.constant).sum())
 
+    def deviance(self, penalties: Array) -> tuple[Array, Array]:
+        """Return −2·log evidence of λI at the best σ², up to a constant, and its slope in log λ.
+
+        If σ² is integrated out under p(σ²) ∝ 1/σ² instead, only the constant is another one.
+        """
+        used, n = self.varies, self.n_samples
+        squares = np.square(self.scores[:, used])
+        shrunk = penalties[:, None] / (self.values + penalties[:, None])
+        rss = self.left[used] + shrunk @ squares
+        spread = np.log1p(self.values / penalties[:, None]).sum(axis=1)
+        slopes = (shrunk * (1.0 - shrunk)) @ squares / rss
+        kept = (1.0 - shrunk).sum(axis=1)
+        return n * np.log(rss).sum(axis=1) + used.sum() * spread, n * slopes.sum(axis=1) - used.sum() * kept
+
     @property
     def rank(self) -> int:
         """How many directions are known at all; the values descend."""
@@ -140,19 +154,7 @@ def evidence_estimate(information: Information, start: Array) -> Array:
 
 def learn_from(spectrum: Spectrum) -> LearnedPrior:
     """Return the P = λI of largest evidence. O(p)."""
-    used = spectrum.varies
-    squares, n = np.square(spectrum.scores[:, used]), spectrum.n_samples
-
-    def deviance(penalties: Array) -> tuple[Array, Array]:
-        """Return −2·log evidence at the best σ², up to a constant, and its slope in log λ."""
-        shrunk = penalties[:, None] / (spectrum.values + penalties[:, None])
-        rss = spectrum.left[used] + shrunk @ squares
-        spread = np.log1p(spectrum.values / penalties[:, None]).sum(axis=1)
-        slopes = (shrunk * (1.0 - shrunk)) @ squares / rss
-        kept = (1.0 - shrunk).sum(axis=1)
-        return n * np.log(rss).sum(axis=1) + used.sum() * spread, n * slopes.sum(axis=1) - used.sum() * kept
-
-    return spectrum.learned_penalty(_best_penalty(spectrum, deviance))
+    return spectrum.learned_penalty(_best_penalty(spectrum, spectrum.deviance))
 
 
 def learn_by_gcv(information: Information, start: Array) -> LearnedPrior:

@@ -11,6 +11,7 @@ from ridgeway._checks import Array
 from ridgeway.data import dense
 from ridgeway.errors import InferenceError
 from ridgeway.information._base import Information
+from ridgeway.information._marginals import Marginals
 from ridgeway.kernels import qr_update
 from ridgeway.linalg import RowSpace, psd_root, semidefinite_root
 
@@ -94,6 +95,12 @@ class Inference:
         whitened, _ = self.row_space.whiten(self.information.factor()[:p, :p].T)
         return float(np.square(whitened).sum()) + self.information.centered
 
+    def about(self, functionals: Array, on_intercept: Array | float) -> Array:
+        """Return c − c_0·x̄: c_0·b + c·w is c_0·ȳ and this function of w, which is independent of ȳ."""
+        held, p = self.information, self.information.n_features
+        about = functionals - held.mean[:p, None] * on_intercept - held.mean_low[:p, None] * on_intercept
+        return np.asarray(about)
+
     def whiten(self, functionals: Array, on_intercept: Array | float) -> tuple[Array, NDArray[np.bool_]]:
         """Return A with σ²·AᵀA the covariance of c_0·b + c·ŵ, and which of these are known at all.
 
@@ -104,22 +111,28 @@ class Inference:
         on_intercept : ndarray of shape (q,) or float
             c_0; 0 for a model without an intercept.
         """
-        held, p = self.information, self.information.n_features
-        about = functionals - held.mean[:p, None] * on_intercept - held.mean_low[:p, None] * on_intercept
-        whitened, known = self.row_space.whiten(about)
-        first = np.broadcast_to(on_intercept / np.sqrt(held.total_weight), (1, functionals.shape[1]))
+        whitened, known = self.row_space.whiten(self.about(functionals, on_intercept))
+        total = self.information.total_weight
+        first = np.broadcast_to(on_intercept / np.sqrt(total), (1, functionals.shape[1]))
         return np.vstack([first, whitened]), known
 
-    def standard_deviations(self, functionals: Array, on_intercept: Array | float) -> Array:
-        """Return the standard deviations of c_0·b + c·ŵ, (n_targets, q): infinite if nothing is known."""
-        return np.sqrt(self.noise_variance[:, None] * self.leverages(functionals, on_intercept))
-
-    def leverages(self, functionals: Array, on_intercept: Array | float) -> Array:
-        """Return the variances of c_0·b + c·ŵ in units of σ², (q,): infinite if nothing is known."""
+    def roots(self, functionals: Array, on_intercept: Array | float) -> tuple[Array, NDArray[np.bool_]]:
+        """Return A_k, (n_targets, …, q), with A_kᵀA_k the covariance of c_0·b + c·w, and which of these are known."""
         whitened, known = self.whiten(functionals, on_intercept)
-        return np.where(known, np.square(whitened).sum(axis=0), np.inf)
+        return np.sqrt(self.noise_variance)[:, None, None] * whitened, known
+
+    def marginals(self, functionals: Array, on_intercept: Array | float, extra: float = 0.0) -> Marginals:
+        """Return what is known about each c_0·b + c·w: Student's t.
+
+        `extra` is the variance of noise that is added to each, in units of σ²: 1 for a new observation.
+        """
+        whitened, known = self.whiten(functionals, on_intercept)
+        leverages = np.where(known, np.square(whitened).sum(axis=0), 0.0) + extra
+        scales = np.where(known, np.sqrt(self.noise_variance[:, None] * leverages), np.inf)
+        intercept = self.information.intercept(self.coef)[:, None]
+        means = self.coef.T @ functionals + intercept * on_intercept
+        return Marginals(np.ones(1), means[None], scales[None], self.degrees_of_freedom)
 
     def predictive_deviations(self, X: Any) -> Array:
         """Return the standard deviation of a new observation of weight 1 at each row, (n_samples, n_targets)."""
-        leverages = self.leverages(dense(X).T, float(self.information.centered))
-        return np.sqrt((1.0 + leverages)[:, None] * self.noise_variance)
+        return self.marginals(dense(X).T, float(self.information.centered), extra=1.0).deviations.T

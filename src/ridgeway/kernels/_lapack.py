@@ -27,6 +27,8 @@ REFLECTORS = 32
 """Columns of a wide factor whose reflectors LAPACK puts together."""
 PANEL, STRIP = 192, 128
 """Columns of a wide factor that are factored at a time, and that a thread then updates at a time."""
+LARGE = 100.0
+"""How many times larger than a factor rows must be to be sorted in above it."""
 
 pivoted_qr = few_threads(plain.pivoted_qr)
 qr = few_threads(plain.qr)
@@ -73,6 +75,8 @@ def comoments_of(rows: Array, S: Array, factor: float = 1.0) -> Array:
 
 def qr_update(R: Array, rows: Array, *, triangular: bool = False) -> Array:
     """As `_reference.qr_update`."""
+    if triangular and rows.shape == R.shape and _outweighs(rows, R):
+        R, rows = rows, R  # the larger of two triangles on top is the order of the rows that costs nothing
     return _overwritten(R, rows.copy(order="F"), len(rows) if triangular else 0)
 
 
@@ -189,6 +193,10 @@ def _absorb(R: Array, rows: Array, triangular_rows: int = 0) -> None:
     A wide factor takes them panel by panel; the threads share out the columns right of a panel.
     """
     width, full = len(R), len(rows) - triangular_rows
+    if _outweighs(rows, R):
+        with ONE_THREAD:  # the same bits with any number of threads
+            R[:] = plain.qr_update(R, rows)
+        return
     if width * rows.size < FEW:
         dtpqrt(R, rows, triangular_rows=triangular_rows, panel=_reflectors(width))
         return
@@ -201,6 +209,12 @@ def _absorb(R: Array, rows: Array, triangular_rows: int = 0) -> None:
             stop = min(start + PANEL, width)
             used = rows[: full + min(stop, triangular_rows)]  # below, these columns are zero
             _absorb_panel(R[start:stop, start:], used[:, start:], max(min(stop, triangular_rows) - start, 0))
+
+
+def _outweighs(rows: Array, R: Array) -> bool:
+    """Return whether some rows are so much larger than R that they must be sorted in above it, or digits of R drown."""
+    held = max(np.abs(R.diagonal()).max(), np.abs(R[:, -1]).max())
+    return bool(0.0 < LARGE * held < max(rows.max(initial=0.0), -rows.min(initial=0.0)) < np.inf)
 
 
 def _absorb_panel(panel: Array, rows: Array, triangular_rows: int) -> None:

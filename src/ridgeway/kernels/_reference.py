@@ -83,8 +83,13 @@ def comoments_of(rows: Array, S: Array, factor: float = 1.0) -> Array:
 
 
 def qr_update(R: Array, rows: Array, *, triangular: bool = False) -> Array:
-    """Return the factor of R's rows and of others, which may be upper trapezoidal themselves. O(n·p²)."""
-    return np.asfortranarray(np.linalg.qr(np.vstack([R, rows]), mode="r"))
+    """Return the factor of R's rows and of others, which may be upper trapezoidal themselves. O(n·p²).
+
+    Large rows come first: below small ones they would drown them in rounding errors (Cox and Higham, 1998).
+    """
+    stacked = np.vstack([R, rows])
+    order = np.argsort(-np.abs(stacked).max(axis=1), kind="stable")
+    return np.asfortranarray(np.linalg.qr(stacked[order], mode="r"))
 
 
 def qr(A: Array) -> tuple[Array, Array]:

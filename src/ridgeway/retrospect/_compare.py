@@ -6,13 +6,16 @@ from typing import Any
 import numpy as np
 from scipy.special import fdtrc
 
-from ridgeway._checks import Array
-from ridgeway.data import Task, check_tasks, dense
+from ridgeway._checks import Array, flag
+from ridgeway.data import check_tasks
 from ridgeway.errors import InferenceError
 from ridgeway.information import Inference, SquareRoot
-from ridgeway.linalg import column_complement, svd_economic
-from ridgeway.retrospect._model import feature_names, inference_of, per_target, state_of
-from ridgeway.weights import Retained, kept_share
+from ridgeway.retrospect._model import feature_names, least_squares_of, per_target, state_of
+from ridgeway.retrospect._rotated import Seen
+from ridgeway.weights import kept_share
+
+FEW = 4
+"""Degrees of freedom below which a variance is too uncertain for Welch's approximation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,14 +25,20 @@ class Comparison:
     Attributes
     ----------
     f, p_value : float
-        Chow's test of equal parameters, intercept included.
-    degrees_of_freedom : tuple of int
-        Of the numerator, q, the directions that both know, and of the denominator.
-    noise_variance : float
-        σ̂² from the residuals of both.
+        The test of equal parameters, intercept included: Wald's with both noise variances or, if `equal_noise`, Chow's.
+    degrees_of_freedom : tuple
+        Of the numerator, q, the number of directions that both know, and of the denominator.
+    equal_noise : bool
+        Whether the test assumes that past and task have the same noise variance.
+    assumption : str
+        What the test assumes, in words.
+    noise_variance, task_noise_variance : float
+        σ̂² of the past and of the task, each from its own residuals; both the same, from all residuals, if
+        `equal_noise`.
     noncentrality : float
-        Estimate of δᵀ(J⁻¹ + J_t⁻¹)⁻¹δ/σ² for parameters that differ by δ. Absorbing helps in every direction if
-        it is at most 1 (`theory.pooling_gain`).
+        Estimate of δᵀ(σ²J⁻¹ + σ_t²J_t⁻¹)⁻¹δ for parameters that differ by δ, set to 0 if it is negative, and so too
+        large on average if δ is small. If the noise is equal, absorbing helps in every direction if and only if the
+        true value is at most 1 (`theory.pooling_gain`).
     gain_for_past, gain_for_task : float
         Unbiased estimates of how much absorbing lowers the error ‖ŵ − w‖²: for the past's parameter, against leaving
         the task out; and for the task's, against learning the task alone. Infinite if the past, or the task, alone
@@ -46,14 +55,15 @@ class Comparison:
         The task's estimate of each minus the past's.
     statistics : ndarray of shape (q,), or (n_targets, q)
         The differences divided by their standard errors; (Σ statistics²)/q is `f`.
-    posterior : bool
-        Whether there is a prior, so that the past is described by its posterior.
     """
 
     f: Any
     p_value: Any
-    degrees_of_freedom: tuple[int, int]
+    degrees_of_freedom: tuple[int, Any]
+    equal_noise: bool
+    assumption: str
     noise_variance: Any
+    task_noise_variance: Any
     noncentrality: Any
     gain_for_past: Any
     gain_for_task: Any
@@ -62,26 +72,34 @@ class Comparison:
     directions: Array
     differences: Array
     statistics: Array
-    posterior: bool
 
 
-def compare(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Comparison:
+def compare(model: Any, X: Any, y: Any, sample_weight: Any = None, *, equal_noise: bool = False) -> Comparison:
     """Ask whether a task shares the model's parameter, before it is absorbed. The model is left as it is.
 
-    This is Chow's F test in the directions that the past and the task both know. It also works with fewer rows than
-    features, because the task needs no estimate of its own. Past and task are rotated to directions in
-    which they are independent; each gives one statistic. O((n + p)·p²).
+    Past and task are rotated to directions in which they are independent. In each, the difference of the two estimates
+    is divided by its standard error; each side has its own noise variance, and the degrees of freedom are the smallest
+    that Welch's approximation gives for a direction (those of the smaller side if it has fewer than four). If one
+    side has no residual degrees of freedom, as a task with fewer rows than features, both are taken to have the same
+    noise: then this is Chow's F test in the directions that both know. A prior is left out. O((n + p)·p²).
 
     Parameters
     ----------
     model : GeneralizedRidge
         Fitted, with `weights.Accumulated`.
     X, y, sample_weight : the task, as for `partial_fit`
+    equal_noise : bool, default False
+        Whether to assume that past and task have the same noise variance. Chow's test has more power if that is true;
+        if the task is noisier, it rejects far too often.
 
     Raises
     ------
     InferenceError
         If no degrees of freedom are left, or the task and the past have no direction in common.
+
+    References
+    ----------
+    Chow (1960); Welch (1947).
 
     Examples
     --------
@@ -93,172 +111,96 @@ def compare(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Comparison
     >>> model = GeneralizedRidge().fit(X[:40], y[:40])
     >>> same = retrospect.compare(model, X[40:], y[40:])
     >>> other = retrospect.compare(model, X[40:], y[40:] + 5.0 * X[40:, 1])
-    >>> bool(same.p_value > 0.1), bool(other.p_value < 1e-6), other.gain_for_past < 0.0 < same.gain_for_past
+    >>> bool(same.p_value > 0.1), bool(other.p_value < 1e-4), other.gain_for_past < 0.0 < same.gain_for_past
     (True, True, True)
+    >>> same.assumption
+    'each side has its own noise variance'
     """
-    state = state_of(model)
-    known = inference_of(model)
+    state, asked = state_of(model), flag(equal_noise, "equal_noise")
+    known = least_squares_of(model)
     (task,) = check_tasks(model, X, y, sample_weight, first=False)
     state.origin.check_targets(task)
+    task = task.counted() if state.origin.weight_kind == "frequency" else task
     alone = SquareRoot.empty(task.n_features, task.n_targets, centered=known.information.centered).add(task)
-    seen = _Seen.of(state, known, task, alone)
+    seen = Seen.of(known, task, alone)
     share = kept_share(state, alone)
-    q, freedom = len(seen.strengths), known.degrees_of_freedom + seen.freedom
-    if q == 0:
+    if len(seen.strengths) == 0:
         raise InferenceError(
             "the task and the past have no direction in common, so there is nothing to compare. Absorb the task, or "
-            "give the model a prior."
+            "learn more rows first."
         )
-    if freedom < 1:
+    if known.degrees_of_freedom + seen.freedom < 1:
         raise InferenceError(
             f"no degrees of freedom are left for the comparison: {known.information.n_samples} rows of the past and "
-            f"{task.n_samples} of the task fit exactly. Learn more rows, or give the model a prior."
+            f"{task.n_samples} of the task fit exactly. Learn more rows."
         )
-    noise = (known.penalized_squares + seen.left) / freedom
-    with np.errstate(divide="ignore", invalid="ignore"):
-        statistics = (seen.gaps / np.sqrt(noise)).T
-        f = np.square(statistics).mean(axis=1)
-        strengths = np.square(statistics).sum(axis=0)
-    order = np.argsort(-strengths, kind="stable")
-    terms = feature_names(model)
+    equal = asked or min(known.degrees_of_freedom, seen.freedom) < 1
+    assumption = "each side has its own noise variance"
+    if equal:
+        few = "the past has" if known.degrees_of_freedom < 1 else "the task has"
+        why = "" if asked else f": {few} too few rows for a noise variance of its own"
+        assumption = f"past and task have the same noise variance{why}"
+    tested = _Tested.of(known, seen, equal)
+    order = np.argsort(-np.square(tested.statistics).sum(axis=0), kind="stable")
     directions = seen.directions[order]
     norms = np.sqrt(np.square(directions).sum(axis=1))
-    for_past, for_task = seen.gains(noise)
+    terms = feature_names(model)
     return Comparison(
-        f=per_target(state, f),
-        p_value=per_target(state, fdtrc(q, freedom, f)),
-        degrees_of_freedom=(q, freedom),
-        noise_variance=per_target(state, noise),
-        noncentrality=per_target(state, _noncentrality(f, q, freedom)),
-        gain_for_past=per_target(state, for_past),
-        gain_for_task=per_target(state, for_task),
+        f=per_target(state, tested.f),
+        p_value=per_target(state, tested.p_value),
+        degrees_of_freedom=(len(order), per_target(state, tested.freedom)),
+        equal_noise=equal,
+        assumption=assumption,
+        noise_variance=per_target(state, tested.noise),
+        task_noise_variance=per_target(state, tested.task_noise),
+        noncentrality=per_target(state, tested.noncentrality),
+        gain_for_past=per_target(state, seen.gain_for_past(tested.noise)),
+        gain_for_task=per_target(state, seen.gain_for_task(tested.task_noise)),
         share=share,
         terms=("intercept", *terms) if known.information.centered else tuple(terms),
         directions=directions / norms[:, None],
         differences=per_target(state, (seen.differences()[order] / norms[:, None]).T),
-        statistics=per_target(state, statistics[:, order]),
-        posterior=bool(known.prior.any()),
+        statistics=per_target(state, tested.statistics[:, order]),
     )
 
 
-def _noncentrality(f: Array, q: int, freedom: int) -> Array:
-    """Return the unbiased estimate of the noncentrality of an F statistic, at least 0."""
-    return np.maximum(q * (f * max(freedom - 2, 1) / freedom - 1.0), 0.0)
-
-
 @dataclass(frozen=True, eq=False)
-class _Seen:
-    """A task in the directions in which it and the past are independent, each of unit variance for the past.
+class _Tested:
+    """The test of each target: noise variances (n_targets,) and degrees of freedom, statistics (n_targets, q)."""
 
-    Attributes
-    ----------
-    strengths : ndarray of shape (q,)
-        b_j: what the task knows about each direction, where the past knows 1.
-    gaps : ndarray of shape (q, n_targets)
-        d_j = (task's estimate − past's)/√(1 + 1/b_j), of variance σ² if the parameters are equal.
-    left : ndarray of shape (n_targets,)
-        Residual squares of the task.
-    freedom : int
-        Degrees of freedom of `left`.
-    directions : ndarray of shape (q, n_terms)
-        The directions as functions of the terms.
-    past_moves, task_moves : ndarray of shape (n_features, q), or None
-        What a unit of each direction moves in the coefficients of the past, or of the task, alone; None if the
-        other knows a direction that it does not.
-    """
-
-    strengths: Array
-    gaps: Array
-    left: Array
-    freedom: int
-    directions: Array
-    past_moves: Array | None
-    task_moves: Array | None
+    noise: Array
+    task_noise: Array
+    freedom: Array
+    statistics: Array
 
     @classmethod
-    def of(cls, state: Retained, known: Inference, task: Task, alone: SquareRoot) -> "_Seen":
-        held = state.information
-        p, c, space = held.n_features, int(held.centered), known.row_space
-        ones, rows, targets, left, freedom = _about(state, task, alone)
-        # What the past knows, whitened: ψ = [√W·b, values·basisᵀ·scale·w], estimated with unit variance.
-        with np.errstate(divide="ignore"):
-            inverse = np.where(space.scale > 0.0, 1.0 / space.scale, 0.0)
-        moves = inverse[:, None] * space.basis / space.values
-        inside = rows @ moves
-        outside = rows - inside @ (space.values[:, None] * space.basis.T * space.scale)
-        inside = np.hstack([ones / np.sqrt(held.total_weight), inside])
-        targets = targets - rows @ state.answer.coef  # as seen from the past's estimate, which is now 0
-        rest = np.eye(len(rows))
-        if space.rank < p:  # what the past does not know is free: only rows orthogonal to it can be compared
-            rest = column_complement(outside, rows)
-            inside, targets = rest.T @ inside, rest.T @ targets
-        U, s, Vt = svd_economic(inside)
-        projected = U.T @ targets
-        freedom += len(targets) - len(s)
-        left = left + np.square(targets - U @ projected).sum(axis=0)
-        gaps = projected / np.sqrt(1.0 + np.square(s))[:, None]
-        functions = Vt[:, c:] @ (space.values[:, None] * space.basis.T * space.scale)
-        if c:
-            on_intercept = Vt[:, :1] * np.sqrt(held.total_weight)
-            functions = np.hstack([on_intercept, functions + on_intercept * held.mean[:p]])
-        past_moves = moves @ Vt[:, c:].T if rest.shape[1] == len(rows) else None
-        task_moves = None
-        if len(s) == c + space.rank:  # the task knows all that the past knows
-            task_moves = past_moves if past_moves is not None else _solved(ones, rows, rest @ (U * s))
-        return cls(np.square(s), gaps, left, freedom, functions, past_moves, task_moves)
+    @np.errstate(divide="ignore", invalid="ignore")
+    def of(cls, known: Inference, seen: Seen, equal: bool) -> "_Tested":
+        past, task = known.degrees_of_freedom, seen.freedom
+        if equal:
+            noise = task_noise = (known.residual_squares + seen.left) / (past + task)
+        else:
+            noise, task_noise = known.residual_squares / past, seen.left / task
+        of_task = task_noise / seen.strengths[:, None]
+        variances = noise + of_task  # of the differences, (q, n_targets)
+        freedom = np.full(len(noise), float(past + task if equal else min(past, task)))
+        if not equal and min(past, task) >= FEW:
+            welch = np.square(variances) / (np.square(noise) / past + np.square(of_task) / task)
+            freedom = np.where(variances.all(axis=0), welch.min(axis=0), freedom)
+        return cls(noise, task_noise, freedom, (seen.differences() / np.sqrt(variances)).T)
 
-    def differences(self) -> Array:
-        """Return the task's estimates of the directions minus the past's, (q, n_targets)."""
-        return self.gaps * np.sqrt(1.0 + 1.0 / self.strengths)[:, None]
+    @property
+    def f(self) -> Array:
+        """The mean of the squared statistics."""
+        return np.asarray(np.square(self.statistics).mean(axis=1))
 
-    def gains(self, noise: Array) -> tuple[Array, Array]:
-        """Return the unbiased estimates of the gains of absorbing, for the past and for the task; (n_targets,) each.
+    @property
+    def p_value(self) -> Array:
+        """The probability of a larger F under equal parameters."""
+        return np.asarray(fdtrc(self.statistics.shape[1], self.freedom, self.f), dtype=np.float64)
 
-        For the past σ²·Σ‖g_j‖²·b/(1 + b) of variance is saved and ‖Σ g_j·δ_j·b/(1 + b)‖² of bias comes in; for the task
-        1/b − 1/(1 + b) and δ_j/(1 + b). δ̂_j has variance σ²(1 + 1/b), so that the plug-in of the bias is too large by
-        just the variance saved. g_j is of the past in the one case and of the task in the other.
-        """
-        b = self.strengths
-        return (
-            _gain(self.past_moves, b / (1.0 + b), self.gaps, noise),
-            _gain(self.task_moves, 1.0 / (b * (1.0 + b)), self.gaps, noise),
-        )
-
-
-def _gain(moves: Array | None, saved: Array, gaps: Array, noise: Array) -> Array:
-    """Return the gain from the variance saved in each direction; infinite if there is no estimate to improve."""
-    if moves is None:
-        return np.full(len(noise), np.inf)
-    moved = moves @ (np.sqrt(saved)[:, None] * gaps)
-    return np.asarray(2.0 * noise * (np.square(moves).sum(axis=0) @ saved) - np.square(moved).sum(axis=0))
-
-
-def _solved(ones: Array, rows: Array, targets: Array) -> Array:
-    """Return the coefficients of the rows that give the targets, an intercept aside, (n_features, q)."""
-    design = np.hstack([ones, rows])
-    norms = np.sqrt(np.square(design).sum(axis=0))
-    norms[norms == 0.0] = 1.0
-    U, s, Vt = svd_economic(design / norms)
-    return np.asarray((Vt.T @ ((U.T @ targets) / s[:, None]) / norms[:, None])[ones.shape[1] :])
-
-
-def _about(state: Retained, task: Task, alone: SquareRoot) -> tuple[Array, Array, Array, Array, int]:
-    """Return a column of ones (if any), X and y about the past's means, weighted; squares and freedom left over.
-
-    The rows themselves or, if there are many, an equivalent set of as many rows as there are terms.
-    """
-    held = state.information
-    p, c = held.n_features, int(held.centered)
-    if task.n_samples > p + c:
-        factor = alone.factor()
-        root = np.sqrt(alone.total_weight)
-        apart = root * ((alone.mean - held.mean) + (alone.mean_low - held.mean_low))
-        rows = np.vstack([*([apart] * c), factor[:p]])
-        ones = np.zeros((p + c, c))
-        ones[:1] = root
-        left, freedom = np.square(factor[p:, p:]).sum(axis=0), task.n_samples - p - c
-        return ones, rows[:, :p], rows[:, p:], left, freedom
-    root_weight = np.ones(task.n_samples) if task.sample_weight is None else np.sqrt(task.sample_weight)
-    rows = np.hstack([dense(task.X), task.y]) - held.mean - held.mean_low
-    rows *= root_weight[:, None]
-    return np.tile(root_weight[:, None], (1, c)), rows[:, :p], rows[:, p:], np.zeros(held.n_targets), 0
+    @property
+    def noncentrality(self) -> Array:
+        """What the squared statistics exceed their mean under equal parameters by, at least 0."""
+        shrunk = self.f * np.maximum(self.freedom - 2.0, 1.0) / self.freedom
+        return np.asarray(np.maximum(self.statistics.shape[1] * (shrunk - 1.0), 0.0))

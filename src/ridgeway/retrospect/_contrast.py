@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import fdtrc, stdtrit
+from scipy.special import fdtrc
 
 from ridgeway._checks import Array
 from ridgeway.data import check_rows, dense
 from ridgeway.errors import InferenceError, InvalidParameterError
 from ridgeway.kernels import triangular_factor
 from ridgeway.linalg import RowSpace
-from ridgeway.retrospect._model import checked_level, inference_of, per_target, post_selection, state_of
+from ridgeway.retrospect._model import assumption_of, checked_level, inference_of, per_target, post_selection, state_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +21,7 @@ class Intervals:
     Attributes
     ----------
     prediction : ndarray
+        X·ŵ + b; with prior="evidence" its mean over all penalties that the rows allow, which may differ from `predict`.
     lower, upper : ndarray
         For a new observation of weight 1, noise included.
     mean_lower, mean_upper : ndarray
@@ -28,6 +29,8 @@ class Intervals:
     level : float
     post_selection : bool
         Whether decay="adaptive" chose the rows in force, which the level does not account for.
+    assumption : str
+        What the intervals are and what they assume, in words.
     """
 
     prediction: Array
@@ -37,10 +40,13 @@ class Intervals:
     mean_upper: Array
     level: float
     post_selection: bool
+    assumption: str
 
 
 def intervals(model: Any, X: Any, level: float = 0.95) -> Intervals:
     """Return prediction intervals, with Student's t; infinite if the learned rows say nothing.
+
+    With prior="evidence" they are credible intervals, averaged over the penalty.
 
     Parameters
     ----------
@@ -60,20 +66,13 @@ def intervals(model: Any, X: Any, level: float = 0.95) -> Intervals:
     state, level = state_of(model), checked_level(level)
     rows = dense(check_rows(model, X))
     known = inference_of(model)
-    leverages = known.leverages(rows.T, float(known.information.centered))[:, None]
-    quantile = stdtrit(known.degrees_of_freedom, 0.5 + level / 2.0)
-    wide, narrow = (quantile * np.sqrt(known.noise_variance * part) for part in (1.0 + leverages, leverages))
-    predicted = rows @ state.answer.coef + state.answer.intercept
-    shape = (len(rows),) if state.origin.single_target else predicted.shape
-    return Intervals(
-        prediction=predicted.reshape(shape),
-        lower=(predicted - wide).reshape(shape),
-        upper=(predicted + wide).reshape(shape),
-        mean_lower=(predicted - narrow).reshape(shape),
-        mean_upper=(predicted + narrow).reshape(shape),
-        level=level,
-        post_selection=post_selection(state),
+    new, mean = (known.marginals(rows.T, float(known.information.centered), extra) for extra in (1.0, 0.0))
+    found = (mean.mean, *new.bounds(level), *mean.bounds(level))
+    prediction, lower, upper, mean_lower, mean_upper = (
+        part[0] if state.origin.single_target else part.T for part in found
     )
+    chosen, assumption = post_selection(state), assumption_of(state)
+    return Intervals(prediction, lower, upper, mean_lower, mean_upper, level, chosen, assumption)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +103,9 @@ class Contrast:
 def contrast(model: Any, C: Any, d: Any = 0.0) -> Contrast:
     """Test the linear hypotheses Cw = d: F test with rank(C) and the residual degrees of freedom.
 
+    With prior="evidence" the estimate and its covariance are averaged over the penalty. For one hypothesis the p-value
+    is then that of the averaged posterior; for several together the F test with these moments is an approximation.
+
     Parameters
     ----------
     model : GeneralizedRidge
@@ -132,32 +134,40 @@ def contrast(model: Any, C: Any, d: Any = 0.0) -> Contrast:
     functionals, on_intercept = rows[:, -model.n_features_in_ :].T, np.zeros(len(rows))
     if rows.shape[1] > model.n_features_in_:
         on_intercept = rows[:, 0]
-    estimate = state.answer.coef.T @ functionals + state.answer.intercept[:, None] * on_intercept
-    estimate = estimate - _checked_values(d, estimate.shape)
-    whitened, answered = known.whiten(functionals, on_intercept)
+    found = known.marginals(functionals, on_intercept)
+    values = _checked_values(d, found.mean.shape)
+    estimate = found.mean - values
+    roots, answered = known.roots(functionals, on_intercept)
     if not answered.all():
         raise InferenceError(
             f"the learned rows do not determine the hypotheses {np.flatnonzero(~answered).tolist()} (rows of C, "
             "counted from 0): they involve collinear or constant columns. Leave them out, or give a prior."
         )
-    root = RowSpace.of(triangular_factor(np.vstack([whitened, np.zeros((len(rows), len(rows)))])), size=len(rows))
-    if root.rank < len(rows):
-        raise InferenceError(
-            f"only {root.rank} of the {len(rows)} hypotheses are independent. Drop the rows of C that depend on others."
-        )
-    squares = np.square(root.whiten(estimate.T)[0]).sum(axis=0)
+    squares = np.array([_distance(root, gap) for root, gap in zip(roots, estimate, strict=True)])
     freedom = (len(rows), known.degrees_of_freedom)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        f = squares / (len(rows) * known.noise_variance)
-    errors = np.sqrt(known.noise_variance[:, None] * np.square(whitened).sum(axis=0))
+    f = squares / len(rows)
+    p_value = found.p_values(values)[:, 0] if len(rows) == 1 else np.asarray(fdtrc(*freedom, f), dtype=np.float64)
     return Contrast(
         estimate=per_target(state, estimate),
-        standard_errors=per_target(state, errors),
+        standard_errors=per_target(state, found.deviations),
         f=per_target(state, f),
-        p_value=per_target(state, fdtrc(*freedom, f)),
+        p_value=per_target(state, p_value),
         degrees_of_freedom=freedom,
         posterior=bool(known.prior.any()),
     )
+
+
+def _distance(root: Array, gap: Array) -> float:
+    """Return gapᵀ(rootᵀroot)⁻¹gap, infinite if there is no noise, or raise if hypotheses follow from each other."""
+    q = len(gap)
+    space = RowSpace.of(triangular_factor(np.vstack([root, np.zeros((q, q))])), size=q)
+    if not root.any():
+        return np.inf if gap.any() else np.nan
+    if space.rank < q:
+        raise InferenceError(
+            f"only {space.rank} of the {q} hypotheses are independent. Drop the rows of C that depend on others."
+        )
+    return float(np.square(space.whiten(gap[:, None])[0]).sum())
 
 
 def _checked_rows(C: Any, n_features: int, *, intercept: bool) -> Array:

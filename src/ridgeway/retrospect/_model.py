@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ridgeway._checks import Array, fraction
 from ridgeway.errors import FeatureMismatchError, InferenceError, InvalidParameterError
 from ridgeway.estimators import GeneralizedRidge
-from ridgeway.information import Inference, Information
+from ridgeway.information import AveragedInference, Inference, Information
 from ridgeway.weights import Inferable, Informed, Retained
 
 
@@ -28,9 +28,26 @@ def state_of(model: Any) -> Retained:
     return kept
 
 
-def inference_of(model: Any) -> Inference:
+def inference_of(model: Any) -> Inference | AveragedInference:
     """Return what is known about a model's estimate, or raise if its rows do not count fully."""
     return _whole(model).inference()
+
+
+def assumption_of(state: Retained) -> str:
+    """Return what the intervals of a model are, and what they assume, as one line."""
+    kind = "Confidence intervals"
+    if state.prior is None:
+        kind = "Credible intervals, averaged over the learned penalty"
+    elif state.prior.any():
+        kind = "Credible intervals, too narrow if the prior was learned from these rows"
+    return f"{kind}. Rows are assumed independent, of equal variance (weights aside)."
+
+
+def least_squares_of(model: Any) -> Inference:
+    """Return what is known without the prior, or raise if a model's rows do not count fully."""
+    held = whole_information(model)
+    none, zero = np.zeros(held.n_features), np.zeros((held.n_features, held.n_targets))
+    return Inference(held, none, zero, held.solve(none, zero).coef)
 
 
 def whole_information(model: Any) -> Information:

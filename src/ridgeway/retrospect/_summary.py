@@ -4,11 +4,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from ridgeway._checks import Array
 from ridgeway._optional import require
-from ridgeway.retrospect._model import checked_level, feature_names, inference_of, per_target, post_selection, state_of
+from ridgeway.retrospect._model import (
+    assumption_of,
+    checked_level,
+    feature_names,
+    inference_of,
+    per_target,
+    post_selection,
+    state_of,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -27,8 +34,10 @@ class Summary:
     terms : tuple of str
         The intercept, if there is one, and the features.
     coef, standard_errors, t, p_values : ndarray of shape (n_terms,)
-        With a prior, the posterior mean, its standard deviation, and what follows from them.
+        With a prior, the posterior mean, its standard deviation, and what follows from them. If the prior is learned
+        (prior="evidence"), the mean over all penalties that the rows allow, which may differ from `coef_`.
     intervals : ndarray of shape (n_terms, 2)
+        Confidence intervals; with a prior, credible intervals.
     level : float
     noise_variance : float
         σ̂²: weighted squares over `degrees_of_freedom`.
@@ -43,6 +52,8 @@ class Summary:
         intervals do not account for that.
     posterior : bool
         Whether there is a prior, so that the quantities are those of the posterior.
+    assumption : str
+        What the intervals are and what they assume, in words.
     not_estimable : tuple of str
         Terms that the rows do not determine: their standard errors are infinite.
     """
@@ -65,6 +76,7 @@ class Summary:
     n_samples_seen: int
     post_selection: bool
     posterior: bool
+    assumption: str
     not_estimable: tuple[str, ...]
 
     def to_frame(self) -> "DataFrame":
@@ -100,6 +112,7 @@ class Summary:
                 f"decay='adaptive' chose these rows among {self.n_samples_seen}. The p-values and intervals do not "
                 "account for that choice."
             )
+        lines.append(self.assumption)
         if self.not_estimable:
             lines.append(
                 f"The rows do not determine: {', '.join(self.not_estimable)} (collinear or constant columns). Drop "
@@ -131,7 +144,11 @@ def summary(model: Any, *, level: float = 0.95) -> Summary:
 
     Without a prior these are the quantities of (weighted) least squares on the pooled rows. Sample weights are
     precisions: the variance of a row's noise is σ²/weight, and degrees of freedom count rows. With a prior P they are
-    those of the posterior w | σ² ~ N(ŵ, σ²(J + P)⁻¹), p(σ²) ∝ 1/σ². O(p³).
+    those of the posterior w | σ² ~ N(ŵ, σ²(J + P)⁻¹), p(σ²) ∝ 1/σ². With prior="evidence" they are averaged over λ,
+    whose prior is the uniform shrinkage prior (`information.AveragedInference`). O(p³).
+
+    All intervals assume that rows are independent and, up to the weights, of equal variance. If tasks differ in noise,
+    or rows of a task resemble each other, intervals are too narrow.
 
     Parameters
     ----------
@@ -158,46 +175,44 @@ def summary(model: Any, *, level: float = 0.95) -> Summary:
     intercept        0.9      0.495      1.818      0.211      -1.23       3.03
     x0               0.9     0.2646      3.402      0.077    -0.2384      2.038
     ---------------------------------------------------------------------------
+    Confidence intervals. Rows are assumed independent, of equal variance (weights aside).
     """
     state, level = state_of(model), checked_level(level)
     known, held = inference_of(model), state.information
     p = held.n_features
     terms, functionals, on_intercept = feature_names(model), np.eye(p), np.zeros(p)
-    coef = state.answer.coef.T
     if held.centered:
         terms, functionals = ["intercept", *terms], np.hstack([np.zeros((p, 1)), functionals])
-        on_intercept, coef = np.r_[1.0, on_intercept], np.column_stack([state.answer.intercept, coef])
-    leverages = known.leverages(functionals, on_intercept)
-    unknown = np.isinf(leverages)
-    variances = known.noise_variance[:, None] * np.where(unknown, 0.0, leverages)
-    errors = np.where(unknown, np.inf, np.sqrt(variances))  # also where no noise is left
-    freedom, parameters = known.degrees_of_freedom, known.effective_parameters
+        on_intercept = np.r_[1.0, on_intercept]
+    found = known.marginals(functionals, on_intercept)
+    unknown = np.isinf(found.deviations).any(axis=0)
+    parameters = known.effective_parameters
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = coef / errors
+        t = found.mean / found.deviations
         rounding = held.total_weight * np.square(np.finfo(np.float64).eps * held.mean[p:])
         varies = known.total_squares > rounding
         r_squared = np.where(varies, 1.0 - known.residual_squares / known.total_squares, np.nan)
         rows = held.n_samples
         likelihood = 0.5 * (held.log_weight - rows * (np.log(2.0 * np.pi * known.residual_squares / rows) + 1.0))
-    half = stdtrit(freedom, 0.5 + level / 2.0) * errors
     return Summary(
         terms=tuple(terms),
-        coef=per_target(state, coef),
-        standard_errors=per_target(state, errors),
+        coef=per_target(state, found.mean),
+        standard_errors=per_target(state, found.deviations),
         t=per_target(state, t),
-        p_values=per_target(state, 2.0 * stdtr(freedom, -np.abs(t))),
-        intervals=per_target(state, np.stack([coef - half, coef + half], axis=-1)),
+        p_values=per_target(state, found.p_values()),
+        intervals=per_target(state, np.stack(found.bounds(level), axis=-1)),
         level=level,
         noise_variance=per_target(state, known.noise_variance),
         r_squared=per_target(state, r_squared),
         log_likelihood=per_target(state, likelihood),
         aic=per_target(state, 2.0 * parameters - 2.0 * likelihood),
         bic=per_target(state, np.log(rows) * parameters - 2.0 * likelihood),
-        degrees_of_freedom=freedom,
+        degrees_of_freedom=known.degrees_of_freedom,
         n_samples=rows,
         n_tasks=state.tasks_in_force,
         n_samples_seen=state.n_samples,
         post_selection=post_selection(state),
         posterior=bool(known.prior.any()),
+        assumption=assumption_of(state),
         not_estimable=tuple(terms[j] for j in np.flatnonzero(unknown)),
     )

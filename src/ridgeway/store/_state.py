@@ -18,7 +18,8 @@ from ridgeway.weights import Accumulated, Mergeable, Origin, Retained, from_arra
 def empty_arrays(schema: Schema, prior: Any) -> dict[str, Array]:
     """Return the arrays of a state that has learned nothing."""
     start = np.zeros((len(schema.features), len(schema.targets)))
-    origin = Origin(start, KINDS[schema.information], schema.fit_intercept, schema.single_target)
+    kind, weights = KINDS[schema.information], schema.weight_kind
+    origin = Origin(start, kind, schema.fit_intercept, schema.single_target, weight_kind=weights)
     state = Accumulated(prior=prior).start(origin)
     if state.prior is None:
         raise InvalidParameterError(f"a state file needs a prior that is given; got {prior!r}. Pass numbers.")
@@ -32,8 +33,8 @@ def read_state(schema: Schema, arrays: Mapping[str, Array]) -> Retained:
     except InvalidStateError as error:
         raise DamagedStoreError(f"the arrays of the state are invalid: {error} {RESTORE}") from error
     origin, shape = state.origin, (len(schema.features), len(schema.targets))
-    found = (origin.coef.shape, state.information.name, origin.centered, origin.single_target)
-    expected = (shape, schema.information, schema.fit_intercept, schema.single_target)
+    found = (origin.coef.shape, state.information.name, origin.centered, origin.single_target, origin.weight_kind)
+    expected = (shape, schema.information, schema.fit_intercept, schema.single_target, schema.weight_kind)
     if found != expected or not isinstance(state, Mergeable):
         raise DamagedStoreError(f"the arrays of the state are not those of its schema. {RESTORE}")
     return state
@@ -112,7 +113,8 @@ def check_state(schema: Schema, arrays: Mapping[str, Array], n_tasks: int, n_sam
     Co-moments are factored to see that they have no negative eigenvalue, in O(p³). (A triangular factor has none.)
     """
     state = read_state(schema, arrays)
-    if (state.n_tasks, state.n_samples) != (n_tasks, n_samples):
+    repeated = schema.weight_kind == "frequency" and state.n_samples > n_samples  # the ledger counts each row once
+    if state.n_tasks != n_tasks or not (state.n_samples == n_samples or repeated):
         raise DamagedStoreError(
             f"the ledger has {n_tasks} tasks of {n_samples} rows; the state has {state.n_tasks} of "
             f"{state.n_samples}. {RESTORE}"

@@ -10,6 +10,7 @@ from ridgeway._checks import nonnegative
 from ridgeway.data import (
     Block,
     Progress,
+    WeightKind,
     check_file,
     checked_rows,
     checked_schema,
@@ -221,6 +222,7 @@ def create(
     features: Iterable[str],
     target: str | Iterable[str],
     weight_column: str | None = None,
+    weight_kind: WeightKind = "precision",
     prior: Any = 0.0,
     fit_intercept: bool = True,
     information: str = "square_root",
@@ -234,11 +236,16 @@ def create(
     features : names of the features
     target : name of the target, or names of several
     weight_column : the column of a data file that holds the weights of the rows, optional
-    prior, fit_intercept, information : as for `weights.Accumulated` and `GeneralizedRidge`
+    weight_kind, prior, fit_intercept, information : as for `weights.Accumulated` and `GeneralizedRidge`
     timeout : the longest wait for other processes, in seconds
     """
     schema = checked_schema(
-        features, target, weight_column=weight_column, fit_intercept=fit_intercept, information=information
+        features,
+        target,
+        weight_column=weight_column,
+        fit_intercept=fit_intercept,
+        information=information,
+        weight_kind=weight_kind,
     )
     n_bytes = 8 * schema.width**2
     if n_bytes > MEMORY_BUDGET:

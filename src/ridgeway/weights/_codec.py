@@ -3,12 +3,13 @@
 import copyreg
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import LARGEST
+from ridgeway.data import WeightKind
 from ridgeway.errors import InvalidParameterError, InvalidStateError
 from ridgeway.information import KINDS, Information
 from ridgeway.weights._accumulated import Accumulated
@@ -25,9 +26,10 @@ STATES: dict[str, type[Retained]] = {"pooled": Pooled, "fading": Fading, "adapti
 def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
     """Return a state as arrays: a header (JSON, as bytes) and float64 numbers. `from_arrays` reads them, bit for bit.
 
-    The header names the version, the kind of state and of information, the counts and the settings. `matrix` is an
-    upper triangle, column after column; `start` is ŵ_0; `prior` is there unless it is learned. If decay is
-    "adaptive", a past that is set aside and the rows since have arrays and counts of their own: `aside.matrix`, ….
+    The header names the version, the kind of state and of information, the counts and the settings, and the kind of
+    weights unless they are precisions. `matrix` is an upper triangle, column after column; `start` is ŵ_0; `prior` is
+    there unless it is learned. If decay is "adaptive", a past that is set aside and the rows since have arrays and
+    counts of their own: `aside.matrix`, ….
     """
     counts, arrays = state.information.to_parts()
     header = {
@@ -39,7 +41,7 @@ def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
         "prior": "evidence" if state.prior is None else "given",
         "decay": state.decay if isinstance(state, Fading) else None,
         **counts,
-    }
+    } | ({} if state.origin.weight_kind == "precision" else {"weight_kind": state.origin.weight_kind})
     if isinstance(state, Adaptive):
         header |= {name: getattr(state, name) for name in (*OUT_OF_FORCE, "doubted")}
         for name in ("aside", "recent"):
@@ -57,6 +59,7 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
     header = _header(arrays)
     names = {"information": list(KINDS), "state": list(STATES), "prior": ["given", "evidence"]}
     known = [header.get(field) in choices for field, choices in names.items()]
+    known.append(header.get("weight_kind", "precision") in get_args(WeightKind))
     if not all(known) or type(header.get("single_target")) is not bool:
         raise InvalidStateError("the header of a state names something unknown. Read an intact copy, or upgrade.")
     information = KINDS[header["information"]].from_parts(header, arrays)
@@ -68,7 +71,8 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
         raise InvalidStateError("the number of tasks or of targets is out of range. Read an intact copy.")
     if start.dtype != np.float64 or start.shape != (p, k) or not (np.abs(start) <= LARGEST).all():
         raise InvalidStateError(f"the start of a state does not fit {p} features and {k} targets. Read an intact copy.")
-    origin = Origin(start, type(information), information.centered, header["single_target"])
+    weights = header.get("weight_kind", "precision")
+    origin = Origin(start, type(information), information.centered, header["single_target"], weight_kind=weights)
     kind = STATES[header["state"]]
     try:
         prior = None if header["prior"] == "evidence" else checked_prior(np.array(arrays.get("prior", ())), p)

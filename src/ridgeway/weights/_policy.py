@@ -63,6 +63,11 @@ class DesignPolicy(WeightPolicy):
 
     def start(self, origin: Origin) -> Anchored:
         """Return the state before the first task: ŵ_0."""
+        if origin.weight_kind != "precision":
+            raise InvalidParameterError(
+                f"weight_kind={origin.weight_kind!r} needs a policy that counts rows; {type(self).__name__} does not. "
+                "Use weights.Accumulated(), or weight_kind='precision'."
+            )
         return Anchored(origin, 0, Answer(origin.coef, np.zeros(origin.coef.shape[1])), 0, type(self))
 
     def step(self, state: Any, task: Task) -> Anchored:

@@ -18,7 +18,7 @@ from ridgeway.errors import (
     MergeError,
     PrecisionWarning,
 )
-from ridgeway.information import Inference, Information, SquareRoot, Stacked, learn_penalty
+from ridgeway.information import AveragedInference, Inference, Information, SquareRoot, Stacked, learn_penalty
 from ridgeway.linalg import EPS
 
 MOST_GROWTH = 1e-4 / EPS
@@ -48,6 +48,8 @@ class Origin:
         Whether an intercept is fitted.
     single_target : bool
         Whether `y` has one axis.
+    weight_kind : {"precision", "frequency"}
+        Whether a weight is a precision, or the number of times that a row was observed.
     given : object
         ŵ_0 as the user gave it: it is checked once, as long as it is the same object.
     """
@@ -57,6 +59,7 @@ class Origin:
     centered: bool = True
     single_target: bool = True
     given: Any = None
+    weight_kind: str = "precision"
 
     def check_targets(self, task: Task) -> None:
         """Raise if a task's targets are not those of the model."""
@@ -99,7 +102,8 @@ class _Started:
     def resumed(self, origin: Origin) -> Self:
         """Return the state under the model's present settings, or raise if they cannot change any more."""
         mine = self.origin
-        if (origin.information, origin.centered) != (mine.information, mine.centered):
+        fixed = [(one.information, one.centered, one.weight_kind) for one in (origin, mine)]
+        if fixed[0] != fixed[1]:
             raise changed()
         return self if np.array_equal(mine.coef, origin.coef) else replace(self, origin=origin)
 
@@ -141,7 +145,7 @@ class Removable(Protocol):
 class Inferable(Protocol):
     """States that know how well the estimate is known."""
 
-    def inference(self) -> Inference:
+    def inference(self) -> Inference | AveragedInference:
         """Return what is known about the estimate."""
 
 
@@ -191,6 +195,8 @@ class Retained(_Started, ABC):
 
     def after(self, task: Task) -> Self:
         """Return the state after a task."""
+        if self.origin.weight_kind == "frequency":
+            task = task.counted()
         state = replace(self, n_tasks=self.n_tasks + 1, information=self.before(task).add(task))
         asked = vars(self).get("stacked") if "answer" in vars(self) else None
         if asked is not None and self.prior is not None:  # whoever asks after every task is answered in O(p²)
@@ -225,13 +231,14 @@ class Whole(Retained):
         """P, learned from the information if it is not given."""
         return learn_penalty(self.information, self.origin.coef).prior if self.prior is None else self.prior
 
-    def inference(self) -> Inference:
-        """Return what is known about the estimate."""
+    def inference(self) -> Inference | AveragedInference:
+        """Return what is known about the estimate: if the prior is learned, averaged over what it may be."""
         return self._inference
 
     @cached_property
-    def _inference(self) -> Inference:
-        return Inference(self.information, self.prior_in_force, self.origin.coef, self.answer.coef)
+    def _inference(self) -> Inference | AveragedInference:
+        known = Inference(self.information, self.prior_in_force, self.origin.coef, self.answer.coef)
+        return AveragedInference.of(known) if self.prior is None else known
 
 
 class Pooled(Whole):
@@ -249,7 +256,8 @@ class Pooled(Whole):
 
     def remove(self, task: Task) -> "Pooled":
         """Return the state as if a task had never been learned, or raise `RemovalError`. O((n + p)·p²)."""
-        return replace(self, n_tasks=max(self.n_tasks - 1, 1), information=self.information.remove(task))
+        gone = task.counted() if self.origin.weight_kind == "frequency" else task
+        return replace(self, n_tasks=max(self.n_tasks - 1, 1), information=self.information.remove(gone))
 
     def _agreement(self, other: "Pooled") -> list[tuple[str, bool]]:
         """Return what two states must have in common, and whether they do."""
@@ -259,6 +267,7 @@ class Pooled(Whole):
             ("targets", targets[0] == targets[1]),
             ("intercept", mine.centered == theirs.centered),
             ("kind of information", mine.information is theirs.information),
+            ("kind of weights", mine.weight_kind == theirs.weight_kind),
             ("prior", _same(self.prior, other.prior)),
             ("initial_coef", np.array_equal(mine.coef, theirs.coef)),
         ]
@@ -292,8 +301,8 @@ class Fading(Retained):
 def changed() -> InvalidParameterError:
     """Return the error for settings that changed between tasks."""
     return InvalidParameterError(
-        "the policy, its decay, information or fit_intercept changed since the last task, and the rows are gone. "
-        "Set them back, or start a new model."
+        "the policy, its decay, information, fit_intercept or weight_kind changed since the last task, and the rows "
+        "are gone. Set them back, or start a new model."
     )
 
 
