@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.tables import number, table
 from benchmarks.timing import Plan, clock, interleave, paired_ratio
 from benchmarks.workers import alone
-from ridgeway.kernels import Mean, _lapack, _reference, _tall, _threads, _tridiagonal
+from ridgeway.kernels import Mean, _lapack, _reference, _routines, _tall, _threads, _tridiagonal
 
 THREADS = 2
 PLAN = Plan(seconds=4.0, fewest=5, most=200)
@@ -40,7 +40,7 @@ TUNINGS = (
     Tuning("blocks that fit into the cache, and threads", "comoment_update", (50_000, 100), _tall, "ENTRIES", 2**40),
     Tuning("blocks that fit into the cache, and threads", "factor_update", (50_000, 100), _tall, "ENTRIES", 2**40),
     Tuning("one pass over the rows", "comoment_update", (6000, 20), _lapack, "ONE_PASS", 2**40),
-    Tuning("reflectors put together, narrow", "factor_update", (2000, 200), _lapack, "_reflectors", lambda width: 1),
+    Tuning("reflectors put together, narrow", "factor_update", (2000, 200), _routines, "TOGETHER", 1),
     Tuning("32 reflectors put together, not 16", "factor_update", (200, 4000), _lapack, "REFLECTORS", 16),
     Tuning("panels and strips", "factor_update", (500, 1500), _lapack, "PANEL", 10**6),
     Tuning("one BLAS thread for few columns, idle cores", "cholesky", (0, 300), _threads, "WIDE", 0),

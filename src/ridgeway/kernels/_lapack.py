@@ -172,12 +172,12 @@ def _products_of(block: Array) -> Array:
 def _factor_of(block: Array) -> Array:
     width = block.shape[1]
     R = np.zeros((width, width), order="F")
-    dtpqrt(R, block, triangular_rows=0, panel=_reflectors(width))
+    dtpqrt(R, block, triangular_rows=0)
     return R
 
 
 def _joined_factors(one: Array, two: Array) -> Array:
-    dtpqrt(one, two, triangular_rows=len(two), panel=_reflectors(len(one)))
+    dtpqrt(one, two, triangular_rows=len(two))
     return one
 
 
@@ -198,11 +198,11 @@ def _absorb(R: Array, rows: Array, triangular_rows: int = 0) -> None:
             R[:] = plain.qr_update(R, rows)
         return
     if width * rows.size < FEW:
-        dtpqrt(R, rows, triangular_rows=triangular_rows, panel=_reflectors(width))
+        dtpqrt(R, rows, triangular_rows=triangular_rows)
         return
     if width < WIDE:
         with threads_for(width, rows.size * width):
-            dtpqrt(R, rows, triangular_rows=triangular_rows, panel=_reflectors(width))
+            dtpqrt(R, rows, triangular_rows=triangular_rows)
         return
     with ONE_THREAD:
         for start in range(0, width, PANEL):
@@ -228,8 +228,3 @@ def _absorb_panel(panel: Array, rows: Array, triangular_rows: int) -> None:
         dtpmqrt(own, factors, panel[:, columns], rows[:, columns], triangular_rows=triangular_rows)
 
     in_parallel(lambda: turn, -((size - width) // STRIP))
-
-
-def _reflectors(width: int) -> int:
-    """Return how many columns' reflectors LAPACK should put together: one in a narrow matrix keeps most digits."""
-    return 16 if width > 16 else 1

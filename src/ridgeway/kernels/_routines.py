@@ -14,6 +14,8 @@ from scipy.linalg import cython_blas, cython_lapack
 
 from ridgeway._checks import Array
 
+TOGETHER = 16
+
 
 def _routine(module: Any, name: str) -> Any:
     """Return a routine as a foreign function, which takes pointers and releases the lock while it runs."""
@@ -38,13 +40,15 @@ def dsyrk(factor: float, rows: Array, S: Array) -> None:
     )  # fmt: skip
 
 
-def dtpqrt(R: Array, rows: Array, *, triangular_rows: int, panel: int) -> Array:
+def dtpqrt(R: Array, rows: Array, *, triangular_rows: int, panel: int | None = None) -> Array:
     """Overwrite R, upper triangular, by the factor of its rows and of others, which are overwritten too.
 
     The last `triangular_rows` of the others are upper trapezoidal. What then stands in their place, and what is
-    returned, are the reflectors for `dtpmqrt`.
+    returned, are the reflectors for `dtpmqrt`. The reflectors of `panel` columns are put together; by default of
+    `TOGETHER`, but of one in a narrow matrix, which keeps most digits.
     """
     m, n = rows.shape
+    panel = panel or (TOGETHER if n > TOGETHER else 1)
     factors, work = np.empty((panel, n), order="F"), np.empty(panel * n)
     _DTPQRT(
         _whole(m), _whole(n), _whole(triangular_rows), _whole(panel), *_matrix(R), *_matrix(rows),

@@ -12,9 +12,9 @@ from ridgeway._checks import Array
 from ridgeway.research.theory import CommutingProblem
 from ridgeway.research.verify._cases import OTHER_FACTORS, Case, cases, few_cases
 from ridgeway.research.verify._exact import Matrix, exact, largest_difference, relative, zeros
+from ridgeway.research.verify._excluded import REFUSALS
 from ridgeway.research.verify._findings import Instances, Verdict, worst_case
 from ridgeway.research.verify._library import LibraryCheck
-from ridgeway.research.verify._refusals import REFUSALS
 from ridgeway.research.verify._search import Search
 from ridgeway.research.verify._statement import Claim, Statement
 
