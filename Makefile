@@ -15,7 +15,7 @@ test test-lowest test-reference retrospect: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-lowest test-reference check lint docs flow torture mutants bench accuracy paper \
-        retrospect reproduction clean
+        retrospect designs reproduction clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,6 +77,9 @@ retrospect: $(VENV)/check ## Write the simulations, table and figures of docs/re
 	$(BIN)/python -m benchmarks.adaptive
 	$(BIN)/python -m benchmarks.intervals
 	$(BIN)/python docs/make_retrospect.py
+
+designs: $(VENV)/test ## Decide the rank of 20,000 hard designs, against extended precision (about 5 minutes).
+	$(BIN)/python -m benchmarks.designs
 
 reproduction: $(VENV)/simulation ## Repeat the experiments of the paper and write docs/reproduction.md.
 	rm -rf build/reproduction

@@ -19,7 +19,7 @@
         ├── StoreBusyError                    a state file that others locked for too long
         ├── StoreVersionError                 a state file in a format that this version does not know
         └── UncertainStoreError               a change that may have been made: the disk failed or the file was replaced
-    PrecisionWarning (UserWarning)            an answer with few correct digits left
+    PrecisionWarning (UserWarning)            an answer with few correct digits, or without a direction or column
     PriorWarning (UserWarning)                a learned prior at the bound of what can be learned
 
 Each message says what is wrong, what was received and what to do. The model that raised it is left as it was.
@@ -117,7 +117,7 @@ class UncertainStoreError(StoreError):
 
 
 class PrecisionWarning(UserWarning):
-    """An answer with few correct digits, and how to get more."""
+    """An answer with few correct digits, or from which columns or directions were dropped, and what to do about it."""
 
 
 class PriorWarning(UserWarning):

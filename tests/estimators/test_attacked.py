@@ -13,6 +13,7 @@ X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
 
 @pytest.mark.parametrize("table", [[[1.0, 2.0]], np.ones((5, 2)), np.zeros((5, 2))], ids=["one row", "ones", "zeros"])
 @pytest.mark.parametrize("model", [GeneralizedRidge(), GeneralizedRidge(fit_intercept=False), MinimumNorm()], ids=repr)
+@pytest.mark.filterwarnings("ignore::ridgeway.errors.PrecisionWarning")
 def test_lapack_prints_nothing(model, table, capfd):
     assert np.isfinite(model.fit(table, np.arange(float(len(table)))).coef_).all()
     assert capfd.readouterr() == ("", "")

@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from ridgeway import ContinualRidge, EarlyStopping, GeneralizedRidge, MinimumNorm, Oracle, weights
+from ridgeway.errors import PrecisionWarning
 
 MODELS = [
     GeneralizedRidge(),
@@ -228,4 +229,5 @@ def test_digits_lost_are_said():
     assert model.digits_lost_ == 0.0
     model = model.partial_fit(huge, y[15:]).remove(huge, y[15:])
     assert 4.0 < model.digits_lost_ < 12.0
-    assert_allclose(model.coef_, GeneralizedRidge().fit(tiny, y[:15]).coef_, rtol=1e-4)
+    with pytest.warns(PrecisionWarning, match="removals may have cost 1[0-9] digits"):
+        assert_allclose(model.coef_, GeneralizedRidge().fit(tiny, y[:15]).coef_, rtol=1e-4)

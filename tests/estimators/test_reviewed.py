@@ -39,6 +39,7 @@ def exact_ridge(X, y, prior):
 
 @pytest.mark.parametrize("prior", [1e-28, 1e-24, 1e-20, 1e-16, 1e-12, 1e-8, 1e-4, 1.0, 1e8, 1e16, 1e30])
 @pytest.mark.parametrize("rows", [50, 2])
+@pytest.mark.filterwarnings("ignore:the columns learned are collinear")
 def test_a_prior_of_any_size_with_a_duplicate_column(prior, rows, rng):
     x = rng.normal(size=(rows, 2))
     X = np.c_[x, x[:, 0]]
@@ -69,6 +70,7 @@ def test_a_penalty_matters_for_a_small_column_beside_a_large_one(rng):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", [1.0, 1e4, 1e8, 1e12, 1e15])
+@pytest.mark.filterwarnings("ignore:removals may have cost")
 def test_removing_large_targets_costs_the_digits_that_it_says(kind, size, rng):
     A, B = rng.normal(size=(10, 1)), rng.normal(size=(10, 1))
     ya, yb = A[:, 0] + rng.normal(size=10), size * B[:, 0]

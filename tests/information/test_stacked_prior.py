@@ -72,6 +72,7 @@ def test_a_weak_or_overwhelming_prior_is_added_when_solving(factor, is_stacked):
     assert_agree(one, two.fit(X, y))
 
 
+@pytest.mark.filterwarnings("ignore:the columns learned are collinear")
 def test_a_prior_that_becomes_weak_is_added_when_solving():
     """Collinear columns, so that the prior still decides something."""
     one, two = pair()

@@ -10,6 +10,7 @@ from ridgeway.errors import RemovalError
 from ridgeway.linalg import _rows
 
 
+@pytest.mark.filterwarnings("ignore:the columns learned are collinear")
 def test_a_weak_prior_on_some_columns_alone(rng):
     """Duplicate columns of which one pair has a weak prior, the third column none."""
     x = rng.normal(size=(30, 2))

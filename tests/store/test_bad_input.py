@@ -217,6 +217,9 @@ def test_weights(tmp_path, frame):
     path = written(frame.assign(w=[-1.0, *[1.0] * 39]), tmp_path / "d.csv")
     with pytest.raises(InvalidDataError, match="1 negative value"):
         made.absorb_file(path, task_id="a")
+    path = written(frame.assign(w=[5e-324, *[1.0] * 39]), tmp_path / "d.csv")
+    with pytest.raises(InvalidDataError, match="weight column has positive values below 1e-150"):
+        made.absorb_file(path, task_id="a")
     path = written(frame.assign(w=0.0), tmp_path / "d.csv")
     with pytest.raises(InvalidDataError, match="no rows"):
         made.absorb_file(path, task_id="a")

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ridgeway._checks import Array
+from ridgeway._checks import LARGEST, Array
 from ridgeway.data._columns import as_labels, as_numbers
 from ridgeway.data._explain import explain
 from ridgeway.data._row_blocks import Block
@@ -137,6 +137,11 @@ def _present(columns: Sequence[Array]) -> Sequence[Array]:
     if (weight < 0.0).any():
         raise InvalidDataError(
             f"the weight column has {int((weight < 0.0).sum())} negative value(s). Use 0 to leave out a row."
+        )
+    if ((weight > 0.0) & (weight < 1.0 / LARGEST)).any():
+        raise InvalidDataError(
+            f"the weight column has positive values below {1.0 / LARGEST:g}, whose products lose digits. Use 0 to "
+            "leave out a row."
         )
     return columns if weight.all() else [column[weight != 0.0] for column in columns]
 

@@ -199,6 +199,11 @@ def _check_weight(sample_weight: Any, n_samples: int) -> Array | None:
             f"Negative values in data passed to sample_weight: the smallest is {weight.min():g}. "
             "A weight says how much a row counts; use 0 to leave a row out, and remove() to take a task back."
         )
+    if ((weight > 0.0) & (weight < 1.0 / LARGEST)).any():
+        raise InvalidDataError(
+            f"sample_weight has positive values below {1.0 / LARGEST:g}, whose products lose digits. Multiply all "
+            "weights by the same number, or use 0 to leave a row out."
+        )
     return weight
 
 

@@ -116,7 +116,7 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
 
     @property
     def rank_(self) -> int:
-        """Rank of the last system that was solved, decided on columns scaled to unit norm."""
+        """Rank of the last system that was solved: directions that are only rounding do not count."""
         rank = self.state_.answer.rank
         if rank is None:
             raise AttributeError(f"{type(self).__name__} solves no system of equations, so it has no rank_.")

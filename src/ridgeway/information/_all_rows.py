@@ -20,7 +20,9 @@ class AllRows:
     tasks: tuple[Task, ...] = ()
 
     name = "all_rows"
-    more_digits = ""
+    more_digits = "or give a larger prior"
+    collinear_within = "rounding"
+    digits_lost = 0.0
 
     @classmethod
     def empty(cls, n_features: int, n_targets: int, *, centered: bool) -> "AllRows":
@@ -50,28 +52,33 @@ class AllRows:
     def solve(self, prior: Array, start: Array) -> Solution:
         """Return least squares on all rows, nearest to `start` if not unique. The prior is ignored. O(n·p²)."""
         offset = np.sqrt(self.total_weight) * np.abs(self.mean[: self.n_features])
-        size = min(self.n_samples, self.n_features)
+        size = min(self.n_samples - self.centered, self.n_features)
         return pooled_least_squares(self.factor(), start, size=size, offset=offset)
 
     def intercept(self, coef: Array) -> Array:
         """Return ȳ − x̄·coef over all rows, or zeros without an intercept."""
         p = self.n_features
-        return np.asarray(self.mean[p:] - self.mean[:p] @ coef)
+        high = self.mean[p:] - self.mean[:p] @ coef
+        return np.asarray(high + (self.mean_low[p:] - self.mean_low[:p] @ coef))
 
     def factor(self) -> Array:
         """Return the triangular factor of all rows [X, y] about their means."""
         return self._factor
 
-    @cached_property
+    @property
     def mean(self) -> Array:
         """The weighted means of [X, y]; zeros without an intercept."""
-        return pooled_means(self.tasks, centered=self.centered)
+        return self._means[0]
 
     @property
     def mean_low(self) -> Array:
-        """What rounding left out of `mean`: not kept here."""
-        return np.zeros_like(self.mean)
+        """What rounding left out of `mean`."""
+        return self._means[1]
+
+    @cached_property
+    def _means(self) -> tuple[Array, Array]:
+        return pooled_means(self.tasks, centered=self.centered)
 
     @cached_property
     def _factor(self) -> Array:
-        return pooled_factor(self.tasks, self.mean)
+        return pooled_factor(self.tasks, *self._means)

@@ -77,7 +77,9 @@ class Information(ABC):
     name: ClassVar[str]
     """What a user calls this kind."""
     more_digits: ClassVar[str]
-    """What a warning about lost digits recommends in addition."""
+    """What a warning about lost digits recommends, besides dropping a column."""
+    collinear_within: ClassVar[str] = "rounding"
+    """How nearly collinear columns cannot be told from collinear ones, as such a warning says it."""
 
     def __post_init__(self) -> None:
         for array in (self.mean, self.mean_low, self.matrix, self.peak):
@@ -197,8 +199,7 @@ class Information(ABC):
         prior : ndarray of shape (n_features,), a diagonal, or (n_features, n_features)
         start : ndarray of shape (n_features, n_targets)
         """
-        rows = self.n_samples - self.centered
-        size = min(rows, self.n_features) if not prior.any() else self.n_features
+        size = min(self.n_samples - self.centered, self.n_features)
         offset = np.sqrt(self.total_weight) * np.abs(self.mean[: self.n_features])  # what centring took off
         solution = self._solve(prior, start, np.zeros_like(start), size, offset)
         if solution.rank == self.n_features or not start.any():
@@ -259,7 +260,10 @@ class Information(ABC):
 
     @abstractmethod
     def _solve(self, prior: Array, start: Array, about: Array, size: int, offset: Array) -> Solution:
-        """Return the difference from `about` that solves the system, the prior being about `start`."""
+        """Return the difference from `about` that solves the system, the prior being about `start`.
+
+        `size` is the smaller side of the rows, and `offset` the norms of what centring took off their columns.
+        """
 
 
 def digits_at_stake(before: Array, after: Array, n_features: int, kept: float = 1.0) -> float:

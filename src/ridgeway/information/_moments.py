@@ -31,7 +31,8 @@ class Moments(Information):
     """
 
     name = "moments"
-    more_digits = ", or start again with information='square_root'"
+    collinear_within = "1e-7 ('moments' cannot tell)"
+    more_digits = "give a larger prior, or start again with information='square_root'"
 
     def moments(self) -> Array:
         """Return Σ w·(a − ā)(a − ā)ᵀ, of shape (n_features + n_targets, n_features + n_targets)."""
@@ -109,6 +110,7 @@ class Moments(Information):
     def _solve(self, prior: Array, start: Array, about: Array, size: int, offset: Array) -> Solution:
         p = self.n_features
         S, right = np.hsplit(self.matrix[:p], [p])
+        size = min(size + int(np.count_nonzero(prior)), p)
         if about.any():
             right = right - mirrored(S) @ about
         if prior.ndim == 1:

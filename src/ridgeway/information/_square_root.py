@@ -46,7 +46,8 @@ class StackedFactor:
         if found is not None:
             return found
         R, z = np.hsplit(held.matrix[:p], [p])
-        return solve_triangle(R, z, size=p, offset=offset)
+        away = solve_triangle(R, z - R @ self.start, size=p, offset=offset)
+        return replace(away, coef=self.start + away.coef)
 
     def after(self, task: Task, decay: float = 1.0) -> "StackedFactor | None":
         """Return the factor with a task added, or None if the prior has become weak, or is cheaper to stack again.
@@ -69,7 +70,7 @@ class SquareRoot(Information):
     """
 
     name = "square_root"
-    more_digits = ""
+    more_digits = "or give a larger prior"
 
     def factor(self) -> Array:
         """Return R itself."""

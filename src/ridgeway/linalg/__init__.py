@@ -1,7 +1,7 @@
 """Decisions about matrices: rank, definiteness, minimum norm, and how rounding errors grow. Built on `kernels`.
 
-Nothing here checks its input: `data` has done so. Ranks are decided in `_rank`, on columns scaled to unit norm, and
-nowhere else.
+Nothing here checks its input: `data` has done so. Ranks are decided in `_rank`, on columns divided by the size of
+their rounding, and nowhere else.
 """
 
 from ridgeway.linalg._checked import checked_definite, checked_semidefinite
@@ -28,8 +28,6 @@ from ridgeway.linalg._rank import (
     EPS,
     Solution,
     column_squares,
-    mirrored,
-    solve_moments,
     solve_triangle,
     solve_under_prior,
     tolerance,
@@ -37,6 +35,7 @@ from ridgeway.linalg._rank import (
 )
 from ridgeway.linalg._row_space import RowSpace
 from ridgeway.linalg._rows import Rows
+from ridgeway.linalg._squares import mirrored, solve_moments
 from ridgeway.linalg._steps import (
     filtered_step,
     gradient_steps,

@@ -21,7 +21,7 @@ def semidefinite_root(matrix: Array) -> Array:
     scale = np.sqrt(np.diagonal(matrix))
     divisor = np.where(scale > 0, scale, 1.0)
     values, vectors = semidefinite_eigen(matrix / divisor / divisor[:, np.newaxis])
-    rank = numerical_rank(values[::-1], 1.0, values.size)
+    rank = numerical_rank(values[::-1], values.size)
     kept = slice(values.size - rank, None)
     return np.asarray((vectors[:, kept] * np.sqrt(values[kept])).T * scale)
 
@@ -32,7 +32,7 @@ def definite_inverse(matrix: Array) -> Array | None:
     if not scale.all():
         return None
     values, vectors = semidefinite_eigen(matrix / scale / scale[:, np.newaxis])
-    if numerical_rank(values[::-1], 1.0, values.size) < values.size:
+    if numerical_rank(values[::-1], values.size) < values.size:
         return None
     root = vectors / np.sqrt(values) / scale[:, np.newaxis]
     return np.asarray(root @ root.T)
@@ -72,7 +72,7 @@ def _interpolating_gain(stacked: Array, n_samples: int) -> Array | None:
 def svd_economic(matrix: Array) -> tuple[Array, Array, Array]:
     """Return U, the singular values that are not rounding, and Vᵀ."""
     U, s, Vt = kernels.svd(matrix)
-    rank = numerical_rank(s, 1.0, min(matrix.shape))
+    rank = numerical_rank(s, min(matrix.shape))
     return U[:, :rank], s[:rank], Vt[:rank]
 
 

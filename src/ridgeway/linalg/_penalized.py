@@ -1,5 +1,7 @@
 """Least squares under a quadratic penalty, however weak or strong it is compared with the data."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from ridgeway import kernels
@@ -7,6 +9,8 @@ from ridgeway._checks import Array
 from ridgeway.linalg._rank import (
     Solution,
     column_norms,
+    equilibrate,
+    is_cut,
     minimum_norm,
     plainly_regular,
     solve_triangle,
@@ -27,14 +31,17 @@ def solve_penalized(
     """Solve min ‖R w − rhs‖² + ‖root·(w − start)‖² for upper triangular R and root. O(p³).
 
     If the penalty is weak and R singular, rounding errors in R would outweigh the penalty. Directions of R that consist
-    of rounding are then taken out first, and the dual is solved.
+    of rounding are then taken out first, and the dual is solved. The growth is infinite if there were enough rows to
+    determine them: had they been more than rounding, the answer might be another one.
 
     Parameters
     ----------
     R, root : ndarray of shape (n_features, n_features), upper triangular
     rhs, start : ndarray of shape (n_features, n_targets)
-    size, offset : as for `solve_triangle`
+    size : the smaller side of the rows that R stands for
+    offset : norms of what centring took off their columns
     """
+    stacked = min(size + int(np.count_nonzero(root.any(axis=1))), len(R))
     norms = column_norms(R)
     strongest = column_norms(root).max()
     if 0.0 < strongest < least_root(norms):
@@ -42,12 +49,14 @@ def solve_penalized(
     weak = np.square(column_norms(root)) <= TINY * np.square(norms)
     if not weak.any() or plainly_regular(R, offset=offset):
         factor, right = _with_root_on_top(root, root @ start, np.hstack([R, rhs]), triangular=True)
-        return solve_triangle(factor, right, size=size, offset=offset)
+        return solve_triangle(factor, right, size=stacked, offset=offset)
     rows, right = without_rounding(R, rhs, offset=offset)
     if plainly_regular(root):
-        return _dual(rows, right, root, start)
-    factor, right = _with_root_on_top(root, root @ start, np.hstack([rows, right]), triangular=False)
-    return solve_triangle(factor, right, size=size, offset=offset)
+        solution = _dual(rows, right, root, start)
+    else:
+        factor, top = _with_root_on_top(root, root @ start, np.hstack([rows, right]), triangular=False)
+        solution = solve_triangle(factor, top, size=stacked, offset=offset)
+    return replace(solution, growth=np.inf) if is_cut(len(rows), size, norms) else solution
 
 
 def least_root(norms: Array) -> float:
@@ -69,5 +78,6 @@ def _dual(rows: Array, rhs: Array, root: Array, start: Array) -> Solution:
     """With t = root·(w − start): the t of least norm in [rows·root⁻¹, I]·[t; v] = rhs − rows·start."""
     p = len(root)
     wide = np.hstack([kernels.solve_triangular(root, rows.T, transposed=True).T, np.eye(len(rows))])
-    solved = minimum_norm(wide, rhs - rows @ start, column_norms(wide), np.ones(wide.shape[1]))
+    size = len(wide)
+    solved = minimum_norm(wide, rhs - rows @ start, equilibrate(column_norms(wide), 0.0, size), size)
     return Solution(start + kernels.solve_triangular(root, solved.coef[:p]), p, solved.growth)

@@ -1,37 +1,38 @@
 """Pooled least squares on rows that were kept: separate code, which the updates are compared with."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ridgeway import kernels
 from ridgeway._checks import Array
 from ridgeway.data import Task
-from ridgeway.linalg._rank import Solution, equilibrate, least_norm, numerical_rank
+from ridgeway.linalg._rank import Solution, column_norms, equilibrate, minimum_norm, numerical_rank
 
 CHUNK_ROWS = 4096
 
 
-def pooled_means(tasks: Sequence[Task], *, centered: bool) -> Array:
-    """Return the means of [X, y] over all rows of `tasks`, of shape (n_features + n_targets,); zeros if not centred."""
-    mean = np.zeros(tasks[0].n_features + tasks[0].n_targets)
-    weight = sum(task.total_weight for task in tasks)
+def pooled_means(tasks: Sequence[Task], *, centered: bool) -> tuple[Array, Array]:
+    """Return the means of [X, y] over all rows of `tasks`, and what rounding left out of them; zeros if not centred."""
+    high = low = np.zeros(tasks[0].n_features + tasks[0].n_targets)
     if centered:
-        for _ in range(2):  # the second pass takes up what rounding left in the first
-            mean = mean + sum(w @ (rows - mean) for rows, w in _chunks(tasks)) / weight
-    return mean
+        weight = sum(task.total_weight for task in tasks)
+        high = np.asarray(sum(w @ rows for rows, w in _chunks(tasks)) / weight)
+        low = np.asarray(sum(w @ (rows - high) for rows, w in _chunks(tasks)) / weight)
+    return high, low
 
 
-def pooled_factor(tasks: Sequence[Task], mean: Array) -> Array:
-    """Return the triangular factor of all rows [X, y] of `tasks` about `mean`, by Householder QR. O(n·p²)."""
-    R: Array = np.zeros((0, len(mean)))
+def pooled_factor(tasks: Sequence[Task], high: Array, low: Array) -> Array:
+    """Return the triangular factor of all rows [X, y] of `tasks` about high + low, by Householder QR. O(n·p²)."""
+    R: Array = np.zeros((0, len(high)))
     for rows, weight in _chunks(tasks):
-        R = kernels.triangular_factor(np.vstack([R, np.sqrt(weight)[:, None] * (rows - mean)]))
-    return np.vstack([R, np.zeros((len(mean) - len(R), len(mean)))])
+        R = kernels.triangular_factor(np.vstack([R, np.sqrt(weight)[:, None] * (rows - high - low)]))
+    return np.vstack([R, np.zeros((len(high) - len(R), len(high)))])
 
 
 def pooled_least_squares(R: Array, start: Array, *, size: int, offset: Array) -> Solution:
-    """Return the least-squares solution of a factor of [X, y], the one nearest to `start`. One SVD, O(p³).
+    """Return the least-squares solution of a factor of [X, y], the one nearest to `start`. By an SVD, O(p³).
 
     Parameters
     ----------
@@ -41,17 +42,14 @@ def pooled_least_squares(R: Array, start: Array, *, size: int, offset: Array) ->
     offset : norms of what centring took off the features
     """
     p = len(start)
-    scale, spread = equilibrate(np.sqrt(np.square(R[:, :p]).sum(axis=0)), offset)
-    U, s, Vt = kernels.svd(R[:, :p] / np.where(scale > 0.0, scale, np.inf))
-    rank = numerical_rank(s, np.sqrt(np.square(Vt * spread).sum(axis=1)), size)
-    image = (U[:, :rank].T @ (R[:, p:] - R[:, :p] @ start)) / s[:rank, None]
-    if rank == p:
-        change = (Vt.T @ image) / scale[:, None]
-    elif rank:
-        change = least_norm(scale, Vt[:rank].T, image)
-    else:
-        change = np.zeros_like(start)
-    return Solution(start + change, rank, s[0] / s[rank - 1] if rank else 1.0)
+    A, left = R[:, :p], R[:, p:] - R[:, :p] @ start
+    scales = equilibrate(column_norms(A), offset, size)
+    norms, full, _ = scales
+    if not norms.all() or numerical_rank(kernels.svd(A / full)[1], size, 1.0) < p:
+        nearest = minimum_norm(A, left, scales, size)
+        return replace(nearest, coef=start + nearest.coef)
+    U, s, Vt = kernels.svd(A / norms)
+    return Solution(start + (Vt.T @ ((U.T @ left) / s[:, None])) / norms[:, None], p, s[0] / s[-1])
 
 
 def _chunks(tasks: Sequence[Task]) -> Iterator[tuple[Array, Array]]:

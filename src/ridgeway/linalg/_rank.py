@@ -1,6 +1,12 @@
-"""The rank of a system, decided here and nowhere else, and the minimum-norm answer that follows from it."""
+"""The rank of a system, decided here and nowhere else, and the minimum-norm answer that follows from it.
+
+A column carries the rounding of its size before centring. Each column is divided by that size: a direction whose
+singular value is then within rounding of zero is dropped, and so is a column that centring left with nothing but
+rounding. The answer is computed from the columns as they are, so that the others keep their digits.
+"""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,8 +16,6 @@ from ridgeway._checks import Array
 EPS = float(np.finfo(np.float64).eps)
 PLAIN = 1e-10
 """A system whose least singular value or eigenvalue is known to exceed this share of the largest needs no estimate."""
-STRIP = 128
-"""Columns of a large matrix that are scaled at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,12 +28,33 @@ class Solution:
     rank : int, or None if no system was solved
     growth : float
         How much a rounding error may have grown in `coef`: the condition number over the directions that count,
-        columns scaled to unit norm. Infinite if directions that count as collinear may be only nearly so.
+        columns scaled to unit norm. Infinite if a direction was dropped that the rows might determine.
+    constant : tuple of int
+        The columns that were dropped as constant although they vary, by no more than rounding.
     """
 
     coef: Array
     rank: int | None
     growth: float
+    constant: tuple[int, ...] = ()
+
+
+class Scales(NamedTuple):
+    """The sizes of a system's columns.
+
+    Attributes
+    ----------
+    norms : ndarray of shape (n_features,)
+        The norms of the centred columns; 0 for columns that are dropped.
+    full : ndarray of shape (n_features,)
+        The norms before centring, on which rounding depends; infinite for columns that are dropped.
+    constant : tuple of int
+        The columns that are dropped although they vary by more than their last bit.
+    """
+
+    norms: Array
+    full: Array
+    constant: tuple[int, ...]
 
 
 def tolerance(size: int) -> float:
@@ -41,40 +66,47 @@ def tolerance(size: int) -> float:
     return 16.0 * max(size, 1) * EPS
 
 
-def equilibrate(norms: Array, offset: Array | float) -> tuple[Array, Array]:
-    """Return the scale of each column, and how much centring magnified its rounding.
+def equilibrate(norms: Array, offset: Array | float, size: int) -> Scales:
+    """Measure columns, and drop those that are rounding.
 
     Parameters
     ----------
     norms : the norms of the centred columns
-    offset : the norms of what centring took off them, √W·|mean|
-
-    Returns
-    -------
-    scale : the norms, or 0 if only the rounding of the offset is left
-    spread : √(norm² + offset²)/norm, or 1 if the scale is 0
+    offset : the norms of what centring took off them, √W·|mean|; a norm below `tolerance` times that is rounding
+    size : the smaller side of the system
     """
-    live = norms > EPS * np.asarray(offset)
-    scale = np.where(live, norms, 0.0)
-    return scale, np.hypot(1.0, np.where(live, offset, 0.0) / np.where(live, norms, 1.0))
+    live = norms > tolerance(size) * np.asarray(offset)
+    if live.all():
+        return Scales(norms, np.hypot(norms, offset), ())
+    varies = ~live & (norms > EPS * np.asarray(offset))
+    full = np.where(live, np.hypot(norms, offset), np.inf)
+    return Scales(np.where(live, norms, 0.0), full, tuple(np.flatnonzero(varies).tolist()))
 
 
-def numerical_rank(singular_values: Array, noise: Array | float, size: int) -> int:
-    """Count the singular values (descending, of an equilibrated system) that are not rounding.
+def numerical_rank(values: Array, size: int, least: float = 0.0) -> int:
+    """Count the singular values or eigenvalues (falling) that are not rounding beside the largest, or `least`.
 
-    `noise` is how much the rounding along each singular direction was magnified: 1, or ‖spread∘v‖ after centring.
+    `least` is 1 for columns divided by their norms before centring: rounding is then a share of 1, however little
+    centring left.
     """
-    if len(singular_values) == 0 or singular_values[0] == 0.0:
+    if len(values) == 0 or values[0] == 0.0:
         return 0
-    return int(np.count_nonzero(singular_values > tolerance(size) * singular_values[0] * noise))
+    return int(np.count_nonzero(values > tolerance(size) * max(values[0], least)))
+
+
+def is_cut(rank: int, size: int, norms: Array) -> bool:
+    """Return whether directions were dropped although there were enough rows to determine all columns of norm > 0."""
+    return rank < int(np.count_nonzero(norms)) <= size
 
 
 def triangle_growth(R: Array, *, offset: Array | float = 0.0) -> float:
     """Return how much rounding errors grow in a solution with a square triangular factor; infinite if singular."""
-    scale, spread = equilibrate(column_norms(R), offset)
-    _, s, Vt = kernels.svd(R / np.where(scale > 0.0, scale, np.inf))
-    full = numerical_rank(s, _noise(Vt, spread), len(R)) == len(R)
-    return float(s[0] / s[-1]) if full else np.inf
+    p = len(R)
+    norms, full, _ = equilibrate(column_norms(R), offset, p)
+    if not norms.all() or numerical_rank(kernels.svd(R / full)[1], p, 1.0) < p:
+        return np.inf
+    s = kernels.svd(R / norms)[1]
+    return float(s[0] / s[-1])
 
 
 def solve_triangle(R: Array, rhs: Array, *, size: int, offset: Array | float = 0.0) -> Solution:
@@ -89,24 +121,19 @@ def solve_triangle(R: Array, rhs: Array, *, size: int, offset: Array | float = 0
 
     Notes
     -----
-    O(p²) if a condition estimate shows full rank, one SVD otherwise. Columns are scaled to unit norm before the
-    rank is decided; the norm that is least is that of w itself, unscaled.
+    O(p²) if a condition estimate shows full rank, an SVD and two QR decompositions at most otherwise. The norm that
+    is least is that of w itself, unscaled.
     """
-    scale, spread = equilibrate(np.sqrt(np.einsum("ij,ij->j", R, R)), offset)
-    live = scale > 0.0
-    scaled = np.asfortranarray(R / np.where(live, scale, np.inf))
+    scales = equilibrate(np.sqrt(np.einsum("ij,ij->j", R, R)), offset, size)
+    norms, full, _ = scales
     p = len(R)
-    if live.all():
+    if norms.all():
+        scaled = np.asfortranarray(R / norms)
         reciprocal = kernels.triangle_condition(scaled)
-        if reciprocal > p * tolerance(size) * spread.max():  # ‖·‖₁ and ‖·‖₂ differ by at most p
-            return Solution(kernels.solve_triangular(scaled, rhs) / scale[:, None], p, 1.0 / reciprocal)
-    U, s, Vt = kernels.svd(scaled)
-    rank = numerical_rank(s, _noise(Vt, spread), size)
-    growth = s[0] / s[rank - 1] if rank else 1.0
-    if rank == p:
-        return Solution(kernels.solve_triangular(scaled, rhs) / scale[:, None], p, growth)
-    inner = (U[:, :rank].T @ rhs) / s[:rank, None]
-    return Solution(least_norm(scale, Vt[:rank].T, inner), rank, growth)
+        plain = reciprocal > p * tolerance(size) * (full / norms).max()  # ‖·‖₁ and ‖·‖₂ differ by at most p
+        if plain or numerical_rank(kernels.svd(R / full)[1], size, 1.0) == p:
+            return Solution(kernels.solve_triangular(scaled, rhs) / norms[:, None], p, 1.0 / reciprocal)
+    return minimum_norm(R, rhs, scales, size)
 
 
 def solve_under_prior(R: Array, prior: Array, squares: Array, offset: Array) -> Solution | None:
@@ -125,79 +152,11 @@ def solve_under_prior(R: Array, prior: Array, squares: Array, offset: Array) -> 
 
 def plainly_regular(R: Array, *, offset: Array | float = 0.0) -> bool:
     """Return whether a condition estimate alone shows that an upper triangular R has full rank. O(p²)."""
-    scale, spread = equilibrate(column_norms(R), offset)
-    if not scale.all():
+    p = len(R)
+    norms, full, _ = equilibrate(column_norms(R), offset, p)
+    if not norms.all():
         return False
-    return kernels.triangle_condition(np.asfortranarray(R / scale)) > len(R) * tolerance(len(R)) * float(spread.max())
-
-
-def solve_moments(
-    S: Array, rhs: Array, *, size: int, offset: Array | float = 0.0, prior: Array | float = 0.0
-) -> Solution:
-    """Solve (S + diag(prior))·w = rhs for the upper triangle S of XᵀX; take the w of least norm if that is singular.
-
-    As `solve_triangle`, from squares: one Cholesky factorisation if the system is safely definite, one
-    eigendecomposition otherwise. The growth of rounding errors is squared too.
-    """
-    p = len(rhs)
-    squares = S.diagonal() + prior  # scaled by these, S + diag(prior) has a unit diagonal
-    scale, spread = equilibrate(np.sqrt(squares), offset)
-    live = scale > 0.0
-    divisor = np.where(live, scale, np.inf)
-    right = rhs / divisor[:, None]
-    if live.all():
-        # No eigenvalue is below the prior's least share of a square, and none above the trace.
-        bound = float(np.min(prior / squares)) / p
-        reciprocal, coef = _solve_definite(unit_diagonal(S, divisor), right, bound)
-        if reciprocal > _squared_noise(spread.max(), size) * (1 if reciprocal == bound else p):
-            return Solution(coef / scale[:, None], p, 1.0 / reciprocal)
-    values, vectors = kernels.eigen(unit_diagonal(S, divisor))
-    values, vectors = values[::-1], vectors[:, ::-1]
-    floor = _squared_noise(_noise(vectors.T, spread), size) * values[0]
-    rank = int(np.count_nonzero(values > floor)) if values[0] > 0.0 else 0
-    growth = values[0] / values[rank - 1] if rank else 1.0
-    if rank < np.count_nonzero(live) and size == p:
-        growth = np.inf  # enough rows, yet collinear: exactly or nearly, squares cannot tell
-    inner = (vectors[:, :rank].T @ right) / values[:rank, None]
-    if rank == p:
-        return Solution((vectors @ inner) / scale[:, None], p, growth)
-    return Solution(least_norm(scale, vectors[:, :rank], inner), rank, growth)
-
-
-def _solve_definite(S: Array, right: Array, bound: float) -> tuple[float, Array]:
-    """Return the reciprocal condition of a matrix of unit diagonal, 0 if it is not definite, and S⁻¹·right.
-
-    A bound on the condition that is known and good enough saves the estimate. ‖·‖₁ and ‖·‖₂ differ by at most p.
-    """
-    norm = 0.0 if bound > PLAIN else _unit_norm(S)
-    U = kernels.cholesky(S, overwrite=True)
-    if U is None:
-        return 0.0, right
-    return bound if bound > PLAIN else kernels.definite_condition(U, norm), kernels.definite_solve(U, right)
-
-
-def unit_diagonal(S: Array, divisor: Array) -> Array:
-    """Return S / (divisor·divisorᵀ), both upper triangles, with a diagonal of ones; zeros for an infinite divisor."""
-    scaled = np.zeros(S.shape, order="F")
-    for first in range(0, len(S), STRIP):  # only above the diagonal, and in cache
-        last = min(first + STRIP, len(S))
-        strip = np.divide(S[:last, first:last], divisor[:last, None], out=scaled[:last, first:last])
-        strip /= divisor[first:last]
-    np.fill_diagonal(scaled, np.isfinite(divisor))
-    return scaled
-
-
-def mirrored(S: Array) -> Array:
-    """Return the symmetric matrix whose upper triangle is S, with zeros below."""
-    full = S + S.T
-    np.fill_diagonal(full, S.diagonal())
-    return full
-
-
-def _unit_norm(upper: Array) -> float:
-    """Return the ‖·‖₁ of a symmetric matrix with unit diagonal, given as an upper triangle with zeros below."""
-    sizes = np.abs(upper)
-    return float((sizes.sum(axis=0) + sizes.sum(axis=1)).max()) - 1.0
+    return bool(kernels.triangle_condition(np.asfortranarray(R / norms)) > p * tolerance(p) * (full / norms).max())
 
 
 def column_squares(R: Array) -> Array:
@@ -210,41 +169,61 @@ def column_norms(R: Array) -> Array:
     return np.asarray(np.sqrt(column_squares(R)))
 
 
-def _noise(Vt: Array, spread: Array) -> Array:
-    """Return how much the rounding along each right singular vector was magnified by centring."""
-    return np.asarray(np.sqrt(np.square(Vt * spread).sum(axis=1)))
+def independent_rows(A: Array, rhs: Array, scales: Scales, size: int) -> tuple[Array, Array]:
+    """Return as many rows as A has rank, that say what A w = rhs says, less the directions that are rounding.
+
+    A QR decomposition with the columns of largest full norm first: whatever their scales, each column of the result
+    has the digits that it has in A. O(n·p·min(n, p)).
+    """
+    Q, T, order = kernels.pivoted_qr(A / scales.full)
+    rank = _pivoted_rank(T, size)
+    rows = np.empty((rank, A.shape[1]))
+    rows[:, order] = T[:rank]
+    return rows * np.where(scales.norms > 0.0, scales.full, 0.0), Q[:, :rank].T @ rhs
 
 
-def _squared_noise(noise: Array | float, size: int) -> Array:
-    """Return the relative size below which an eigenvalue of a matrix of squares is rounding."""
-    return np.maximum(tolerance(size), np.square(tolerance(size) * np.asarray(noise)))
+def _pivoted_rank(T: Array, size: int) -> int:
+    """Return the rank of the trapezoidal factor of a pivoted QR decomposition, columns of norm at most 1."""
+    most, p = T.shape
+    if most == 0 or T[0, 0] == 0.0:
+        return 0
+    # No singular value is below 1/(√most·‖T⁻¹‖₁), and none is above √p.
+    if kernels.triangle_condition(np.asfortranarray(T[:, :most])) * abs(T[0, 0]) > p * tolerance(size):
+        return int(most)
+    return numerical_rank(kernels.svd(T)[1], size, 1.0)
 
 
 def without_rounding(A: Array, rhs: Array, *, offset: Array | float = 0.0) -> tuple[Array, Array]:
-    """Return rows that say what A w = rhs says, less the directions that only rounding sets apart.
+    """Return rows that say what A w = rhs says, less the directions and columns that are rounding.
 
-    A penalty far below the rounding of A's squares would let those directions through: rounding over penalty is large.
-    Returns A itself if all of its rows or columns count. One SVD decides. O(n·p·min(n, p)).
+    A penalty far below the rounding of A's squares would let those through: rounding over penalty is large. Returns A
+    itself if nothing is dropped. O(n·p·min(n, p)).
     """
-    scale, spread = equilibrate(column_norms(A), offset)
-    U, s, Vt = kernels.svd(A / np.where(scale > 0.0, scale, np.inf))
-    rank = numerical_rank(s, _noise(Vt, spread), min(A.shape))
-    if rank == min(A.shape):
-        return A, rhs
-    return s[:rank, None] * Vt[:rank] * scale, U[:, :rank].T @ rhs
+    size = min(A.shape)
+    scales = equilibrate(column_norms(A), offset, size)
+    rows, right = independent_rows(A, rhs, scales, size)
+    return (A, rhs) if len(rows) == size and scales.norms.all() else (rows, right)
 
 
-def minimum_norm(A: Array, rhs: Array, scale: Array, spread: Array) -> Solution:
+def minimum_norm(A: Array, rhs: Array, scales: Scales, size: int) -> Solution:
     """Solve A w = rhs with the least norm, in the least-squares sense if A is singular. O(n·p·min(n, p)).
 
-    `scale` and `spread` are those of A's columns, from `equilibrate`.
+    Parameters
+    ----------
+    A, rhs : ndarrays of n rows, as many as A has columns at most
+    scales : those of A's columns
+    size : the rank that A has if nothing is collinear
     """
-    U, s, Vt = kernels.svd(A / np.where(scale > 0.0, scale, np.inf))
-    rank = numerical_rank(s, _noise(Vt, spread), len(A))
+    rows, right = independent_rows(A, rhs, scales, size)
+    rank = len(rows)
+    cut = is_cut(rank, size, scales.norms)
     if rank == 0:
-        return Solution(np.zeros((A.shape[1], rhs.shape[1])), 0, 1.0)
-    inner = (U[:, :rank].T @ rhs) / s[:rank, None]
-    return Solution(least_norm(scale, Vt[:rank].T, inner), rank, s[0] / s[rank - 1])
+        return Solution(np.zeros((A.shape[1], rhs.shape[1])), 0, np.inf if cut else 1.0, scales.constant)
+    divisor = np.where(scales.norms > 0.0, scales.norms, np.inf)
+    basis, L = kernels.qr((rows / divisor).T)
+    inner = kernels.solve_triangular(L, right, transposed=True)
+    growth = np.inf if cut else 1.0 / kernels.triangle_condition(np.asfortranarray(L))
+    return Solution(least_norm(scales.norms, basis, inner), rank, growth, scales.constant)
 
 
 def least_norm(scale: Array, basis: Array, inner: Array) -> Array:

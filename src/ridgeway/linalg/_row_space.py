@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ridgeway import kernels
 from ridgeway._checks import Array
-from ridgeway.linalg._rank import column_norms, equilibrate, numerical_rank
+from ridgeway.linalg._rank import column_norms, equilibrate, independent_rows
 
 ESTIMABLE = 1e-7
 """The share of a functional that may lie outside of the row space, because of rounding, if it is estimable."""
@@ -25,24 +25,23 @@ class RowSpace:
         The norms, 0 for columns that are rounding.
     values : ndarray of shape (rank,)
         The singular values of `scaled` that count.
-    left, basis : ndarray of shape (p, rank)
-        Its left singular vectors, and the right ones, an orthonormal basis of the row space.
+    basis : ndarray of shape (p, rank)
+        Its right singular vectors, an orthonormal basis of the row space.
     """
 
     scaled: Array
     scale: Array
     values: Array
-    left: Array
     basis: Array
 
     @classmethod
     def of(cls, R: Array, *, size: int, offset: Array | float = 0.0) -> "RowSpace":
         """Decide the rank of R as `solve_triangle` does. O(p³)."""
-        scale, spread = equilibrate(column_norms(R), offset)
-        scaled = np.asfortranarray(R / np.where(scale > 0.0, scale, np.inf))
-        U, s, Vt = kernels.svd(scaled)
-        rank = numerical_rank(s, np.sqrt(np.square(Vt * spread).sum(axis=1)), size)
-        return cls(scaled, scale, s[:rank], U[:, :rank], Vt[:rank].T)
+        scales = equilibrate(column_norms(R), offset, size)
+        divisor = np.where(scales.norms > 0.0, scales.norms, np.inf)
+        rows, _ = independent_rows(R, np.zeros((len(R), 0)), scales, size)
+        _, s, Vt = kernels.svd(rows / divisor)
+        return cls(np.asfortranarray(R / divisor), scales.norms, s, Vt.T)
 
     @property
     def rank(self) -> int:

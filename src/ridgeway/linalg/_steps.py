@@ -15,9 +15,11 @@ from ridgeway import kernels
 from ridgeway._checks import Array
 from ridgeway.linalg._penalized import TINY, least_root, solve_penalized
 from ridgeway.linalg._rank import (
+    Scales,
     Solution,
     column_norms,
     equilibrate,
+    is_cut,
     minimum_norm,
     numerical_rank,
     solve_triangle,
@@ -30,22 +32,24 @@ from ridgeway.linalg._triangle import add_rows, empty_triangle, psd_root
 
 def minimum_norm_step(rows: Rows, coef: Array) -> Solution:
     """H_t → 0: u = A⁺r, the least change that fits the task. O(n·p·min(n, p))."""
+    size = min(rows.n_samples - rows.centered, rows.n_features)
     if rows.n_samples >= rows.n_features:
-        R, rhs = _primal(rows, coef)
-        return solve_triangle(R, rhs, size=rows.n_features, offset=rows.offset)
-    scale, spread = equilibrate(_column_norms(rows), rows.offset)
+        R, rhs, constant = _primal(rows, coef)
+        return replace(solve_triangle(R, rhs, size=size, offset=rows.offset), constant=constant)
+    scales = equilibrate(_column_norms(rows), rows.offset, size)
     if rows.fits_in_a_block:
-        return minimum_norm(rows.whole(), rows.residual(coef), scale, spread)
-    return _streamed_minimum_norm(rows, coef, scale, spread)
+        return minimum_norm(rows.whole(), rows.residual(coef), scales, size)
+    return _streamed_minimum_norm(rows, coef, scales, size)
 
 
-def _streamed_minimum_norm(rows: Rows, coef: Array, scale: Array, spread: Array) -> Solution:
+def _streamed_minimum_norm(rows: Rows, coef: Array, scales: Scales, size: int) -> Solution:
     """As `minimum_norm`, a block of columns at a time: fewer digits if columns differ much in scale."""
-    divisor, live = np.where(scale > 0.0, scale, np.inf), scale > 0.0
-    _, s, Ut = kernels.svd(_dual_triangle(rows, lambda part, block: block / divisor[part]))
-    rank = numerical_rank(s, np.full(len(s), spread.max()), rows.n_samples)
+    live = scales.norms > 0.0
+    _, s, Ut = kernels.svd(_dual_triangle(rows, lambda part, block: block / scales.full[part]))
+    rank = numerical_rank(s, size, 1.0)
+    cut = is_cut(rank, size, scales.norms)
     if rank == 0:
-        return Solution(np.zeros_like(coef), 0, 1.0)
+        return Solution(np.zeros_like(coef), 0, np.inf if cut else 1.0, scales.constant)
     # A u = r on the left singular directions U that count; T from a QR of (UᵀA)ᵀ. The semi-normal equations
     # u = (UᵀA)ᵀ(TᵀT)⁻¹Uᵀr do not square the condition for minimum norm problems (Demmel and Higham, 1993).
     U = Ut[:rank].T
@@ -54,7 +58,7 @@ def _streamed_minimum_norm(rows: Rows, coef: Array, scale: Array, spread: Array)
     for _ in range(2):  # the second time refines
         inner = kernels.definite_solve(T, U.T @ rows.residual(coef + u))
         u += rows.transposed_times(U @ inner) * live[:, None]
-    return Solution(u, rank, s[0] / s[rank - 1])
+    return Solution(u, rank, np.inf if cut else s[0] / s[rank - 1], scales.constant)
 
 
 def ridge_step(rows: Rows, coef: Array, penalty: float) -> Solution:
@@ -79,8 +83,7 @@ def _dual_ridge(rows: Rows, coef: Array, weight: float) -> Solution:
         A, r = without_rounding(A, r, offset=rows.offset)
     root = max(np.sqrt(weight), least_root(norms))
     wide = np.hstack([A, root * np.eye(len(A))])
-    scale = np.concatenate([norms, np.full(len(A), root)])
-    solved = minimum_norm(wide, r, scale, np.ones(len(scale)))
+    solved = minimum_norm(wide, r, equilibrate(column_norms(wide), 0.0, len(A)), len(A))
     return Solution(solved.coef[:p], p, solved.growth)
 
 
@@ -106,8 +109,10 @@ def weighted_step(rows: Rows, coef: Array, weight_matrix: Array) -> Solution:
 
 
 def _penalized(rows: Rows, coef: Array, root: Array) -> Solution:
-    R, rhs = _primal(rows, coef)
-    return solve_penalized(R, rhs, root, np.zeros_like(coef), size=rows.n_features, offset=rows.offset)
+    R, rhs, constant = _primal(rows, coef)
+    size = min(rows.n_samples - rows.centered, rows.n_features)
+    solved = solve_penalized(R, rhs, root, np.zeros_like(coef), size=size, offset=rows.offset)
+    return replace(solved, constant=constant)
 
 
 def filtered_step(rows: Rows, coef: Array, gain: Callable[[Array], Array], root: Array | None = None) -> Array:
@@ -121,7 +126,7 @@ def filtered_step(rows: Rows, coef: Array, gain: Callable[[Array], Array], root:
     """
     n, p, weight = rows.n_samples, rows.n_features, rows.total_weight
     if n >= p or root is not None:
-        R, rhs = _primal(rows, coef)
+        R, rhs, _ = _primal(rows, coef)
         U, s, Vt = kernels.svd(R if root is None else R @ root)
         u = Vt.T @ ((s * gain(s**2 / weight) / weight)[:, None] * (U.T @ rhs))
         return u * (column_norms(R) > 0.0)[:, None] if root is None else root @ u
@@ -155,17 +160,17 @@ def largest_eigenvalue(rows: Rows, root: Array | None = None) -> float:
     return float(eigsh(operator, k=1, v0=start, return_eigenvectors=False)[0]) / rows.total_weight
 
 
-def _primal(rows: Rows, coef: Array) -> tuple[Array, Array]:
-    """Return R and Qᵀr of a QR decomposition of the rows."""
+def _primal(rows: Rows, coef: Array) -> tuple[Array, Array, tuple[int, ...]]:
+    """Return R and Qᵀr of a QR decomposition of the rows, and which columns were dropped though they vary."""
     p, width, task = rows.n_features, len(rows.mean), rows.task
     nothing = kernels.Mean.of_nothing(width)
     update = kernels.factor_update(
         empty_triangle(width), nothing, task.X, task.y, task.sample_weight, centered=rows.centered
     )
     R = update.matrix
-    scale, _ = equilibrate(column_norms(R[:, :p]), rows.offset)
-    R[:, :p][:, scale == 0.0] = 0.0  # columns that are rounding
-    return R[:p, :p], R[:p, p:] - kernels.product(R[:p, :p], coef)
+    scales = equilibrate(column_norms(R[:, :p]), rows.offset, min(rows.n_samples - rows.centered, p))
+    R[:, :p][:, scales.norms == 0.0] = 0.0  # columns that are rounding
+    return R[:p, :p], R[:p, p:] - kernels.product(R[:p, :p], coef), scales.constant
 
 
 def _dual_triangle(

@@ -10,6 +10,7 @@ from ridgeway._checks import Array, finite, nonnegative, nonnegative_array, real
 from ridgeway.data import Task, check_values
 from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.linalg import Rows, Solution, checked_semidefinite, penalized_change, penalty_gain
+from ridgeway.weights._precision import MOST_GROWTH, warn_of_lost_digits
 from ridgeway.weights._states import Anchored, Answer, Origin, changed
 
 
@@ -80,6 +81,8 @@ class DesignPolicy(WeightPolicy):
         coef = state.answer.coef + change.coef
         if not np.isfinite(coef).all():
             raise InvalidDataError("the coefficients overflow with this task. Change the units of its columns.")
+        if change.constant or change.growth > MOST_GROWTH:
+            warn_of_lost_digits(change)
         return Anchored(
             origin=state.origin,
             n_tasks=state.n_tasks + 1,

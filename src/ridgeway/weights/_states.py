@@ -1,6 +1,5 @@
 """What is remembered between tasks. A state is frozen; anything it can do besides answer is a capability."""
 
-import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,13 +15,9 @@ from ridgeway.errors import (
     InvalidDataError,
     InvalidParameterError,
     MergeError,
-    PrecisionWarning,
 )
 from ridgeway.information import AveragedInference, Inference, Information, SquareRoot, Stacked, learn_penalty
-from ridgeway.linalg import EPS
-
-MOST_GROWTH = 1e-4 / EPS
-"""If rounding errors may have grown more than this, fewer than four digits are correct."""
+from ridgeway.weights._precision import MOST_GROWTH, MOST_LOST, warn_of_lost_digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,8 +213,10 @@ class Retained(_Started, ABC):
             solution = information.solve(self.prior_in_force, self.origin.coef)
         else:
             solution = self.stacked.solve()
-        if solution.growth > MOST_GROWTH:
-            _warn_of_lost_digits(solution.growth, information.more_digits)
+        lost = information.digits_lost
+        removed = lost and lost + np.log10(solution.growth) / 2.0 > MOST_LOST
+        if solution.constant or solution.growth > MOST_GROWTH or removed:
+            warn_of_lost_digits(solution, information.collinear_within, information.more_digits, lost)
         return Answer(solution.coef, information.intercept(solution.coef), solution.rank)
 
 
@@ -308,12 +305,3 @@ def changed() -> InvalidParameterError:
 
 def _same(one: Array | None, two: Array | None) -> bool:
     return one is two if one is None or two is None else np.array_equal(one, two)
-
-
-def _warn_of_lost_digits(growth: float, more_digits: str) -> None:
-    if np.isinf(growth):
-        what = "collinear, exactly or to within 1e-7 ('moments' cannot tell), so coef_ is the solution of least norm"
-    else:
-        what = f"nearly collinear: about {max(-np.log10(EPS * growth), 0.0):.0f} digits of coef_ are correct"
-    remedy = f"Drop a column, give a prior{more_digits}." if more_digits else "Drop a column, or give a prior."
-    warnings.warn(f"the columns learned are {what}. {remedy}", PrecisionWarning, 5)

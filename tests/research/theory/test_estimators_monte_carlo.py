@@ -78,6 +78,7 @@ CLOSED_FORMS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:the columns learned are collinear")  # some tasks do not see some directions
 @pytest.mark.parametrize("name", CLOSED_FORMS)
 def test_closed_forms(name):
     rng, basis, designs, coef, problem = commuting()
