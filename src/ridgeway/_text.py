@@ -1,11 +1,11 @@
 """Text from data and files, made safe to show: on a terminal, and in a spreadsheet."""
 
 RUNNABLE = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that a spreadsheet would run or hide."""
+"""First characters of a cell that a spreadsheet would run or hide."""
 
 
 def visible(text: str) -> str:
-    r"""Return text in which control characters, and others that cannot be seen, are written as escapes.
+    r"""Return text with control characters and other invisible characters written as escapes.
 
     Examples
     --------

@@ -113,7 +113,7 @@ class StoreVersionError(StoreError):
 
 
 class UncertainStoreError(StoreError):
-    """A change that may or may not be in the state file: the disk failed, or the file was replaced, at the very end."""
+    """A change that may or may not be in the state file: at the very end, the disk failed or the file was replaced."""
 
 
 class PrecisionWarning(UserWarning):

@@ -203,7 +203,7 @@ def test_inference_says_that_the_rows_were_chosen(rng, two):
     found = retrospect.summary(jumped)
     assert (found.n_samples, found.n_tasks, found.n_samples_seen, found.post_selection) == (50, 2, 100, True)
     assert str(found).startswith("Least squares: 50 rows of 2 task(s)")
-    assert "decay='adaptive' chose these rows among 100." in str(found)
+    assert "decay='adaptive' chose these rows from the 100 learned." in str(found)
     assert retrospect.intervals(jumped, given[0][0]).post_selection
     calm_found = retrospect.summary(calm)
     assert (calm_found.n_samples_seen, calm_found.post_selection) == (50, False)

@@ -22,6 +22,20 @@ def test_evidence_is_near_the_optimum_that_knows():
     assert (errors["plain"][1] > 1.02 * errors["optimum"][1]).all()
 
 
+@pytest.mark.parametrize(
+    ("variances", "least", "most"), [([1.0] * 5, 1.0, 1.05), ([0.01] * 5, 1.1, 2.0), ([1.0] + [1e-4] * 4, 2.0, 9.0)]
+)
+def test_the_optimum_is_better_if_the_signal_is_weak_or_in_few_directions(rng, variances, least, most):
+    policies = Accumulated("evidence"), Accumulated(1.0 / np.array(variances))
+    squares = np.zeros(2)
+    for _ in range(60):
+        coef = rng.normal(size=5) * np.sqrt(variances)
+        tasks = [(X, X @ coef + rng.normal(size=8)) for X in rng.normal(size=(6, 8, 5))]
+        found = [learned(policy, tasks, fit_intercept=False).coef_ for policy in policies]
+        squares += [np.square(estimate - coef).sum() for estimate in found]
+    assert least <= squares[0] / squares[1] < most
+
+
 @pytest.mark.parametrize("size", [0.0, 5.0, 200.0])
 def test_jumps(size):
     """After no jump as good as the plain one, after any never much worse than the better of two in hindsight."""

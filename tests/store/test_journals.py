@@ -103,7 +103,7 @@ def test_no_file_is_made_beside_a_journal(killed, tmp_path, rng):
         lambda: other.merge(empty, killed.path),
         lambda: other.backup(killed.path),
     ):
-        with pytest.raises(StoreError, match=r"wages\.rw-journal is there.*without its file"):
+        with pytest.raises(StoreError, match=r"wages\.rw-journal exists.*without its file"):
             call()
     assert not killed.path.exists()
     journal(killed.path).rename(journal(moved))

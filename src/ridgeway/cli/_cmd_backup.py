@@ -10,9 +10,9 @@ from ridgeway.cli._output import answer
 @state_file
 @click.argument("copy", type=click.Path(), metavar="COPY.rw")
 def backup(file: str, copy: str, as_json: bool) -> None:
-    """Copy a state file, which others may use meanwhile, and check the copy in full.
+    """Copy a state file, even while it is in use, and check the copy in full.
 
-    Exits with 2 and makes nothing if the copy exists already, or if FILE.rw is damaged.
+    Exits with 2 and writes nothing if COPY.rw exists or FILE.rw is damaged.
     """
     from ridgeway import store
 

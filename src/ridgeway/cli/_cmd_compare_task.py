@@ -73,10 +73,10 @@ def _lines(found: "Comparison", number: int, target: str) -> Iterator[str]:
     test = "Chow's test" if found.equal_noise else "Wald's test"
     yield f"{target}: past and task {verb} ({test}: F({q}, {freedom:.4g}) = {f:.4g}, p = {p_value:.3g})"
     yield f"  assuming that {found.assumption}"
-    yield f"  noncentrality about {noncentrality:.3g}; under equal noise, absorbing helps in every direction up to 1"
+    yield f"  noncentrality about {noncentrality:.3g}; under equal noise, absorbing helps in every direction if ≤ 1"
     yield f"  for the past's parameter, absorbing {_effect(for_past)} compared with leaving the task out"
     yield f"  for the task's parameter, absorbing {_effect(for_task)} compared with learning it alone"
-    yield f"  decay='adaptive' would keep {100.0 * found.share:.3g} % of the past"
+    yield f"  decay='adaptive' would leave {100.0 * found.share:.3g} % of the past in force"
     statistics = np.atleast_2d(found.statistics)[number]
     for j in np.argsort(-np.abs(statistics), kind="stable")[:SHOWN]:
         largest = np.argsort(-np.abs(found.directions[j]), kind="stable")[:SHOWN]

@@ -17,7 +17,7 @@ from ridgeway.errors import InvalidParameterError
 @click.option("--features", help="Names of the features, separated by commas.")
 @click.option("--target", required=True, help="Name of the target, or of several, separated by commas.")
 @click.option("--weight-column", help="Column with the weight of each row.")
-@choice("--weight-kind", "precision", "frequency", words="frequency: how often a row was observed, a whole number.")
+@choice("--weight-kind", "precision", "frequency", words="What a weight is; frequency: how often the row was observed.")
 @click.option("--from", "source", type=click.Path(), help="Use all other columns of this data file as features.")
 @click.option("--leave-out", help="Columns of that file to leave out.")
 @option("--prior", default=0.0, help="P = prior·I; it counts once.")

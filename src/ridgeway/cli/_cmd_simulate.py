@@ -42,7 +42,7 @@ Methods:
 @option("--features", "n_features", default=200, help="Number of features p.")
 @option("--noise", "noise_variance", default="1", help="Noise variance; several (1,5) share the same designs.")
 @option("--noise-law", "noise", default="gaussian", help="gaussian, laplace, t:5 or heteroscedastic.")
-@option("--shift", default="none", help="none; paper: variances of 1 and, rarely, 100; scaled: the same over 100.")
+@option("--shift", default="none", help="none; paper: variances of 1 and, rarely, 100; scaled: these divided by 100.")
 @click.option("--covariance", type=click.Path(), help="A .npy file: shape (p), (p, p), (T, p) or (T, p, p).")
 @click.option("--rotate", is_flag=True, help="Rotate the covariance of each task at random.")
 @option("--signal", default="dense", help="dense, or sparse:k for k nonzero entries.")

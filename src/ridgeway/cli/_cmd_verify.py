@@ -39,8 +39,8 @@ NARROW = ("statement", "row", "verdict")
 def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: str) -> None:
     """Test each statement of the paper, or only those named.
 
-    Every statement is tested as printed and, if it needs it, as corrected or extended. The functions of ridgeway that
-    compute what it is about are tested too. Exits with 1 if a verdict differs from the recorded one, with 2 for an
+    Every statement is tested as printed and, if necessary, as corrected or extended. The functions of Ridgeway that
+    compute the same quantities are tested too. Exits with 1 if a verdict differs from the recorded one, with 2 for an
     unknown name.
     """
     from ridgeway.research import verify as checks

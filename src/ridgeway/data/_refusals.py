@@ -1,4 +1,4 @@
-"""What conversion to float64 would accept in silence is refused: text, dates, masks, rounding, rows in other orders."""
+"""Refuse what conversion to float64 would accept silently: text, dates, masks, rounding, rows in different orders."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 TIMES = ("date", "time", "duration", "period")
 WIDE = ("int64", "int128", "decimal")
-"""Types of columns that may hold numbers which float64 would round."""
+"""Types of columns that may hold numbers that float64 would round."""
 CONVERT = "Encode or convert the column first: a category to one-hot columns, a date to a number of days."
 
 
 def from_arrow(data: Any, name: str) -> Any:
     """Return pyarrow data as float64, validated; labels as a list; and anything else as it is.
 
-    pyarrow's own conversion to an array replaces the nulls of a dictionary-encoded column by one of its values.
+    pyarrow's own conversion to an array replaces the nulls of a dictionary-encoded column with one of its values.
     """
     if type(data).__module__.partition(".")[0] != "pyarrow" or not hasattr(data, "validate"):
         return data
@@ -111,7 +111,7 @@ def _column_types(data: Any) -> list[Any]:
 
 
 def refuse_shuffled_index(one: Any, other: Any, names: tuple[str, str]) -> None:
-    """Refuse two pandas objects that hold the same labels in another order: rows would be paired wrongly."""
+    """Refuse two pandas objects with the same labels in different orders: rows would be paired wrongly."""
     left, right = getattr(one, "index", None), getattr(other, "index", None)
     if left is None or right is None or callable(left) or callable(right) or len(left) != len(right):
         return
@@ -123,7 +123,7 @@ def refuse_shuffled_index(one: Any, other: Any, names: tuple[str, str]) -> None:
 
 
 def refuse_ambiguous_names(estimator: "BaseEstimator", X: Any, *, first: bool) -> None:
-    """Refuse two columns of one name, and columns without names where the model knows names."""
+    """Refuse two columns of one name, and columns without names if the model knows names."""
     names = column_names(X)
     twice = sorted(str(name) for name, count in Counter(names).items() if count > 1)
     if twice:

@@ -1,4 +1,4 @@
-"""Sparse matrices are checked before use: SciPy trusts their arrays, and reads beyond them if they do not fit."""
+"""Sparse matrices are checked before use: SciPy trusts their arrays, and may read beyond them if they do not fit."""
 
 from collections.abc import Callable
 from itertools import chain

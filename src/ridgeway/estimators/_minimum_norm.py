@@ -9,8 +9,8 @@ from ridgeway.weights import Zero
 class MinimumNorm(AnchoredRegressor):
     """Continual least squares that remembers only its last estimate (MN).
 
-    ŵ_t = ŵ_{t−1} + X_t⁺(y_t − X_t·ŵ_{t−1}): the limit H_t = δ·I, δ → 0. Of all coefficients that fit task t best, those
-    nearest to ŵ_{t−1}. It forgets: its error never falls below σ²·rank_t/(n_t·γ_max).
+    ŵ_t = ŵ_{t−1} + X_t⁺(y_t − X_t·ŵ_{t−1}): the limit of H_t = δ·I as δ → 0. Of all coefficients that fit task t best,
+    those nearest to ŵ_{t−1}. It forgets: its error never falls below σ²·rank_t/(n_t·γ_max).
 
     Parameters
     ----------

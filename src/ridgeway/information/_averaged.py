@@ -15,7 +15,7 @@ from ridgeway.information._inference import Inference
 from ridgeway.information._marginals import Marginals
 
 STEP, POINTS = 0.25, 96
-"""Step of the search in log λ, and points of the quadrature where it found the posterior to lie."""
+"""Step of the search in log λ, and number of quadrature points in the range that it finds."""
 REACH, DEPTH = 30.0, 28.0
 """How far beyond the information log λ is searched, and how far below its peak the log density still counts."""
 BOUND = 1e6

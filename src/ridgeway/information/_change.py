@@ -20,7 +20,7 @@ ROUNDING = 1e-13
 
 
 def change_odds(past: Information, task: Information) -> float:
-    """Return the log odds that a task has another parameter than the past, each with noise of its own.
+    """Return the log odds that the parameter of a task differs from that of the past, each with noise of its own.
 
     The noise of the past has the variance σ_0², that of the task σ_t², both unknown. As seen from the estimate ŵ of the
     past, the task's targets are r = y − Xŵ ~ N(0, σ_t²I + (σ_0² + τ²)·XJ⁻¹Xᵀ), where J is the information of the past

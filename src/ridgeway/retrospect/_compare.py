@@ -37,8 +37,8 @@ class Comparison:
         `equal_noise`.
     noncentrality : float
         Estimate of δᵀ(σ²J⁻¹ + σ_t²J_t⁻¹)⁻¹δ for parameters that differ by δ, set to 0 if it is negative, and so too
-        large on average if δ is small. If the noise is equal, absorbing helps in every direction if and only if the
-        true value is at most 1 (`theory.pooling_gain`).
+        large on average if δ is small. Under equal noise, absorbing helps in every direction if and only if the true
+        value is at most 1 (`theory.pooling_gain`).
     gain_for_past, gain_for_task : float
         Unbiased estimates of how much absorbing lowers the error ‖ŵ − w‖²: for the past's parameter, against leaving
         the task out; and for the task's, against learning the task alone. Infinite if the past, or the task, alone
@@ -80,8 +80,8 @@ def compare(model: Any, X: Any, y: Any, sample_weight: Any = None, *, equal_nois
     Past and task are rotated to directions in which they are independent. In each, the difference of the two estimates
     is divided by its standard error; each side has its own noise variance, and the degrees of freedom are the smallest
     that Welch's approximation gives for a direction (those of the smaller side if it has fewer than four). If one
-    side has no residual degrees of freedom, as a task with fewer rows than features, both are taken to have the same
-    noise: then this is Chow's F test in the directions that both know. A prior is left out. O((n + p)·p²).
+    side has no residual degrees of freedom, such as a task with fewer rows than features, the test assumes equal noise
+    and is Chow's F test in the directions that both know. The prior is left out. O((n + p)·p²).
 
     Parameters
     ----------
@@ -201,6 +201,6 @@ class _Tested:
 
     @property
     def noncentrality(self) -> Array:
-        """What the squared statistics exceed their mean under equal parameters by, at least 0."""
+        """The excess of the squared statistics over their mean under equal parameters, at least 0."""
         shrunk = self.f * np.maximum(self.freedom - 2.0, 1.0) / self.freedom
         return np.asarray(np.maximum(self.statistics.shape[1] * (shrunk - 1.0), 0.0))

@@ -41,8 +41,8 @@ def learn_prior(model: GeneralizedRidge, groups: Any = None, *, criterion: str =
     The evidence is the marginal likelihood of y under w ~ N(start, σ²P⁻¹), a flat intercept and noise N(0, σ²/weight);
     each target has its own σ², and P is common. O(p³), with one penalty per group O(p³) per step.
 
-    The model that is returned takes the prior as given, so its intervals are conditional on what was learned, and too
-    narrow. For one penalty, `weights.Accumulated(prior="evidence")` averages over it.
+    The model that is returned takes the learned prior as given, so its intervals are too narrow. With one penalty,
+    `weights.Accumulated(prior="evidence")` averages over it.
 
     Parameters
     ----------

@@ -48,8 +48,8 @@ class Summary:
     n_samples_seen : int
         All rows learned: more than `n_samples` if decay="adaptive" has set aside or let go of some.
     post_selection : bool
-        Whether it has, so that the rows in force were chosen by looking at them. The p-values and the level of the
-        intervals do not account for that.
+        Whether decay="adaptive" chose the rows in force. The p-values and the level of the intervals do not account
+        for that choice.
     posterior : bool
         Whether there is a prior, so that the quantities are those of the posterior.
     assumption : str
@@ -109,8 +109,8 @@ class Summary:
             lines += [rule, " " * width + "".join(f"{head:>11}" for head in heads), rule, *rows, rule]
         if self.post_selection:
             lines.append(
-                f"decay='adaptive' chose these rows among {self.n_samples_seen}. The p-values and intervals do not "
-                "account for that choice."
+                f"decay='adaptive' chose these rows from the {self.n_samples_seen} learned. The p-values and intervals "
+                "do not account for that choice."
             )
         lines.append(self.assumption)
         if self.not_estimable:
@@ -147,8 +147,8 @@ def summary(model: Any, *, level: float = 0.95) -> Summary:
     those of the posterior w | σ² ~ N(ŵ, σ²(J + P)⁻¹), p(σ²) ∝ 1/σ². With prior="evidence" they are averaged over λ,
     whose prior is the uniform shrinkage prior (`information.AveragedInference`). O(p³).
 
-    All intervals assume that rows are independent and, up to the weights, of equal variance. If tasks differ in noise,
-    or rows of a task resemble each other, intervals are too narrow.
+    All intervals assume that rows are independent and, weights aside, of equal variance. If tasks differ in noise, or
+    the rows of a task resemble each other, intervals can be far too narrow.
 
     Parameters
     ----------

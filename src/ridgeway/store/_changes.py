@@ -240,8 +240,8 @@ def write_new(path: Path, fill: Callable[[Path], None]) -> Inode:
     for suffix in BESIDE:
         if os.path.lexists(f"{path}{suffix}"):
             raise StoreError(
-                f"{path}{suffix} is there without its file: a change of a file of that name was interrupted. Move it "
-                "back beside its file, which needs it; or away if that file is gone."
+                f"{path}{suffix} exists without its file: a change to a file of that name was interrupted. Move it "
+                "back beside its file, which needs it, or move it away if that file is gone."
             )
     if not path.parent.is_dir():
         raise StoreError(f"the folder {path.parent} does not exist. Make it first.")

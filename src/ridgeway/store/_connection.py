@@ -187,8 +187,8 @@ def inode_of(path: Path) -> Inode:
         raise StoreError(f"{path} is not a regular file. Pass a file that `ridgeway init` made.")
     if found.st_nlink > 1:
         raise StoreError(
-            f"{path} has {found.st_nlink} names (hard links). After a crash under one name, the others would lack the "
-            "journal. Remove the other names, or use a copy."
+            f"{path} has {found.st_nlink} names (hard links). After a crash under one name, the journal would be "
+            "missing under the others. Remove the other names, or use a copy."
         )
     if found.st_size == 0:
         raise StoreError(f"{path} is empty, so it is not a state file. Restore a copy, or make a new one.")
@@ -244,7 +244,7 @@ def check_mount(path: Path) -> None:
             raise StoreError(f"{path} is a mount point: its journal would be elsewhere. Mount its folder instead.")
         if fields[2] == number and (local or kind == "fuse.sshfs"):
             raise StoreError(
-                f"{path} is on a file system of type {kind}, whose locks end at this machine "
+                f"{path} is on a file system of type {kind}, whose locks hold on this machine only "
                 f"({', '.join(local) or kind}): writers on two machines would not take turns. Use another folder, or "
                 "mount it with locks."
             )

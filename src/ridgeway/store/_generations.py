@@ -120,7 +120,7 @@ def read_generation(connection: sqlite3.Connection, path: Path, *, previous: boo
     expected = root_of(file_id, number, known, manifest, buckets)
     if len(expected) != len(root) and expected[:DIGEST_BYTES] == root[:DIGEST_BYTES]:
         what = "was signed with a key" if len(root) > DIGEST_BYTES else "was not signed"
-        raise StoreError(f"{path} {what}. Set or unset {KEY_VARIABLE} accordingly, if you trust the file.")
+        raise StoreError(f"{path} {what}. If you trust the file, set or unset {KEY_VARIABLE} accordingly.")
     if expected != root or len(buckets) != BUCKETS * DIGEST_BYTES:
         raise _damaged(path, "schema, ledger or state are not what was committed")
     if [version for version, _ in schemas[: len(known)]] != list(range(1, fields["schema"] + 1)):

@@ -95,8 +95,9 @@ def check_journal(path: Path) -> None:
     while (found := _read(path)) is not None and not _belongs(found, path):
         if _read(path) == found:  # else a writer has finished in between, or begun
             raise StoreError(
-                f"{path}-journal does not belong to {path}: an interrupted change of another file, or of another copy "
-                "of this one, left it. Move it back beside its own file, which needs it; or away if that is gone."
+                f"{path}-journal does not belong to {path}: an interrupted change to another file, or to another copy "
+                "of this one, left it. Move it back beside its own file, which needs it, or move it away if that file "
+                "is gone."
             )
 
 

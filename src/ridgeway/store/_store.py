@@ -41,7 +41,7 @@ class Store:
     """A state file on disk. Make one with `create`, open one with `open`.
 
     Every call reads the file again, in one transaction, and checks what it reads; nothing is kept open between calls.
-    So several processes and threads can use the same file. If another file takes its name, calls fail: open it again.
+    So several processes and threads can use the same file. If another file takes its name, calls fail.
 
     Attributes
     ----------
@@ -152,9 +152,9 @@ class Store:
         return _made(as_path(out), merged(self.snapshot(), others.snapshot()), self._handle.timeout)
 
     def backup(self, path: str | PathLike[str]) -> Health:
-        """Copy the file, which others may use meanwhile, to a name that must not exist yet; return what `check` found.
+        """Copy the file, even while it is in use, to a path that must not exist yet; return the result of `check`.
 
-        The copy appears once it is complete, on disk and checked in full. It has the id of the file.
+        The copy appears once it is complete, on disk and checked in full. It has the same id as the file.
         """
         return back_up(self._handle, as_path(path))
 

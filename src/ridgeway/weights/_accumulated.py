@@ -27,11 +27,11 @@ class Accumulated(WeightPolicy):
         P = λI from all rows so far, by maximising their marginal likelihood: the best H_t without knowing w_*.
     decay : float in (0, 1] or "adaptive", default 1.0
         Online EWC's γ: J_0 = P, n_t·H_t = γ·J_{t−1}, J_t = γ·J_{t−1} + X_tᵀX_t. The prior decays too.
-        "adaptive" keeps the whole past (γ = 1) until a task contradicts it, whatever the noise of that task. The past
-        is then set aside: it comes back whole if the next tasks agree with it, and is let go if they confirm the
-        change. If nothing changes, it is set aside in at most 5 % of sequences of any length with Gaussian noise of any
-        variance per task (measured: 0.2 %). Until it is decided, the state is three times as large. The prior does not
-        decay.
+        "adaptive" keeps the whole past (γ = 1) until a task contradicts it. The past is then set aside: it comes back
+        whole if the next tasks agree with it, and is let go if they confirm the change. Each task has its own noise
+        variance. If nothing changes and the noise is Gaussian, the past is designed to be set aside in at most 5 % of
+        sequences of any length (measured: 0.2 %). Until the next tasks decide, the state is three times as large. The
+        prior does not decay.
 
     Examples
     --------
