@@ -102,7 +102,7 @@ BAD = {
     "not PSD": (["--covariance", "{}/negative.npy"], "the covariance is not positive semidefinite"),
     "no array": (["--covariance", "{}/text.npy"], "is not an array in NumPy's .npy format."),
     "no file": (["--covariance", "{}/none.npy"], "No such file or directory"),
-    "unknown shift": (["--shift", "left"], "shift must be one of none, paper; got 'left'."),
+    "unknown shift": (["--shift", "left"], "shift must be one of none, paper, scaled; got 'left'."),
     "another run": (["--out", "{}/run", "--resume", "--seed", "9"], "seed was 0 and is now 9. Use the old"),
     "a run already": (["--out", "{}/run"], "already contains a run. Continue it with --resume"),
     "something else": (["--out", "{}/other"], "contains something else (letters.txt). Choose a new or empty folder."),

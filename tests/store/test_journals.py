@@ -213,7 +213,7 @@ def test_a_write_ahead_log_is_refused(wages, tmp_path, suffix):
     with pytest.raises(StoreError, match=rf"wages\.rw{suffix} .*write-ahead log"):
         wages.history()
     Path(f"{wages.path}{suffix}").rename(tmp_path / f"new.rw{suffix}")
-    with pytest.raises(StoreError, match=rf"new\.rw{suffix} is there"):
+    with pytest.raises(StoreError, match=rf"new\.rw{suffix} exists"):
         store.create(tmp_path / "new.rw", features=["a"], target="y")
     assert wages.path.read_bytes() == before
     assert ids(wages.path) == ["one", "two"]

@@ -20,6 +20,7 @@ Methods:
   crr:best           with the penalties of least expected error at each step
   crr:trace crr:max  with tr(H)/p, or the largest eigenvalue of H, what the past knows
   crr:task-max       with the largest eigenvalue of the task; crr:t-1 with t - 1
+  crr:lambda-max     with the largest of the optimal weights, from the true covariances
   gr                 generalized ridge with H; gr:diagonal with its diagonal (EWC)
   gr:optimal         with the optimal weights, the prior included; gr:evidence with a learned one
   es  es:20          early stopping after 100, or 20 steps; es:gr matched to gr
