@@ -22,7 +22,7 @@ from ridgeway.errors import InvalidParameterError
 @click.option("--leave-out", help="Columns of that file to leave out.")
 @option("--prior", default=0.0, help="P = prior·I; it counts once.")
 @click.option("--no-intercept", is_flag=True, help="Do not fit an intercept.")
-@choice("--information", "square_root", "moments", words="moments is faster, but keeps only half of the digits.")
+@choice("--information", "square_root", "moments", words="moments is usually faster, but keeps half of the digits.")
 def init(
     file: str,
     target: str,

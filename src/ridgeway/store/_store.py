@@ -96,7 +96,7 @@ class Store:
     ) -> list[Absorbed]:
         """Learn a CSV, Parquet or Arrow file, whole or not at all: as one task, or as one per value of a column.
 
-        The file is read in blocks, so memory stays at a few blocks plus the state. Other writers wait meanwhile.
+        The file is read in blocks, so memory stays at a few blocks plus the state. Other writers wait until it is done.
 
         Parameters
         ----------
