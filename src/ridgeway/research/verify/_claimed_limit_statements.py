@@ -1,4 +1,4 @@
-"""What the paper says can never be had, or always is: a formula, the oracle, a floor; corrections rows 26 to 30 and 32."""
+"""What can never be had, or always is, says the paper: a formula, the oracle, a floor; corrections rows 26–30, 32."""
 
 from collections.abc import Callable, Iterator
 
@@ -92,7 +92,7 @@ def _try_past(search: Search, error: float) -> Instances:
     rng = search.generator()
     for n, p in ((1, 2), (5, 6), (15, 200)):
         ratio = 1 + (p - n) * error / float(np.square(pseudoinverse(rng.normal(size=(n, p)))).sum())
-        yield ratio, p, f"n={n}, p={p}, σ²=1: {ratio:.3g} times the error, if ŵ_{{t−1}} has error {error:g} per direction"
+        yield ratio, p, f"n={n}, p={p}, σ²=1: {ratio:.3g} times the error, after {error:g} per direction before"
 
 
 @worst_case("largest bound over the error after an exact past", 1 + 1e-9)

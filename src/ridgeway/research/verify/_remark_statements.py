@@ -1,4 +1,4 @@
-"""What the paper concludes from its formulas: forgetting, monotone errors, the oracle; corrections rows 14, 24 and 31."""
+"""What the paper concludes: forgetting, monotone errors, the oracle; corrections rows 14, 24 and 31."""
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
