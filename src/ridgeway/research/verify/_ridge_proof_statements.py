@@ -96,8 +96,9 @@ def _error_at_limit(regime: Regime) -> list[float]:
 
 
 def _limit_first(n_1: float, n_2: float, epsilon: float) -> float:
-    share = np.sqrt(n_1 / (n_1 + epsilon * n_2))
-    return float(epsilon * share / (1 - share))
+    total = n_1 + epsilon * n_2
+    share = np.sqrt(n_1 / total)
+    return float(share * (1 + share) * total / n_2)  # εs/(1 − s), without the cancellation in 1 − s
 
 
 def _limit_printed(n_1: float, n_2: float, epsilon: float) -> float:
