@@ -73,6 +73,16 @@ def test_reproduce_writes_figures_results_and_verdicts(folder):
     assert "![Error after each task: two noise levels, no covariate shift](figure-1.png)" in page
 
 
+def test_the_page_says_what_depends_on_the_limit(folder, evidence):
+    page = (folder / "reproduction.md").read_text()
+    means = {rule: evidence.crr(rule)[1].mean(axis=0) for rule in ("crr:1", "crr:task-max", "crr:max", LAMBDA_MAX)}
+    spreads = {rule: mean.max() / mean.min() for rule, mean in means.items()}
+    for rule, spread in spreads.items():
+        assert (f"{spread:.2f} for {rule}" in page) == (spread <= 2.0)
+    strict = page.split("with 1.5 the last claim about CRR is shown by: ")[1].split(". At")[0].split(", ")
+    assert {rule for rule in strict if rule in spreads} == {rule for rule, spread in spreads.items() if spread <= 1.5}
+
+
 def test_resume_and_refusals(folder, tmp_path):
     page = (folder / "reproduction.md").read_text()
     with pytest.raises(RunFolderError, match="already contains a reproduction"):

@@ -17,6 +17,8 @@ RULES = (*TRIED, LAMBDA_MAX, SCALED)
 
 CONSTANT, WORSE = 2.0, 1.5
 """The largest ratio between "nearly constant" errors; the smallest ratio that counts as "worse"."""
+STRICT = 1.5
+"""The value of CONSTANT before the errors had been seen; the page says what depends on the change."""
 FEW = 5
 """The number of the first task after "the first tasks"."""
 CLEAR = 4.0
@@ -160,6 +162,11 @@ def _is_inferior(evidence: Evidence, rule: str) -> bool:
 
 def _is_worse_and_constant(evidence: Evidence, rule: str) -> bool:
     return _is_worse(evidence, rule) and _spread(evidence.crr(rule)[1]) <= CONSTANT
+
+
+def constant_rules(evidence: Evidence) -> dict[str, float]:
+    """Return the rules with which a shift makes CRR worse and its error about constant, and largest over smallest."""
+    return {rule: _spread(evidence.crr(rule)[1]) for rule in RULES if _is_worse_and_constant(evidence, rule)}
 
 
 def rule_rows(evidence: Evidence) -> list[tuple[str, ...]]:

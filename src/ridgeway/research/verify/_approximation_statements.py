@@ -1,4 +1,4 @@
-"""Thm (approx): what penalties near the optimum may cost; corrections rows 5, 6, 7, 21 and 25."""
+"""Thm (approx): what penalties near the optimum may cost; corrections rows 5, 6, 7, 21, 25 and 33."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -132,6 +132,16 @@ def _try_remark(search: Search, turning: Callable[[float], float]) -> Instances:
         first = rising[1 + int(np.argmax(drops > 1e-12))]
         where = f"C={constant:.3g}: ρ={first:.3g} requires more accuracy than a smaller ρ"
         yield float(max(drops.max(), rises.max(initial=-1.0))), constant, where
+
+
+@worst_case("largest step towards a smaller room, relative to it", 1e-9)
+def _try_accuracy(search: Search, measured: Callable[[Array, Array], Array]) -> Instances:
+    """Follow how far λ̃_j may lie below λ_j as ρ grows, for γ_j = 1: then λ_j = 1/ρ, and the best share is ρ/(1+ρ)."""
+    ratio = np.geomspace(1e-3, 1e3, 400)
+    for constant in np.linspace(1.01, 20, search.count(100, 5000)).tolist():
+        share = np.minimum(ratio / (1 + ratio) + np.sqrt(room(constant, ratio)), 1.0)
+        allowed = measured(1 / ratio, 1 / share - 1)
+        yield float((1 - allowed[1:] / allowed[:-1]).max()), constant, f"C={constant:.3g}: a larger ρ leaves less room"
 
 
 @worst_case("largest ρ after many tasks", 0.02)
@@ -283,5 +293,15 @@ STATEMENTS = {
             "turning point × 1.1": {"corrected": lambda constant: 1.1 * _turning_point(constant)},
             "turning point ÷ 1.1": {"corrected": lambda constant: _turning_point(constant) / 1.1},
         },
+    ),
+    "approx-accuracy": Statement(
+        where="Thm (approx), remark, read as the distance of λ̃_j from λ_j",
+        row="33",
+        claim="a larger ρ loosens the requirement on the accuracy of λ̃_j",
+        correction="as a share of λ_j, by which λ̃_j may fall short; |λ̃_j − λ_j| must become smaller, like 1/ρ at first",
+        recorded=Verdict.READING,
+        printed=Claim(lambda optimal, least: optimal - least, _try_accuracy),
+        corrected=Claim(lambda optimal, least: 1 - least / optimal, _try_accuracy),
+        mutations={"relative to λ̃_j + 1": {"corrected": lambda optimal, least: (optimal - least) / (least + 1)}},
     ),
 }

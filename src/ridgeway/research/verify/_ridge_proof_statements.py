@@ -1,4 +1,4 @@
-"""Thm (ridge), the steps of its proof, which has a λ_t per task; corrections rows 8, 16 and 22."""
+"""Thm (ridge), the steps of its proof, which has a λ_t per task; corrections rows 8, 16, 22 and 34."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -18,6 +18,13 @@ Regime = tuple[float, float, float]
 Limit = Callable[[float, float, float], float]
 """(n_1, n_2, ε) → a limit on λ_2, up to a constant."""
 
+PROOF, OPPOSITE = "n_1=n², n_2=n³", "n_1=n³, n_2=n²"
+REGIMES: dict[str, Callable[[float], Regime]] = {
+    PROOF: lambda n: (n**2, n**3, n**-0.5),
+    OPPOSITE: lambda n: (n**3, n**2, n**-0.5),
+}
+"""That of the proof, in which the second task says more, and its opposite."""
+
 
 @worst_case("largest relative gain of any other penalty", 0.0)
 def _try_first_penalty(search: Search, form: Callable[[Fraction, Fraction, int], Fraction]) -> Instances:
@@ -34,23 +41,17 @@ def _try_first_penalty(search: Search, form: Callable[[Fraction, Fraction, int],
 
 
 @worst_case("largest λ_2 that works, over the limit or under it", 5.0)
-def _try_upper_limit(search: Search, limit: Limit, *, direction: int) -> Instances:
-    """In the proof's regime, find the largest λ_2 that at most triples the error of a direction."""
+def _try_upper_limit(search: Search, limit: Limit, *, direction: int, regime: str = PROOF) -> Instances:
+    """Find the largest λ_2 that at most triples the error of a direction."""
     for n in 10.0 ** np.arange(2, search.count(9, 16)):
-        n_1, n_2, epsilon = n**2, n**3, n**-0.5
+        n_1, n_2, epsilon = REGIMES[regime](n)
         # docs/ridge-gap.md, eq. (1): r = 1 + (b/A)((μ − A)/(μ + b))² = 3, solved for μ = n_2λ_2.
         before, new = ((1 + n_1, epsilon * n_2), (1 + epsilon * n_1, n_2))[direction - 1]
         root = np.sqrt(2 * before / new)
-        largest = (before + root * new) / (1 - root) / n_2
+        largest = (before + root * new) / (1 - root) / n_2 if root < 1 else np.inf
         over = largest / limit(n_1, n_2, epsilon)
-        yield float(max(over, 1 / over)), n, f"n={n:.0g}: λ_2={largest:.2g} still works, {over:.3g} times the limit"
-
-
-REGIMES: dict[str, Callable[[float], Regime]] = {
-    "n_1=n², n_2=n³": lambda n: (n**2, n**3, n**-0.5),
-    "n_1=n³, n_2=n²": lambda n: (n**3, n**2, n**-0.5),
-}
-"""That of the proof, in which the second task says more, and its opposite."""
+        found = f"{regime}, n={n:.0g}: λ_2={largest:.2g} still works, {over:.3g} times the limit"
+        yield float(max(over, 1 / over)), n, found
 
 
 def _smallest(n_1: float, n_2: float, epsilon: float) -> list[float]:
@@ -95,7 +96,9 @@ def _error_at_limit(regime: Regime) -> list[float]:
 
 
 def _limit_first(n_1: float, n_2: float, epsilon: float) -> float:
-    return float(epsilon * np.sqrt(n_1 / (n_1 + epsilon * n_2)))
+    total = n_1 + epsilon * n_2
+    share = np.sqrt(n_1 / total)
+    return float(share * (1 + share) * total / n_2)  # εs/(1 − s), without the cancellation in 1 − s
 
 
 def _limit_printed(n_1: float, n_2: float, epsilon: float) -> float:
@@ -141,10 +144,14 @@ STATEMENTS = {
         mutations={"limits × 100": {"corrected": lambda *regime: [100 * limit for limit in _lower(*regime)]}},
     ),
     "ridge-upper-limit": Statement(
-        where="Thm (ridge), proof",
-        claim="coordinate 1 needs λ_2 of at most the order of ε·√(n_1/(n_1 + εn_2)), in the proof's regime",
-        printed=Claim(_limit_first, partial(_try_upper_limit, direction=1)),
-        mutations={"dropped ε": {"printed": lambda n_1, n_2, epsilon: _limit_first(n_1, n_2, epsilon) / epsilon}},
+        row="34",
+        where="Thm (ridge), proof, read for any n_1, n_2 and ε",
+        claim="coordinate 1 needs λ_2 of at most the order of εs/(1 − s), s = √(n_1/(n_1 + εn_2))",
+        correction="if the second task says more about it than the past, as in the proof; otherwise λ_2 = ∞ works",
+        recorded=Verdict.READING,
+        printed=Claim(_limit_first, partial(_try_upper_limit, direction=1, regime=OPPOSITE)),
+        corrected=Claim(_limit_first, partial(_try_upper_limit, direction=1)),
+        mutations={"dropped ε": {"corrected": lambda n_1, n_2, epsilon: _limit_first(n_1, n_2, epsilon) / epsilon}},
     ),
     "ridge-second-penalty": Statement(
         row="22",
