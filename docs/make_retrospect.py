@@ -97,7 +97,7 @@ def evidence() -> Figure:
 def jumps() -> Figure:
     """Errors after a jump, over the sizes of the jump, and without one."""
     figure, (first, second, third) = panels(3)
-    lines = {"plain": ("keep everything", RED, "--", "o"), "anew": ("start anew (hindsight)", ORANGE, "-.", "^")}
+    lines = {"plain": ("keep everything", RED, "--", "o"), "anew": ("start again (hindsight)", ORANGE, "-.", "^")}
     lines["adaptive"] = ("decay='adaptive'", BLUE, "-", "s")
     large = RESULTS[f"jump, {LARGEST:g}"]
     for name, (text, colour, dashes, marker) in lines.items():

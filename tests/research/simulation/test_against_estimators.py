@@ -34,6 +34,16 @@ def tasks_of(setting, seed, noise_variance):
     return tasks, draws.true_coef
 
 
+def population_penalties(setting, seed, noise_variance):
+    """The largest λ_j of eq. (lambda) for each task, with the population's covariances and e⁽⁰⁾ = 1."""
+    penalties = []
+    for design in Draws(setting, seed, 3).designs():
+        stacked = [np.sqrt(n) * (np.diag(root) if root.ndim == 1 else root) for root, n in design.earlier]
+        top = np.linalg.norm(np.vstack(stacked), 2) ** 2 if stacked else 0.0
+        penalties.append((noise_variance + top) / len(design.rows))
+    return penalties
+
+
 def informations(tasks):
     """The sum of XᵀX before each task."""
     total = np.zeros((tasks[0][0].shape[1],) * 2)
@@ -106,7 +116,10 @@ def gaps(setting, names, *, mutate=lambda tasks: tasks):
         worst = 0.0
         for k, level in enumerate(setting.noise_variance):
             tasks, true_coef = tasks_of(setting, 5, level)
-            model = estimator(name, tasks, level)
+            if name == "crr:lambda-max":
+                model = ContinualRidge(penalty=population_penalties(setting, 5, level), fit_intercept=False)
+            else:
+                model = estimator(name, tasks, level)
             for t, (X, y) in enumerate(mutate(tasks)):
                 model.partial_fit(X, y)
                 error = np.square(model.coef_ - true_coef).sum()
