@@ -3,7 +3,7 @@
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,9 +12,10 @@ from unittest import mock
 
 from ridgeway.data import Schema
 from ridgeway.errors import StoreError
-from ridgeway.store import Absorbed, Store, _absorb, _changes, _connection, _generations, _store
+from ridgeway.store import Absorbed, _absorb, _changes, _connection, _generations, _store
 from ridgeway.store._changes import Change
-from ridgeway.store._digests import Content, ContentDigest, digest_of, digesting, task_digest
+from ridgeway.store._digests import Content, digesting
+from ridgeway.store._ledger import Ledger
 from ridgeway.weights import to_arrays
 from ridgeway.weights._states import Pooled
 from torture.children import ACKNOWLEDGED
@@ -30,12 +31,18 @@ class Variant:
     ----------
     name : what is wrong with it
     in_force : a context in which this process has the fault
+    shows : pattern of the violations that show the fault; others would catch it by accident
     early : whether calls are acknowledged before they are made
     """
 
     name: str
     in_force: Callable[[], AbstractContextManager[object]] = nullcontext
+    shows: str = ""
     early: bool = False
+
+    def shown_by(self, violation: str) -> bool:
+        """Return whether a violation is what this fault must lead to."""
+        return re.search(self.shows, violation) is not None
 
     def run(self, call: Callable[[], None], tell: Callable[[bytes], None]) -> None:
         """Make a call with the fault in force, and acknowledge it."""
@@ -88,16 +95,21 @@ def _synchronous(level: str) -> Callable[[], AbstractContextManager[object]]:
 
 
 SOUND = Variant("sound")
-EARLY = Variant("acknowledges before it commits", early=True)
-NOT_SYNCED = Variant("never syncs (synchronous=OFF)", _synchronous("OFF"))
-FOLDER_NOT_SYNCED = Variant("does not sync the folder (synchronous=FULL)", _synchronous("FULL"))
+LOST = "the ledger has|there is no state file"
+"""What was acknowledged is missing, or something is there twice."""
+SPOILT = "damaged|the state is not that|the information is not the sum"
+EARLY = Variant("acknowledges before it commits", shows=LOST, early=True)
+NOT_SYNCED = Variant("never syncs (synchronous=OFF)", _synchronous("OFF"), f"{LOST}|{SPOILT}")
+FOLDER_NOT_SYNCED = Variant("does not sync the folder (synchronous=FULL)", _synchronous("FULL"), LOST)
 NO_JOURNAL = Variant(
     "keeps no journal (journal_mode=OFF)",
     _substitution((r"PRAGMA journal_mode", "SELECT 'delete'"), first="PRAGMA journal_mode = OFF"),
+    "differ from before",
 )
 NO_TRANSACTION = Variant(
     "commits each statement by itself",
     _substitution((r"(BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)\b", "SELECT 1")),
+    SPOILT,
 )
 
 
@@ -114,7 +126,7 @@ def _ignoring_errors() -> Iterator[None]:
         yield
 
 
-IGNORES_ERRORS = Variant("takes a failed commit for a good one", _ignoring_errors)
+IGNORES_ERRORS = Variant("takes a failed commit for a good one", _ignoring_errors, "it succeeded, and left")
 
 
 @contextmanager
@@ -129,7 +141,7 @@ def _unlocked() -> Iterator[None]:
         yield
 
 
-UNLOCKED = Variant("takes no locks", _unlocked)
+UNLOCKED = Variant("takes no locks", _unlocked, f"tasks in the ledger|{SPOILT}")
 
 
 class _AnyText(str):
@@ -175,8 +187,12 @@ def _as_they_are(*_: object) -> Iterator[None]:
     yield
 
 
-TRUSTING = Variant("does not compare digests", _trusting)
-UNTYPED = Variant("lets SQLite's errors through", lambda: mock.patch.object(_connection, "typed_errors", _as_they_are))
+TRUSTING = Variant("does not compare digests", _trusting, "other answers")
+UNTYPED = Variant(
+    "lets SQLite's errors through",
+    lambda: mock.patch.object(_connection, "typed_errors", _as_they_are),
+    "(Operational|Database)Error",
+)
 
 
 def _accepting(*_: object) -> None:
@@ -210,32 +226,27 @@ def _forcing() -> Iterator[None]:
         yield
 
 
-COUNTS_TWICE = Variant("takes the same rows under another id", _forcing)
+COUNTS_TWICE = Variant("takes the same rows under another id", _forcing, "DuplicateTaskError should refuse")
 UNCONFIRMED = Variant(
-    "says 'already absorbed' without a sync", lambda: mock.patch.object(Change, "confirm", _accepting)
+    "says 'already absorbed' without a sync", lambda: mock.patch.object(Change, "confirm", _accepting), LOST
 )
-KEEPS_WHAT_IS_REMOVED = Variant("removes from the ledger alone", _keeping)
+KEEPS_WHAT_IS_REMOVED = Variant("removes from the ledger alone", _keeping, "not those of least squares")
 
 
 @contextmanager
-def _doubling() -> Iterator[None]:
-    """Make each process treat its rows as new, and force them in."""
-    finish, absorb = ContentDigest.finish, Store.absorb
+def _forgetful() -> Iterator[None]:
+    """Enter a task without looking whether it is there."""
+    enter = _absorb._enter
 
-    def own(digest: ContentDigest, names: Sequence[str]) -> Content:
-        content = finish(digest, names)
-        first = digest_of(str(os.getpid()).encode())
-        columns = first + content.columns[len(first) :]
-        return content._replace(digest=task_digest(names, content.n_samples, columns), columns=columns)
+    def blind(*args: Any) -> Absorbed:
+        with mock.patch.object(Ledger, "find", return_value=[]):
+            return enter(*args)
 
-    def forcing(opened: Store, *args: Any) -> Absorbed:
-        return absorb(opened, *args, force="again")
-
-    with mock.patch.object(ContentDigest, "finish", own), mock.patch.object(Store, "absorb", forcing):
+    with mock.patch.object(_absorb, "_enter", blind):
         yield
 
 
-DOUBLING = Variant("counts a task again when it is repeated", _doubling)
+DOUBLING = Variant("counts a task again when it is repeated", _forgetful, "the ledger has")
 ANY_JOURNAL = Variant("rolls back any journal", lambda: mock.patch.object(_connection, "check_journal", _accepting))
 
 

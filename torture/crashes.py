@@ -60,7 +60,7 @@ class Crashes:
             wrong = self._one(int(self.rng.integers(MOST_ACKNOWLEDGED)), self.pace * float(self.rng.uniform(low, high)))
             if wrong:
                 self.outcome.violations.append(f"crash {trial} of life {self.lives}: {wrong}")
-                if self.variant is not SOUND:
+                if self.variant is not SOUND and self.variant.shown_by(wrong):
                     break
                 self._start_over()
         return self.outcome

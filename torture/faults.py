@@ -162,6 +162,6 @@ def run(job: Job) -> Outcome:
         faults = Faults(job.folder, trial, variant)
         cases = [faults.case(scenario) for scenario in SCENARIOS if scenario.name.startswith("absorb")]
         found = (faults.one(case, call, fault) for case, call, fault in _trials(cases, job))
-        trial.violations += [wrong for wrong in [next(filter(None, found), "")] if wrong]
-        outcome.control(variant.name, trial)
+        trial.violations += [wrong for wrong in [next(filter(variant.shown_by, filter(None, found)), "")] if wrong]
+        outcome.control(variant, trial)
     return outcome

@@ -267,5 +267,5 @@ def run(job: Job) -> Outcome:
         broken = kind(job.place(f"broken-{kind.__name__}"), control, variant)
         found = (broken.one(rng) for _ in range(MOST_FOR_A_CONTROL))
         control.violations += [wrong for wrong in [next(filter(None, found), "")] if wrong]
-        outcome.control(variant.name, control)
+        outcome.control(variant, control)
     return outcome
