@@ -97,7 +97,7 @@ def _synchronous(level: str) -> Callable[[], AbstractContextManager[object]]:
 SOUND = Variant("sound")
 LOST = "the ledger has|there is no state file"
 """What was acknowledged is missing, or something is there twice."""
-SPOILT = "damaged|the state is not that|the information is not the sum"
+SPOILT = "damaged|does not open|the state is not that|the information is not the sum"
 EARLY = Variant("acknowledges before it commits", shows=LOST, early=True)
 NOT_SYNCED = Variant("never syncs (synchronous=OFF)", _synchronous("OFF"), f"{LOST}|{SPOILT}")
 FOLDER_NOT_SYNCED = Variant("does not sync the folder (synchronous=FULL)", _synchronous("FULL"), LOST)
@@ -110,6 +110,11 @@ NO_TRANSACTION = Variant(
     "commits each statement by itself",
     _substitution((r"(BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)\b", "SELECT 1")),
     SPOILT,
+)
+
+
+READS_IN_PIECES = Variant(
+    "reads without a transaction", _substitution((r"BEGIN$", "SELECT 1")), f"of no moment|{SPOILT}"
 )
 
 

@@ -41,6 +41,7 @@ PARTS = {
     "power": Part(1100, 50),
     "writers": Part(1600, 96, in_lanes=False),
     "identity": Part(2100, 45, shimmed=True, in_memory=True),
+    "readers": Part(200, 3),
     "altered": Part(100_000, 5000, in_memory=True),
     "machine": Part(100_000, 1000, in_memory=True),
 }
