@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ridgeway import store
 from ridgeway.errors import RidgewayError
-from torture.broken import SOUND, TRUSTING, UNTYPED, Variant
+from torture.broken import NOT_READ_BACK, SOUND, TRUSTING, UNTYPED, Variant
 from torture.children import Child, Tell, fork
 from torture.job import Job
 from torture.mutations import mutate
@@ -15,7 +15,7 @@ from torture.outcome import Outcome
 from torture.scenarios import filled, summary
 from torture.tasks import Answers, name, rows, said
 
-CONTROLS = (TRUSTING, UNTYPED)
+CONTROLS = (TRUSTING, UNTYPED, NOT_READ_BACK)
 MOST_FOR_A_CONTROL = 3000
 SLOWEST = 5.0
 PER_CHILD = 500

@@ -12,7 +12,7 @@ from unittest import mock
 
 from ridgeway.data import Schema
 from ridgeway.errors import StoreError
-from ridgeway.store import Absorbed, _absorb, _changes, _connection, _generations, _store
+from ridgeway.store import Absorbed, _absorb, _changes, _connection, _generations, _state, _store
 from ridgeway.store._changes import Change
 from ridgeway.store._digests import Content, digesting
 from ridgeway.store._ledger import Ledger
@@ -118,13 +118,20 @@ READS_IN_PIECES = Variant(
 )
 
 
+NOT_OVERWRITTEN = Variant(
+    "removes without overwriting",
+    _substitution((r"PRAGMA secure_delete", "PRAGMA secure_delete = OFF")),
+    "still has the state that was removed",
+)
+
+
 @contextmanager
 def _ignoring_errors() -> Iterator[None]:
     """Treat a failed commit as a success."""
     commit = Change.commit
 
     def ignoring(change: Change, *args: Any, **options: Any) -> None:
-        with suppress(sqlite3.Error, StoreError):
+        with suppress(sqlite3.Error, StoreError, MemoryError):
             commit(change, *args, **options)
 
     with mock.patch.object(Change, "commit", ignoring):
@@ -234,6 +241,14 @@ def _forcing() -> Iterator[None]:
 COUNTS_TWICE = Variant("takes the same rows under another id", _forcing, "DuplicateTaskError should refuse")
 UNCONFIRMED = Variant(
     "says 'already absorbed' without a sync", lambda: mock.patch.object(Change, "confirm", _accepting), LOST
+)
+NOT_READ_BACK = Variant(
+    "does not read back what it wrote", lambda: mock.patch.object(_changes, "_read_back", _accepting), "then "
+)
+UNCHECKED = Variant(
+    "does not check a state before it is committed",
+    lambda: mock.patch.object(_state, "check_state", _accepting),
+    "InvalidDataError should refuse",
 )
 KEEPS_WHAT_IS_REMOVED = Variant("removes from the ledger alone", _keeping, "not those of least squares")
 

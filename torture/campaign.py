@@ -40,6 +40,7 @@ PARTS = {
     "faults": Part(10**6, 100, shimmed=True),
     "power": Part(1100, 50),
     "sectors": Part(8000, 150, shimmed=True, in_memory=True),
+    "memory": Part(4000, 80, in_memory=True),
     "writers": Part(1600, 96, in_lanes=False),
     "identity": Part(2100, 45, shimmed=True, in_memory=True),
     "readers": Part(200, 3),

@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, seed, settings
@@ -12,13 +13,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from ridgeway import GeneralizedRidge, store
-from ridgeway.errors import DuplicateTaskError, MergeError, RemovalError, RidgewayError
-from torture.broken import COUNTS_TWICE, KEEPS_WHAT_IS_REMOVED, SOUND, Variant
+from ridgeway.errors import DuplicateTaskError, InvalidDataError, MergeError, RemovalError, RidgewayError
+from ridgeway.information import Information
+from torture.broken import COUNTS_TWICE, KEEPS_WHAT_IS_REMOVED, NOT_OVERWRITTEN, SOUND, UNCHECKED, Variant
 from torture.job import Job
 from torture.outcome import Outcome
 from torture.tasks import FEATURES, TARGET, name, rows, state_of
 
-CONTROLS = (COUNTS_TWICE, KEEPS_WHAT_IS_REMOVED)
+CONTROLS = (COUNTS_TWICE, KEEPS_WHAT_IS_REMOVED, NOT_OVERWRITTEN, UNCHECKED)
 STEPS_FOR_A_CONTROL = 2000
 STEPS_A_RUN, RUNS_A_ROUND = 50, 20
 CLOSE = 1e-7
@@ -84,8 +86,10 @@ class StoreMachine(RuleBasedStateMachine):
         if (task_id, content) not in self.tasks:
             self.refused(RemovalError, lambda: self.store.remove(name(task_id), *rows(content)))
             return
+        gone = self.store.model().information_.mean.tobytes()
         self.tasks.remove((task_id, content))
         self.store.remove(name(task_id), *rows(content))
+        self.expect(gone not in self.store.path.read_bytes(), "the file still has the state that was removed")
         if self.tasks:
             self.model = self.model.remove(*rows(content))
         else:
@@ -116,6 +120,12 @@ class StoreMachine(RuleBasedStateMachine):
     def absorb_what_is_wrong(self, wrong: str) -> None:
         """Refuse invalid rows."""
         self.refused(RidgewayError, lambda: self.store.absorb(*WRONG[wrong]()))
+
+    @rule()
+    def absorb_with_a_slip(self) -> None:
+        """Refuse a state that does not count all rows."""
+        with mock.patch.object(Information, "add", lambda held, _: held):
+            self.refused(InvalidDataError, lambda: self.store.absorb("slip", *rows(99)))
 
     @rule()
     def open_again(self) -> None:

@@ -13,7 +13,7 @@ from torture.broken import NOT_SYNCED, SOUND, Variant
 from torture.children import Tell, fork
 from torture.job import Job
 from torture.outcome import Outcome
-from torture.scenarios import SCENARIOS, Scenario, contents, view
+from torture.scenarios import SCENARIOS, Scenario, contents, small_blocks, view
 from torture.shim import Shim, missing
 
 CONTROLS = (NOT_SYNCED,)
@@ -187,9 +187,10 @@ def run(job: Job) -> Outcome:
     """Crash each scenario at random moments; then check that a broken store is caught. The shim must be loaded."""
     if reason := missing():
         return Outcome("sectors", skipped=reason)
-    outcome = _crashes(job, SOUND, job.share)
-    for variant in CONTROLS if job.has_controls else ():
-        outcome.control(variant, _crashes(job, variant, MOST_FOR_A_CONTROL))
+    with small_blocks():
+        outcome = _crashes(job, SOUND, job.share)
+        for variant in CONTROLS if job.has_controls else ():
+            outcome.control(variant, _crashes(job, variant, MOST_FOR_A_CONTROL))
     return outcome
 
 
