@@ -250,7 +250,7 @@ UNCHECKED = Variant(
     lambda: mock.patch.object(_state, "check_state", _accepting),
     "InvalidDataError should refuse",
 )
-KEEPS_WHAT_IS_REMOVED = Variant("removes from the ledger alone", _keeping, "not those of least squares")
+KEEPS_WHAT_IS_REMOVED = Variant("removes from the ledger alone", _keeping, "still has the state that was removed")
 
 
 @contextmanager
