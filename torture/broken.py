@@ -267,7 +267,9 @@ def _forgetful() -> Iterator[None]:
 
 
 DOUBLING = Variant("counts a task again when it is repeated", _forgetful, "the ledger has")
-ANY_JOURNAL = Variant("rolls back any journal", lambda: mock.patch.object(_connection, "check_journal", _accepting))
+ANY_JOURNAL = Variant(
+    "rolls back any journal", lambda: mock.patch.object(_connection, "check_journal", _accepting), ", not "
+)
 
 
 @contextmanager
@@ -280,7 +282,9 @@ def _by_name() -> Iterator[None]:
         yield
 
 
-BY_NAME = Variant("does not look which file has the name", _by_name)
+BY_NAME = Variant(
+    "does not look which file has the name", _by_name, "though the file was replaced|the other file was changed"
+)
 
 
 def _as_if_alone(_: Path, found: os.stat_result) -> os.stat_result:
@@ -288,5 +292,7 @@ def _as_if_alone(_: Path, found: os.stat_result) -> os.stat_result:
 
 
 TWO_NAMES = Variant(
-    "accepts a file with two names", lambda: mock.patch.object(_connection, "_finish_linking", _as_if_alone)
+    "accepts a file with two names",
+    lambda: mock.patch.object(_connection, "_finish_linking", _as_if_alone),
+    "acknowledged under one name",
 )
