@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ridgeway import store
 from ridgeway.errors import RidgewayError
-from torture.broken import SOUND, TRUSTING, UNTYPED, Variant
+from torture.broken import NOT_READ_BACK, SOUND, TRUSTING, UNTYPED, Variant
 from torture.children import Child, Tell, fork
 from torture.job import Job
 from torture.mutations import mutate
@@ -15,7 +15,7 @@ from torture.outcome import Outcome
 from torture.scenarios import filled, summary
 from torture.tasks import Answers, name, rows, said
 
-CONTROLS = (TRUSTING, UNTYPED)
+CONTROLS = (TRUSTING, UNTYPED, NOT_READ_BACK)
 MOST_FOR_A_CONTROL = 3000
 SLOWEST = 5.0
 PER_CHILD = 500
@@ -50,7 +50,7 @@ def run(job: Job) -> Outcome:
     original = subject(job.folder)
     outcome = Altered(job, original, SOUND).run()
     for variant in CONTROLS if job.has_controls else ():
-        outcome.control(variant.name, Altered(job, original, variant).run())
+        outcome.control(variant, Altered(job, original, variant).run())
     return outcome
 
 
@@ -67,7 +67,7 @@ class Altered:
         """Alter the file; with a broken store only until it is caught."""
         times = self.job.share if self.variant is SOUND else MOST_FOR_A_CONTROL
         done = 0
-        while done < times and (self.variant is SOUND or not self.outcome.violations):
+        while done < times and not (self.variant is not SOUND and self._caught()):
             some = range(done, min(done + PER_CHILD, times))
             child = fork(partial(self._look_at, some))
             try:
@@ -75,6 +75,9 @@ class Altered:
             finally:
                 child.end()
         return self.outcome
+
+    def _caught(self) -> bool:
+        return any(map(self.variant.shown_by, self.outcome.violations))
 
     def _follow(self, child: Child, some: range) -> int:
         """Read one line per alteration; return how many were processed, including one that ended the child."""

@@ -3,19 +3,19 @@
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from ridgeway.data import Schema
+from ridgeway.data import Schema, Task
 from ridgeway.errors import StoreError
-from ridgeway.store import Absorbed, Store, _absorb, _changes, _connection, _generations, _store
+from ridgeway.store import Absorbed, _absorb, _changes, _connection, _generations, _state, _store
 from ridgeway.store._changes import Change
-from ridgeway.store._digests import Content, ContentDigest, digest_of, digesting, task_digest
-from ridgeway.weights import to_arrays
+from ridgeway.store._digests import Content, digesting
+from ridgeway.store._ledger import Ledger
 from ridgeway.weights._states import Pooled
 from torture.children import ACKNOWLEDGED
 
@@ -30,12 +30,18 @@ class Variant:
     ----------
     name : what is wrong with it
     in_force : a context in which this process has the fault
+    shows : pattern of the violations that show the fault; others would catch it by accident
     early : whether calls are acknowledged before they are made
     """
 
     name: str
     in_force: Callable[[], AbstractContextManager[object]] = nullcontext
+    shows: str = ""
     early: bool = False
+
+    def shown_by(self, violation: str) -> bool:
+        """Return whether a violation is what this fault must lead to."""
+        return re.search(self.shows, violation) is not None
 
     def run(self, call: Callable[[], None], tell: Callable[[bytes], None]) -> None:
         """Make a call with the fault in force, and acknowledge it."""
@@ -88,16 +94,33 @@ def _synchronous(level: str) -> Callable[[], AbstractContextManager[object]]:
 
 
 SOUND = Variant("sound")
-EARLY = Variant("acknowledges before it commits", early=True)
-NOT_SYNCED = Variant("never syncs (synchronous=OFF)", _synchronous("OFF"))
-FOLDER_NOT_SYNCED = Variant("does not sync the folder (synchronous=FULL)", _synchronous("FULL"))
+LOST = "the ledger has|there is no state file"
+"""What was acknowledged is missing, or something is there twice."""
+SPOILT = "damaged|does not open|the state is not that|the information is not the sum"
+EARLY = Variant("acknowledges before it commits", shows=LOST, early=True)
+NOT_SYNCED = Variant("never syncs (synchronous=OFF)", _synchronous("OFF"), f"{LOST}|{SPOILT}")
+FOLDER_NOT_SYNCED = Variant("does not sync the folder (synchronous=FULL)", _synchronous("FULL"), LOST)
 NO_JOURNAL = Variant(
     "keeps no journal (journal_mode=OFF)",
     _substitution((r"PRAGMA journal_mode", "SELECT 'delete'"), first="PRAGMA journal_mode = OFF"),
+    "differ from before",
 )
 NO_TRANSACTION = Variant(
     "commits each statement by itself",
     _substitution((r"(BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)\b", "SELECT 1")),
+    SPOILT,
+)
+
+
+READS_IN_PIECES = Variant(
+    "reads without a transaction", _substitution((r"BEGIN$", "SELECT 1")), f"of no moment|{SPOILT}"
+)
+
+
+NOT_OVERWRITTEN = Variant(
+    "removes without overwriting",
+    _substitution((r"PRAGMA secure_delete", "PRAGMA secure_delete = OFF")),
+    "still has the state that was removed",
 )
 
 
@@ -107,14 +130,14 @@ def _ignoring_errors() -> Iterator[None]:
     commit = Change.commit
 
     def ignoring(change: Change, *args: Any, **options: Any) -> None:
-        with suppress(sqlite3.Error, StoreError):
+        with suppress(sqlite3.Error, StoreError, MemoryError):
             commit(change, *args, **options)
 
     with mock.patch.object(Change, "commit", ignoring):
         yield
 
 
-IGNORES_ERRORS = Variant("takes a failed commit for a good one", _ignoring_errors)
+IGNORES_ERRORS = Variant("takes a failed commit for a good one", _ignoring_errors, "it succeeded, and left")
 
 
 @contextmanager
@@ -129,7 +152,7 @@ def _unlocked() -> Iterator[None]:
         yield
 
 
-UNLOCKED = Variant("takes no locks", _unlocked)
+UNLOCKED = Variant("takes no locks", _unlocked, f"tasks in the ledger|{SPOILT}")
 
 
 class _AnyText(str):
@@ -175,27 +198,22 @@ def _as_they_are(*_: object) -> Iterator[None]:
     yield
 
 
-TRUSTING = Variant("does not compare digests", _trusting)
-UNTYPED = Variant("lets SQLite's errors through", lambda: mock.patch.object(_connection, "typed_errors", _as_they_are))
+TRUSTING = Variant("does not compare digests", _trusting, "other answers")
+UNTYPED = Variant(
+    "lets SQLite's errors through",
+    lambda: mock.patch.object(_connection, "typed_errors", _as_they_are),
+    "(Operational|Database)Error",
+)
 
 
 def _accepting(*_: object) -> None:
     """Refuse nothing."""
 
 
-def _unchecked(_: Schema, state: Any, n_tasks: int, n_samples: int) -> dict[str, Any]:
-    """Return a state with the counts of the ledger, whatever it holds."""
-    return to_arrays(replace(state, n_tasks=n_tasks, information=replace(state.information, n_samples=n_samples)))
-
-
-@contextmanager
-def _keeping() -> Iterator[None]:
-    """Remove a task from the ledger while the state keeps it."""
-    with (
-        mock.patch.object(Pooled, "remove", lambda state, _: state),
-        mock.patch.object(_absorb, "checked_arrays", _unchecked),
-    ):
-        yield
+def _kept(state: Pooled, task: Task) -> Pooled:
+    """Return a state that counts the rows of a task no more, but still has what they said."""
+    held = replace(state.information, n_samples=state.information.n_samples - task.n_samples)
+    return replace(state, n_tasks=max(state.n_tasks - 1, 1), information=held)
 
 
 @contextmanager
@@ -210,33 +228,42 @@ def _forcing() -> Iterator[None]:
         yield
 
 
-COUNTS_TWICE = Variant("takes the same rows under another id", _forcing)
+COUNTS_TWICE = Variant("takes the same rows under another id", _forcing, "DuplicateTaskError should refuse")
 UNCONFIRMED = Variant(
-    "says 'already absorbed' without a sync", lambda: mock.patch.object(Change, "confirm", _accepting)
+    "says 'already absorbed' without a sync", lambda: mock.patch.object(Change, "confirm", _accepting), LOST
 )
-KEEPS_WHAT_IS_REMOVED = Variant("removes from the ledger alone", _keeping)
+NOT_READ_BACK = Variant(
+    "does not read back what it wrote", lambda: mock.patch.object(_changes, "_read_back", _accepting), "then "
+)
+UNCHECKED = Variant(
+    "does not check a state before it is committed",
+    lambda: mock.patch.object(_state, "check_state", _accepting),
+    "InvalidDataError should refuse",
+)
+KEEPS_WHAT_IS_REMOVED = Variant(
+    "removes from the counts alone",
+    lambda: mock.patch.object(Pooled, "remove", _kept),
+    "still has the state that was removed",
+)
 
 
 @contextmanager
-def _doubling() -> Iterator[None]:
-    """Make each process treat its rows as new, and force them in."""
-    finish, absorb = ContentDigest.finish, Store.absorb
+def _forgetful() -> Iterator[None]:
+    """Enter a task without looking whether it is there."""
+    enter = _absorb._enter
 
-    def own(digest: ContentDigest, names: Sequence[str]) -> Content:
-        content = finish(digest, names)
-        first = digest_of(str(os.getpid()).encode())
-        columns = first + content.columns[len(first) :]
-        return content._replace(digest=task_digest(names, content.n_samples, columns), columns=columns)
+    def blind(*args: Any) -> Absorbed:
+        with mock.patch.object(Ledger, "find", return_value=[]):
+            return enter(*args)
 
-    def forcing(opened: Store, *args: Any) -> Absorbed:
-        return absorb(opened, *args, force="again")
-
-    with mock.patch.object(ContentDigest, "finish", own), mock.patch.object(Store, "absorb", forcing):
+    with mock.patch.object(_absorb, "_enter", blind):
         yield
 
 
-DOUBLING = Variant("counts a task again when it is repeated", _doubling)
-ANY_JOURNAL = Variant("rolls back any journal", lambda: mock.patch.object(_connection, "check_journal", _accepting))
+DOUBLING = Variant("counts a task again when it is repeated", _forgetful, "the ledger has")
+ANY_JOURNAL = Variant(
+    "rolls back any journal", lambda: mock.patch.object(_connection, "check_journal", _accepting), ", not "
+)
 
 
 @contextmanager
@@ -249,7 +276,9 @@ def _by_name() -> Iterator[None]:
         yield
 
 
-BY_NAME = Variant("does not look which file has the name", _by_name)
+BY_NAME = Variant(
+    "does not look which file has the name", _by_name, "though the file was replaced|the other file was changed"
+)
 
 
 def _as_if_alone(_: Path, found: os.stat_result) -> os.stat_result:
@@ -257,5 +286,7 @@ def _as_if_alone(_: Path, found: os.stat_result) -> os.stat_result:
 
 
 TWO_NAMES = Variant(
-    "accepts a file with two names", lambda: mock.patch.object(_connection, "_finish_linking", _as_if_alone)
+    "accepts a file with two names",
+    lambda: mock.patch.object(_connection, "_finish_linking", _as_if_alone),
+    "acknowledged under one name",
 )

@@ -33,6 +33,12 @@ class Child:
                 return
             self.told += heard
 
+    def so_far(self) -> bytes:
+        """Return what the child has reported, without waiting."""
+        while select.select([self.pipe], [], [], 0.0)[0] and (heard := os.read(self.pipe, 65536)):
+            self.told += heard
+        return self.told
+
     def line(self, seconds: float) -> str:
         """Return the next line that the child reports, or an empty string if none comes in time."""
         limit = time.monotonic() + seconds

@@ -11,14 +11,15 @@ from ridgeway.errors import RidgewayError, UncertainStoreError
 from torture.broken import IGNORES_ERRORS, NO_JOURNAL, SOUND, Variant
 from torture.children import Tell, fork
 from torture.job import Job
+from torture.more_scenarios import MORE_SCENARIOS
 from torture.outcome import Outcome
-from torture.scenarios import SCENARIOS, Scenario, contents, settle, view
+from torture.scenarios import SCENARIOS, Scenario, contents, settle, small_blocks, view
 from torture.shim import Fault, Shim, missing
 
 CONTROLS = (NO_JOURNAL, IGNORES_ERRORS)
 JOURNAL = re.compile(r".+\.rw-journal")
 """A journal that a failure may leave beside a file. By then it has been applied to the file."""
-HALF_MADE = re.compile(r"\..+\.rw\.[0-9a-f]+\.new(-journal)?")
+HALF_MADE = re.compile(r"\..+\.rw\.[0-9a-f]+\.new(-journal)?|\.ridgeway-.+|\.tmp.+")
 """What a process that dies while it makes a file may leave beside it."""
 
 
@@ -145,10 +146,15 @@ def run(job: Job) -> Outcome:
     """Try every fault, or as many as asked for; then check that broken stores are caught. The shim must be loaded."""
     if reason := missing():
         return Outcome("faults", skipped=reason)
+    with small_blocks():
+        return _run(job)
+
+
+def _run(job: Job) -> Outcome:
     outcome = Outcome("faults")
     faults = Faults(job.folder, outcome)
-    cases = [faults.case(scenario) for scenario in SCENARIOS]
-    if not all("w" in case.kinds for case in cases):
+    cases = [faults.case(scenario) for scenario in (*SCENARIOS, *MORE_SCENARIOS)]
+    if not all("w" in case.kinds for case in cases if case.before != case.after):
         return Outcome("faults", skipped="the shim does not see what SQLite writes")
     for case in cases if job.has_controls else ():
         outcome.counts[f"I/O calls of {case.scenario.name}"] = len(case.kinds)
@@ -162,6 +168,6 @@ def run(job: Job) -> Outcome:
         faults = Faults(job.folder, trial, variant)
         cases = [faults.case(scenario) for scenario in SCENARIOS if scenario.name.startswith("absorb")]
         found = (faults.one(case, call, fault) for case, call, fault in _trials(cases, job))
-        trial.violations += [wrong for wrong in [next(filter(None, found), "")] if wrong]
-        outcome.control(variant.name, trial)
+        trial.violations += [wrong for wrong in [next(filter(variant.shown_by, filter(None, found)), "")] if wrong]
+        outcome.control(variant, trial)
     return outcome

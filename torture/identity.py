@@ -266,6 +266,6 @@ def run(job: Job) -> Outcome:
         control = Outcome("identity")
         broken = kind(job.place(f"broken-{kind.__name__}"), control, variant)
         found = (broken.one(rng) for _ in range(MOST_FOR_A_CONTROL))
-        control.violations += [wrong for wrong in [next(filter(None, found), "")] if wrong]
-        outcome.control(variant.name, control)
+        control.violations += [wrong for wrong in [next(filter(variant.shown_by, filter(None, found)), "")] if wrong]
+        outcome.control(variant, control)
     return outcome

@@ -17,5 +17,5 @@ def run(job: Job) -> Outcome:
 
     outcome = crashes("sound", SOUND)
     for number, variant in enumerate(CONTROLS if job.has_controls else ()):
-        outcome.control(variant.name, crashes(f"broken-{number}", variant))
+        outcome.control(variant, crashes(f"broken-{number}", variant))
     return outcome

@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, seed, settings
@@ -12,13 +13,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from ridgeway import GeneralizedRidge, store
-from ridgeway.errors import DuplicateTaskError, MergeError, RemovalError, RidgewayError
-from torture.broken import COUNTS_TWICE, KEEPS_WHAT_IS_REMOVED, SOUND, Variant
+from ridgeway.errors import DuplicateTaskError, InvalidDataError, MergeError, RemovalError, RidgewayError
+from ridgeway.information import Information
+from torture.broken import COUNTS_TWICE, KEEPS_WHAT_IS_REMOVED, NOT_OVERWRITTEN, SOUND, UNCHECKED, Variant
 from torture.job import Job
 from torture.outcome import Outcome
 from torture.tasks import FEATURES, TARGET, name, rows, state_of
 
-CONTROLS = (COUNTS_TWICE, KEEPS_WHAT_IS_REMOVED)
+CONTROLS = (COUNTS_TWICE, KEEPS_WHAT_IS_REMOVED, NOT_OVERWRITTEN, UNCHECKED)
 STEPS_FOR_A_CONTROL = 2000
 STEPS_A_RUN, RUNS_A_ROUND = 50, 20
 CLOSE = 1e-7
@@ -64,7 +66,7 @@ class StoreMachine(RuleBasedStateMachine):
     def absorb(self, task_id: int, content: int) -> None:
         """Absorb: a new task counts, the same again does not, and any other clash is refused."""
         if (task_id, content) in self.tasks:
-            self.unchanged(lambda: self.expect(self.store.absorb(name(task_id), *rows(content)).already))
+            self.unchanged(lambda: self.known(self.store.absorb(name(task_id), *rows(content))))
         elif any(task_id == i or content == c for i, c in self.tasks):
             self.refused(DuplicateTaskError, lambda: self.store.absorb(name(task_id), *rows(content)))
         else:
@@ -74,8 +76,7 @@ class StoreMachine(RuleBasedStateMachine):
     def absorb_by_force(self, task_id: int, content: int) -> None:
         """Absorb with a reason: a clash counts once more, but never the same task twice."""
         if (task_id, content) in self.tasks:
-            again = "again"
-            self.unchanged(lambda: self.expect(self.store.absorb(name(task_id), *rows(content), force=again).already))
+            self.unchanged(lambda: self.known(self.store.absorb(name(task_id), *rows(content), force="again")))
         else:
             self.take(task_id, content, "on purpose")
 
@@ -85,8 +86,10 @@ class StoreMachine(RuleBasedStateMachine):
         if (task_id, content) not in self.tasks:
             self.refused(RemovalError, lambda: self.store.remove(name(task_id), *rows(content)))
             return
+        gone = self.store.model().information_.mean.tobytes()
         self.tasks.remove((task_id, content))
         self.store.remove(name(task_id), *rows(content))
+        self.expect(gone not in self.store.path.read_bytes(), "the file still has the state that was removed")
         if self.tasks:
             self.model = self.model.remove(*rows(content))
         else:
@@ -104,7 +107,7 @@ class StoreMachine(RuleBasedStateMachine):
             model.partial_fit(*rows(content))
         if any(task_id == i or content == c for task_id, content in others for i, c in self.tasks):
             self.refused(MergeError, lambda: self.store.merge(other, out))
-            self.expect(not out.exists())
+            self.expect(not out.exists(), "a refused merge left a file")
             return
         self.store = self.store.merge(other, out)
         if self.tasks and others:
@@ -117,6 +120,12 @@ class StoreMachine(RuleBasedStateMachine):
     def absorb_what_is_wrong(self, wrong: str) -> None:
         """Refuse invalid rows."""
         self.refused(RidgewayError, lambda: self.store.absorb(*WRONG[wrong]()))
+
+    @rule()
+    def absorb_with_a_slip(self) -> None:
+        """Refuse a state that does not count all rows."""
+        with mock.patch.object(Information, "add", lambda held, _: held):
+            self.refused(InvalidDataError, lambda: self.store.absorb("slip", *rows(99)))
 
     @rule()
     def open_again(self) -> None:
@@ -138,29 +147,38 @@ class StoreMachine(RuleBasedStateMachine):
         steps += self.begun
         self.begun = True
         history = self.store.history()
-        self.expect([record.task_id for record in history] == [name(task_id) for task_id, _ in self.tasks])
-        self.expect(len({record.digest for record in history}) == len({content for _, content in self.tasks}))
+        ids = [record.task_id for record in history]
+        self.expect(ids == [name(task_id) for task_id, _ in self.tasks], f"the ledger has {ids}")
+        digests = {record.digest for record in history}
+        self.expect(len(digests) == len({content for _, content in self.tasks}), "the ledger's digests differ")
         if not self.tasks:
             return
         model = self.store.model()
-        self.expect(state_of(model) == state_of(self.model))
+        self.expect(state_of(model) == state_of(self.model), "the state is not that of the model")
         pooled = np.vstack([np.column_stack(rows(content)) for _, content in self.tasks])
         X, y = np.insert(pooled[:, :-1], 0, 1.0, axis=1), pooled[:, -1]
         exact = np.linalg.lstsq(X, y, rcond=None)[0]
-        self.expect(bool(np.allclose(np.append(model.intercept_, model.coef_), exact, rtol=CLOSE, atol=CLOSE)))
-        self.expect(model.n_samples_seen_ == len(y) == sum(record.n_samples for record in history))
+        near = np.allclose(np.append(model.intercept_, model.coef_), exact, rtol=CLOSE, atol=CLOSE)
+        self.expect(bool(near), "the coefficients are not those of least squares on all rows")
+        counted = sum(record.n_samples for record in history)
+        self.expect(model.n_samples_seen_ == len(y) == counted, "the rows are counted wrongly")
 
     def take(self, task_id: int, content: int, force: str | None) -> None:
         """Absorb in the store and in the model."""
-        self.expect(not self.store.absorb(name(task_id), *rows(content), force=force).already)
+        taken = self.store.absorb(name(task_id), *rows(content), force=force)
+        self.expect(not taken.already, "a new task was taken for an old one")
         self.model.partial_fit(*rows(content))
         self.tasks.append((task_id, content))
+
+    def known(self, taken: store.Absorbed) -> None:
+        """Expect that a task was recognised."""
+        self.expect(taken.already, "a task was counted again")
 
     def unchanged(self, call: Callable[[], object]) -> None:
         """Make a call that must leave the file byte for byte as it was."""
         before = self.store.path.read_bytes()
         call()
-        self.expect(self.store.path.read_bytes() == before)
+        self.expect(self.store.path.read_bytes() == before, "a call that only reads or was refused changed the file")
 
     def refused(self, error: type[RidgewayError], call: Callable[[], object]) -> None:
         """Make a call that must raise and leave the file byte for byte as it was."""
@@ -170,14 +188,14 @@ class StoreMachine(RuleBasedStateMachine):
                 call()
             except error:
                 return
-            self.expect(False)
+            self.expect(False, f"what {error.__name__} should refuse was accepted")
 
         self.unchanged(raises)
 
-    def expect(self, held: bool) -> None:
+    def expect(self, held: bool, wrong: str) -> None:
         """Raise if a condition does not hold."""
         if not held:
-            raise AssertionError(f"the store differs from the model, with tasks {self.tasks}")
+            raise AssertionError(f"{wrong}; the tasks should be {self.tasks}")
 
 
 def run(job: Job) -> Outcome:
@@ -185,7 +203,7 @@ def run(job: Job) -> Outcome:
     tempfile.tempdir = str(job.folder)
     outcome = _take(job, SOUND)
     for variant in CONTROLS if job.has_controls else ():
-        outcome.control(variant.name, _take(job, variant))
+        outcome.control(variant, _take(job, variant))
     return outcome
 
 
@@ -205,7 +223,7 @@ def _take(job: Job, variant: Variant) -> Outcome:
     outcome = Outcome("machine")
     times = job.share if variant is SOUND else STEPS_FOR_A_CONTROL
     begin, rounds = steps, 0
-    while steps - begin < times and not outcome.violations:
+    while steps - begin < times and not any(map(variant.shown_by, outcome.violations)):
         rounds += 1
         before = steps
         seed(int(job.rng(6, rounds).integers(2**32)))(StoreMachine)

@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from torture.broken import Variant
+
 
 @dataclass
 class Outcome:
@@ -12,7 +14,7 @@ class Outcome:
     ----------
     counts : what was done, by name
     violations : each broken promise, with what is needed to reproduce it
-    controls : for each deliberately broken store, the first violation that was found; empty if there was none
+    controls : for each deliberately broken store, the violation that shows its fault; empty if there was none
     skipped : why the part could not run here
     """
 
@@ -32,9 +34,9 @@ class Outcome:
         """Count something."""
         self.counts[name] = self.counts.get(name, 0) + number
 
-    def control(self, name: str, other: "Outcome") -> None:
-        """Record how a broken store was caught, if at all."""
-        self.controls[name] = next(iter(other.violations), "")
+    def control(self, variant: Variant, other: "Outcome") -> None:
+        """Record how a broken store was caught, if the check that its fault is about did it."""
+        self.controls[variant.name] = next(filter(variant.shown_by, other.violations), "")
 
     def merge(self, other: "Outcome") -> None:
         """Add what another lane of the same part found."""

@@ -27,7 +27,7 @@ def run(job: Job) -> Outcome:
         UNCONFIRMED: _repeats,
     }
     for number, (variant, kind) in enumerate(controls.items() if job.has_controls else ()):
-        outcome.control(variant.name, kind(job, f"broken-{number}", variant))
+        outcome.control(variant, kind(job, f"broken-{number}", variant))
     return outcome
 
 

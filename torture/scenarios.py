@@ -1,20 +1,31 @@
 """Each call that changes files, with the files that are there before it."""
 
 import hashlib
+import json
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
 from ridgeway import store
 from ridgeway.errors import DamagedStoreError, RidgewayError
-from ridgeway.store import _connection
+from ridgeway.store import _connection, _digests, _generations
 from torture.tasks import FEATURES, TARGET, Answers, answers, name, rows
 
 WIDE = 100
-"""Features of the wider store: its state takes several pages."""
+"""Features of the wider store: its state takes several pages, and several blocks of `small_blocks`."""
+MADE = ("out.*", "predicted.*")
+"""Files that calls make beside stores."""
+
+
+def small_blocks() -> AbstractContextManager[object]:
+    """Return a context in which a state is stored in small blocks, so that it has many."""
+    stack = ExitStack()
+    for module in (_digests, _generations):
+        stack.enter_context(mock.patch.object(module, "BLOCK_BYTES", 2**14))
+    return stack
 
 
 @dataclass(frozen=True)
@@ -128,14 +139,27 @@ def settle(folder: Path) -> None:
 
 
 def view(folder: Path) -> dict[str, str]:
-    """Return what the stores of a folder answer: the tasks and a digest of everything but times, or the error."""
-    said = {}
+    """Return what the stores of a folder answer: the tasks and a digest of everything but times, or the error.
+
+    Of other files that a call makes it returns a digest.
+    """
+    made = [path for pattern in MADE for path in sorted(folder.glob(pattern))]
+    said = {path.name: _content(path) for path in made}
     for path in sorted(folder.glob("*.rw")):
         try:
             said[path.name] = summary(answers(path))
         except RidgewayError as error:
             said[path.name] = f"{type(error).__name__}: {error}"
     return said
+
+
+def _content(path: Path) -> str:
+    """Return a digest of a file; the header of an export is in no order."""
+    content = path.read_bytes()
+    if path.suffix == ".safetensors":
+        length = 8 + int.from_bytes(content[:8], "little")
+        content = json.dumps(json.loads(content[8:length]), sort_keys=True).encode() + content[length:]
+    return hashlib.sha256(content).hexdigest()
 
 
 def summary(said: Answers) -> str:

@@ -1,7 +1,8 @@
 /* Counts the I/O calls on one folder's files and makes the k-th of them fail, or the process die in it.
  *
- * Loaded with LD_PRELOAD, quiet until torture_arm() names the folder. Locks, stat and mmap pass through uncounted.
- * Linux on 64 bits; the real calls are raw system calls.
+ * Loaded with LD_PRELOAD, quiet until torture_arm() names the folder. stat and mmap pass through uncounted.
+ * torture_record() writes down every change of the folder, with its bytes. Linux on 64 bits; the real calls are raw
+ * system calls.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -9,12 +10,14 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
-enum action { NONE, KILL_BEFORE, HALF_THEN_KILL, KILL_AFTER, FAIL_ONCE, FAIL_FROM_HERE };
+enum action { NONE, KILL_BEFORE, HALF_THEN_KILL, KILL_AFTER, FAIL_ONCE, FAIL_FROM_HERE, SHORT };
 
 #define MOST_CALLS 65536
 #define MOST_FILES 4096
@@ -47,8 +50,34 @@ long torture_disarm(void)
     return calls;
 }
 
-/* One letter for each call so far: o(pen) r(ead) w(rite) s(ync) t(runcate) u(nlink) m(ove or link) c(lose) a(ttributes) */
+/* One letter for each call so far: o(pen) r(ead) w(rite) s(ync) t(runcate) u(nlink) m(ove or link) c(lose)
+ * a(ttributes) l(ock) */
 const char *torture_kinds(void) { return kinds; }
+
+static int record = -1;
+static char names[MOST_FILES][NAME_MAX + 1];
+
+/* From now on, write every change into a file: a kind, two names, a place and bytes. */
+void torture_record(const char *path)
+{
+    record = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void written_down(char kind, const char *name, const char *other, long place, const void *bytes, long n)
+{
+    if (record < 0)
+        return;
+    char head[2 * (NAME_MAX + 2) + 64];
+    int length = snprintf(head, sizeof head, "%c\t%s\t%s\t%ld\t%ld\n", kind, name, other, place, n);
+    if (syscall(SYS_write, record, head, length) != length || (n && syscall(SYS_write, record, bytes, n) != n))
+        abort();
+}
 
 static int inside(const char *path)
 {
@@ -89,6 +118,7 @@ static void after(void)
 }
 
 static int dies_halfway(void) { return calls == target && wanted == HALF_THEN_KILL; }
+static int is_cut(void) { return calls == target && (wanted == HALF_THEN_KILL || wanted == SHORT); }
 
 #define ON_FILE(kind, allocates, fd, call)                                                                            \
     do {                                                                                                               \
@@ -117,9 +147,15 @@ static int opened(int at, const char *path, int flags, mode_t mode)
     int ours = inside(path) || (path[0] != '/' && is_watched(at));
     if (ours && before('o', flags & O_CREAT))
         return -1;
+    int made = ours && (flags & O_CREAT) && syscall(SYS_faccessat, at, path, F_OK) != 0;
     int fd = (int)syscall(SYS_openat, at, path, flags, mode);
     if (fd >= 0 && fd < MOST_FILES)
         watched[fd] = (char)ours;
+    if (fd >= 0 && fd < MOST_FILES && ours) {
+        strncpy(names[fd], inside(path) && path[folder_length] == 0 ? "" : last_part(path), NAME_MAX);
+        if (made)
+            written_down('o', names[fd], "", 0, "", 0);
+    }
     if (ours)
         after();
     return fd;
@@ -173,9 +209,11 @@ ssize_t write(int fd, const void *from, size_t n)
         return syscall(SYS_write, fd, from, n);
     if (before('w', 1))
         return -1;
-    ssize_t done = syscall(SYS_write, fd, from, dies_halfway() ? n / 2 : n);
+    ssize_t done = syscall(SYS_write, fd, from, is_cut() ? n / 2 : n);
     if (dies_halfway())
         die();
+    if (done > 0)
+        written_down('w', names[fd], "", syscall(SYS_lseek, fd, 0, SEEK_CUR) - done, from, done);
     after();
     return done;
 }
@@ -186,9 +224,11 @@ ssize_t pwrite64(int fd, const void *from, size_t n, off_t at)
         return syscall(SYS_pwrite64, fd, from, n, at);
     if (before('w', 1))
         return -1;
-    ssize_t done = syscall(SYS_pwrite64, fd, from, dies_halfway() ? n / 2 : n, at);
+    ssize_t done = syscall(SYS_pwrite64, fd, from, is_cut() ? n / 2 : n, at);
     if (dies_halfway())
         die();
+    if (done > 0)
+        written_down('w', names[fd], "", at, from, done);
     after();
     return done;
 }
@@ -227,32 +267,81 @@ ssize_t sendfile(int out, int in, off_t *from, size_t n)
 }
 ssize_t sendfile64(int out, int in, off_t *from, size_t n) { return sendfile(out, in, from, n); }
 
-int ftruncate(int fd, off_t n) { ON_FILE('t', 1, fd, (int)syscall(SYS_ftruncate, fd, n)); }
-int ftruncate64(int fd, off_t n) { ON_FILE('t', 1, fd, (int)syscall(SYS_ftruncate, fd, n)); }
+static int truncated(int fd, off_t n)
+{
+    int done = (int)syscall(SYS_ftruncate, fd, n);
+    if (done == 0 && is_watched(fd))
+        written_down('t', names[fd], "", n, "", 0);
+    return done;
+}
+int ftruncate(int fd, off_t n) { ON_FILE('t', 1, fd, truncated(fd, n)); }
+int ftruncate64(int fd, off_t n) { ON_FILE('t', 1, fd, truncated(fd, n)); }
 int fallocate(int fd, int how, off_t at, off_t n) { ON_FILE('t', 1, fd, (int)syscall(SYS_fallocate, fd, how, at, n)); }
 int fallocate64(int fd, int how, off_t at, off_t n) { ON_FILE('t', 1, fd, (int)syscall(SYS_fallocate, fd, how, at, n)); }
-int fsync(int fd) { ON_FILE('s', 1, fd, (int)syscall(SYS_fsync, fd)); }
-int fdatasync(int fd) { ON_FILE('s', 1, fd, (int)syscall(SYS_fdatasync, fd)); }
+static int synced(int fd, long call)
+{
+    int done = (int)syscall(call, fd);
+    if (done == 0 && is_watched(fd))
+        written_down('s', names[fd], "", 0, "", 0);
+    return done;
+}
+int fsync(int fd) { ON_FILE('s', 1, fd, synced(fd, SYS_fsync)); }
+int fdatasync(int fd) { ON_FILE('s', 1, fd, synced(fd, SYS_fdatasync)); }
 int fchmod(int fd, mode_t mode) { ON_FILE('a', 0, fd, (int)syscall(SYS_fchmod, fd, mode)); }
 
-int unlink(const char *path) { ON_PATH('u', 0, inside(path), (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0)); }
+static int unlinked(int at, const char *path, int flags)
+{
+    int done = (int)syscall(SYS_unlinkat, at, path, flags);
+    if (done == 0)
+        written_down('u', last_part(path), "", 0, "", 0);
+    return done;
+}
+static int renamed(int a, const char *from, int b, const char *to)
+{
+    int done = (int)syscall(SYS_renameat2, a, from, b, to, 0);
+    if (done == 0)
+        written_down('m', last_part(from), last_part(to), 0, "", 0);
+    return done;
+}
+static int linked(int a, const char *from, int b, const char *to, int flags)
+{
+    int done = (int)syscall(SYS_linkat, a, from, b, to, flags);
+    if (done == 0)
+        written_down('l', last_part(from), last_part(to), 0, "", 0);
+    return done;
+}
+int unlink(const char *path) { ON_PATH('u', 0, inside(path), unlinked(AT_FDCWD, path, 0)); }
 int unlinkat(int at, const char *path, int flags)
 {
-    ON_PATH('u', 0, inside(path) || is_watched(at), (int)syscall(SYS_unlinkat, at, path, flags));
+    ON_PATH('u', 0, inside(path) || is_watched(at), unlinked(at, path, flags));
 }
 int rename(const char *from, const char *to)
 {
-    ON_PATH('m', 0, inside(from) || inside(to), (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+    ON_PATH('m', 0, inside(from) || inside(to), renamed(AT_FDCWD, from, AT_FDCWD, to));
 }
 int renameat(int a, const char *from, int b, const char *to)
 {
-    ON_PATH('m', 0, inside(from) || inside(to) || is_watched(b), (int)syscall(SYS_renameat2, a, from, b, to, 0));
+    ON_PATH('m', 0, inside(from) || inside(to) || is_watched(b), renamed(a, from, b, to));
 }
 int link(const char *from, const char *to)
 {
-    ON_PATH('m', 1, inside(from) || inside(to), (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0));
+    ON_PATH('m', 1, inside(from) || inside(to), linked(AT_FDCWD, from, AT_FDCWD, to, 0));
 }
 int linkat(int a, const char *from, int b, const char *to, int flags)
 {
-    ON_PATH('m', 1, inside(from) || inside(to) || is_watched(b), (int)syscall(SYS_linkat, a, from, b, to, flags));
+    ON_PATH('m', 1, inside(from) || inside(to) || is_watched(b), linked(a, from, b, to, flags));
 }
+
+#define FCNTL(name)                                                                                                   \
+    int name(int fd, int command, ...)                                                                                \
+    {                                                                                                                  \
+        va_list rest;                                                                                                  \
+        va_start(rest, command);                                                                                       \
+        long given = va_arg(rest, long);                                                                               \
+        va_end(rest);                                                                                                  \
+        if (command != F_SETLK && command != F_SETLKW)                                                                 \
+            return (int)syscall(SYS_fcntl, fd, command, given);                                                        \
+        ON_FILE('l', 0, fd, (int)syscall(SYS_fcntl, fd, command, given));                                              \
+    }
+FCNTL(fcntl)
+FCNTL(fcntl64)

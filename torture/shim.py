@@ -20,6 +20,9 @@ class Fault(Enum):
     KILL_AFTER = (3, 0)
     NO_SPACE = (4, errno.ENOSPC)
     IO_ERROR = (4, errno.EIO)
+    INTERRUPTED = (4, errno.EINTR)
+    NO_LOCKS = (4, errno.ENOLCK)
+    SHORT_WRITE = (6, 0)
     DISK_FULL = (5, errno.ENOSPC)
     DISK_GONE = (5, errno.EIO)
 
@@ -35,7 +38,9 @@ class Fault(Enum):
 
     def applies(self, kind: str) -> bool:
         """Whether a call of a kind can meet this fault."""
-        return kind == "w" if self is Fault.HALF_THEN_KILL else True
+        if self is Fault.NO_LOCKS:
+            return kind == "l"
+        return kind == "w" if self in (Fault.HALF_THEN_KILL, Fault.SHORT_WRITE) else kind != "l" or not self.kills
 
 
 def missing() -> str:
@@ -62,6 +67,7 @@ class Shim:
     def __init__(self) -> None:
         self._library = ctypes.CDLL(os.environ[VARIABLE])
         self._library.torture_arm.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_int, ctypes.c_int]
+        self._library.torture_record.argtypes = [ctypes.c_char_p]
         self._library.torture_disarm.restype = ctypes.c_long
         self._library.torture_kinds.restype = ctypes.c_char_p
 
@@ -69,6 +75,10 @@ class Shim:
         """Start to count the calls on a folder; make one of them, counted from 1, meet a fault."""
         action, number = (0, 0) if fault is None else fault.value
         self._library.torture_arm(os.fsencode(folder), call, action, number)
+
+    def record(self, file: Path) -> None:
+        """Write every change of the folder into a file from now on."""
+        self._library.torture_record(os.fsencode(file))
 
     def disarm(self) -> str:
         """Stop counting; return one character for each call."""

@@ -29,7 +29,7 @@ def run(job: Job) -> Outcome:
     outcome = Race(job.folder / "sound.rw", writers, job.times // writers, job.seed, SOUND).run()
     for number, variant in enumerate(CONTROLS if job.has_controls else ()):
         race = Race(job.folder / f"broken-{number}.rw", CONTROL_WRITERS, CONTROL_TASKS, job.seed, variant)
-        outcome.control(variant.name, race.run())
+        outcome.control(variant, race.run())
     return outcome
 
 

@@ -24,5 +24,5 @@ def test_the_state_file_survives(part, tmp_path):
         pytest.skip(outcome["skipped"])
     assert outcome["counts"]
     assert not outcome["violations"]
-    assert len(outcome["controls"]) >= 2
+    assert outcome["controls"]
     assert all(outcome["controls"].values())
