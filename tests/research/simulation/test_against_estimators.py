@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from populations import population_penalties
 
 from ridgeway import ContinualRidge, EarlyStopping, GeneralizedRidge, MinimumNorm, Oracle, catalogue, weights
 from ridgeway.research.simulation import Setting, _rules
@@ -32,16 +33,6 @@ def tasks_of(setting, seed, noise_variance):
         signal, noise = draws.targets(design).T
         tasks.append((design.rows, signal + np.sqrt(noise_variance) * noise))
     return tasks, draws.true_coef
-
-
-def population_penalties(setting, seed, noise_variance):
-    """The largest λ_j of eq. (lambda) for each task, with the population's covariances and e⁽⁰⁾ = 1."""
-    penalties = []
-    for design in Draws(setting, seed, 3).designs():
-        stacked = [np.sqrt(n) * (np.diag(root) if root.ndim == 1 else root) for root, n in design.earlier]
-        top = np.linalg.norm(np.vstack(stacked), 2) ** 2 if stacked else 0.0
-        penalties.append((noise_variance + top) / len(design.rows))
-    return penalties
 
 
 def informations(tasks):
