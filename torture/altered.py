@@ -12,13 +12,15 @@ from torture.children import Child, Tell, fork
 from torture.job import Job
 from torture.mutations import mutate
 from torture.outcome import Outcome
-from torture.scenarios import filled, summary
-from torture.tasks import Answers, name, rows, said
+from torture.scenarios import WIDE, filled, summary
+from torture.tasks import FEATURES, Answers, name, rows, said
 
 CONTROLS = (TRUSTING, UNTYPED, NOT_READ_BACK)
 MOST_FOR_A_CONTROL = 3000
 SLOWEST = 5.0
 PER_CHILD = 500
+WIDE_ONES = 20
+"""One file in this many has a state of several pages."""
 WRITES = 4
 """One alteration in this many is followed by absorbing a task into what is left."""
 
@@ -27,30 +29,31 @@ WRITES = 4
 class Subject:
     """A file, another one like it to take pieces from, and what it answers before and after one more task."""
 
+    n_features: int
     content: bytes
     donor: bytes
     before: Answers
     after: str
 
 
-def subject(folder: Path) -> Subject:
+def subject(folder: Path, n_features: int) -> Subject:
     """Make a file with two generations, a removed task and unused pages."""
-    one, two = folder / "one.rw", folder / "two.rw"
-    made = filled(one, range(5))
-    made.remove(name(0), *rows(0))
-    made.absorb(name(5), *rows(5))
-    filled(two, range(10, 16))
+    one, two = folder / f"one-{n_features}.rw", folder / f"two-{n_features}.rw"
+    made = filled(one, range(5), n_features)
+    made.remove(name(0), *rows(0, n_features))
+    made.absorb(name(5), *rows(5, n_features))
+    filled(two, range(10, 16), n_features)
     content, before = one.read_bytes(), said(made)
-    made.absorb(name(6), *rows(6))
-    return Subject(content, two.read_bytes(), before, summary(said(made)))
+    made.absorb(name(6), *rows(6, n_features))
+    return Subject(n_features, content, two.read_bytes(), before, summary(said(made)))
 
 
 def run(job: Job) -> Outcome:
     """Alter a file many times; then check that stores with fewer checks are caught."""
-    original = subject(job.folder)
-    outcome = Altered(job, original, SOUND).run()
+    originals = subject(job.folder, len(FEATURES)), subject(job.folder, WIDE)
+    outcome = Altered(job, *originals, SOUND).run()
     for variant in CONTROLS if job.has_controls else ():
-        outcome.control(variant, Altered(job, original, variant).run())
+        outcome.control(variant, Altered(job, *originals, variant).run())
     return outcome
 
 
@@ -59,7 +62,8 @@ class Altered:
     """Alters a file many times, in child processes, so that a crash is noticed and survived."""
 
     job: Job
-    original: Subject
+    small: Subject
+    wide: Subject
     variant: Variant
     outcome: Outcome = field(default_factory=lambda: Outcome("altered"))
 
@@ -107,38 +111,43 @@ class Altered:
         path = self.job.folder / "altered.rw"
         for left in self.job.folder.glob("altered.rw*"):
             left.unlink()
-        how = mutate(path, self.original.content, self.original.donor, self.job.rng(5, number))
+        original = self.small if number % WIDE_ONES else self.wide
+        how = mutate(path, original.content, original.donor, self.job.rng(5, number))
         content = path.read_bytes()
         begin = time.perf_counter()
         try:
-            taken, wrong = self._taken(path, number % WRITES == 0)
+            taken, wrong = self._taken(path, original, write=original is self.wide or number % WRITES == 0)
         except Exception as error:
             taken, wrong = "error of another type", f"{type(error).__name__}: {error}"
         took = time.perf_counter() - begin
-        if taken != "same answers, then a task absorbed" and path.read_bytes() != content and not wrong:
+        if not taken.endswith("then a task absorbed") and path.read_bytes() != content and not wrong:
             wrong = "the file was changed by a call that failed or only read"
         if took > SLOWEST:
             wrong = wrong or f"{took:.1f} s"
         return f"{taken}|{f'{how}: {wrong}' if wrong else ''}"
 
-    def _taken(self, path: Path, write: bool) -> tuple[str, str]:
+    def _taken(self, path: Path, original: Subject, *, write: bool) -> tuple[str, str]:
         """Ask the store everything; return the outcome and what is wrong with it."""
         try:
             opened = store.open(path)
             answered = said(opened)
         except RidgewayError:
             return "refused", ""
-        if answered != self.original.before:
+        if answered != original.before:
             return "answered", f"other answers: {summary(answered)}"
+        taken = "same answers"
         try:
             opened.check()
         except RidgewayError:
-            return "same answers, check complains", ""
+            taken = "same answers, check complains"
         if not write:
-            return "same answers", ""
+            return taken, ""
         try:
-            opened.absorb(name(6), *rows(6))
+            opened.absorb(name(6), *rows(6, original.n_features))
         except RidgewayError:
-            return "same answers, absorbing refused", ""
-        now = summary(said(opened))
-        return "same answers, then a task absorbed", "" if now == self.original.after else f"then {now}"
+            return f"{taken}, absorbing refused", ""
+        try:
+            now = summary(said(opened))
+        except RidgewayError as error:
+            now = f"it does not open: {error}"
+        return f"{taken}, then a task absorbed", "" if now == original.after else f"then {now}"

@@ -123,7 +123,13 @@ def _is_typed(told: bytes) -> bool:
 
 
 def live(path: Path, begin: int, variant: Variant, tell: Tell) -> None:
-    """Take the steps of a life, starting with `begin`; report each one when it is done, and wait to be killed."""
+    """Take the steps of a life, starting with `begin`; report each one when it is done, and wait to be killed.
+
+    What was done before is repeated first, unless it may only have been acknowledged: it must not count again.
+    """
+    if begin and not variant.early:
+        with variant.in_force():
+            LIFE[begin - 1].repeat(path)
     for number, step in enumerate(LIFE[begin:]):
         variant.run(partial(step.take if number else step.repeat, path), tell)
     while True:

@@ -117,6 +117,14 @@ def _splice(content: bytearray, donor: bytes, rng: np.random.Generator) -> None:
     content[begin : page + PAGE_BYTES] = donor[begin : page + PAGE_BYTES]
 
 
+def _free_twice(content: bytearray, _: bytes, rng: np.random.Generator) -> None:
+    """List a page as free that is in use, in a list that is well formed: SQLite will write over it."""
+    last = len(content) // PAGE_BYTES + 1
+    in_use = int(rng.integers(3, last))
+    content += b"".join(number.to_bytes(4, "big") for number in (0, 1, in_use)) + bytes(PAGE_BYTES - 12)
+    content[28:40] = b"".join(number.to_bytes(4, "big") for number in (last, last, 2))
+
+
 BYTEWISE: dict[str, Mutation] = {
     "bits flipped": _flip,
     "bytes overwritten": _overwrite,
@@ -124,6 +132,7 @@ BYTEWISE: dict[str, Mutation] = {
     "grown": _grow,
     "pieces moved": _move,
     "spliced": _splice,
+    "a page in use listed as free": _free_twice,
 }
 BY_SQL = "changed through SQLite"
 

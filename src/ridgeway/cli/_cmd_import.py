@@ -18,8 +18,8 @@ def import_(source: str, file: str, as_json: bool) -> None:
     try:
         tasks = made.history()
     except StoreError as error:  # the file is made all the same
-        found = {"file": file, "n_tasks": None, "n_samples": None}
-        answer(found, f"{file}: made, but it could not be read back ({error})", as_json=as_json)
+        unread = {"file": file, "n_tasks": None, "n_samples": None}
+        answer(unread, f"{file}: made, but it could not be read back ({error})", as_json=as_json)
         return
     n_samples = sum(record.n_samples for record in tasks)
     found = {"file": file, "n_tasks": len(tasks), "n_samples": n_samples}
