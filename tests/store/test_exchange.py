@@ -279,3 +279,16 @@ def test_values_with_several_spellings_make_no_task_id_in_any_kind_of_file(made,
     for name in ("d.csv", "d.parquet"):
         with pytest.raises(InvalidDataError, match="cannot name a task"):
             made.absorb_file(tmp_path / name, task_column="when")
+
+
+@pytest.mark.parametrize("prior", [np.float32([1.0, 2.0]), np.array([1, 2]), np.array(1.0)])
+def test_what_could_not_be_read_again_is_not_imported(made, tmp_path, prior):
+    made.export(tmp_path / "m.safetensors")
+    with safe_open(tmp_path / "m.safetensors", framework="numpy") as file:
+        notes, names = file.metadata(), file.keys()
+        arrays = {name: file.get_tensor(name) for name in names} | {"prior": prior}
+    notes["digest"] = _exchange._digest(notes["ridgeway"].encode(), arrays)
+    save_file(arrays, tmp_path / "other.safetensors", metadata=notes)
+    with pytest.raises(DamagedStoreError, match="Export it again"):
+        store.import_arrays(tmp_path / "other.safetensors", tmp_path / "back.rw")
+    assert not (tmp_path / "back.rw").exists()

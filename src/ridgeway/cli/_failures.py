@@ -18,7 +18,8 @@ CANCELLED = r"\d+ tasks which were still being processed"
 def guarded(*, resumes: bool = False) -> Iterator[None]:
     """Turn errors of Ridgeway and of the system into one line on stderr and exit code 2; Ctrl-C into 130.
 
-    If only the result cannot be printed, the code is 1. Warnings become one line each. Use it around code, or as a decorator.
+    If only the result cannot be printed, the code is 1. Warnings become one line each. Use it around code, or as a
+    decorator.
     """
     name = f"ridgeway {click.get_current_context().info_name}"
     try:
