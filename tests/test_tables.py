@@ -131,3 +131,13 @@ def test_metadata_that_say_nothing_are_no_harm(notes):
     assert index_columns(["a", "b"], {b"pandas": notes}) == []
     assert index_columns(["", "b", "__index_level_12__"], {b"pandas": notes}) == ["", "__index_level_12__"]
     assert index_columns(["b", "Unnamed: 0", "index_level"]) == []
+
+
+@pytest.mark.parametrize("kind", FILES)
+@pytest.mark.parametrize("name", ["\udcff", "file:", "s3:", "a b%20?#"], ids=ascii)
+def test_unusual_names(frame, tmp_path, monkeypatch, kind, name):
+    monkeypatch.chdir(tmp_path)
+    written(frame, tmp_path / kind).rename(f"{name}{kind}")
+    table = open_table(f"{name}{kind}")
+    assert table.read(["y"]).column("y").to_pylist() == [1, 2, 3, 4]
+    assert [value for batch in table.batches(["x"], rows=2) for value in batch["x"].to_pylist()] == [1.5, 0.0, 3.0, 4.0]

@@ -73,7 +73,7 @@ class InvalidParameterError(RidgewayError, ValueError):
 
 
 class InvalidStateError(RidgewayError, ValueError):
-    """Stored arrays that do not make up the state of a model."""
+    """Stored arrays that do not make up the state of a model, or a state that changed in the middle of a call."""
 
 
 class MergeError(RidgewayError, ValueError):

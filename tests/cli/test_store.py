@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import click
 import numpy as np
 import pandas as pd
 import pytest
@@ -204,6 +205,24 @@ def test_what_the_system_refuses_is_one_line_too(run, monkeypatch, error, code, 
     monkeypatch.setattr(store, "open", fail)
     for command in ("history wages.rw", "compare-task wages.rw new.csv"):
         assert run(command, code=code).stderr == f"ridgeway {command.split()[0]}: {line}\n"
+
+
+@pytest.mark.parametrize("as_json", ["", " --json"])
+def test_a_result_that_cannot_be_printed_is_not_a_refusal(run, survey, monkeypatch, as_json):
+    run(INIT)
+    echo, full = click.echo, {False}
+
+    def fail(*arguments, err=False):
+        if err in full:
+            raise OSError(28, "No space left on device")
+        echo(*arguments, err=err)
+
+    monkeypatch.setattr(click, "echo", fail)
+    done = run(f"absorb wages.rw all.parquet --task-column year{as_json}", code=1)
+    assert done.stderr == "ridgeway absorb: done, but the result cannot be printed: No space left on device.\n"
+    assert len(store.open("wages.rw").history()) == 3
+    full.add(True)
+    run("absorb wages.rw new.csv --task new", code=2)
 
 
 def test_names_are_shown_as_they_are(run, survey, tmp_path):

@@ -16,6 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from ridgeway import ContinualRidge, EarlyStopping, GeneralizedRidge, MinimumNorm, Oracle
+from ridgeway.errors import InvalidStateError
 from ridgeway.estimators import _shell
 
 THREADS, TASKS = 4, 50
@@ -66,9 +67,33 @@ def test_no_task_is_lost(model, impatient):
     assert model.n_samples_seen_ == THREADS * TASKS * len(X)
 
 
-def test_without_the_lock_tasks_are_lost(monkeypatch):
+def test_without_the_lock_tasks_would_be_lost(monkeypatch):
     monkeypatch.setattr(_shell, "_lock_of", lambda model: nullcontext())
-    assert taught_by_threads(ContinualRidge(slow_penalty)).n_tasks_ < THREADS * TASKS
+    with pytest.raises(InvalidStateError, match="not learned"):
+        taught_by_threads(ContinualRidge(slow_penalty))
+
+
+class Calling:
+    """Rows that teach a model another task when they are read."""
+
+    def __init__(self, teach):
+        self.teach = teach
+
+    def __array__(self, dtype=None, copy=None):
+        teach, self.teach = self.teach, lambda: None
+        teach()
+        return X
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+@pytest.mark.parametrize("n_before", [0, 1])
+def test_no_task_is_lost_in_a_call_within_a_call(method, n_before):
+    model = GeneralizedRidge()
+    for _ in range(n_before):
+        model.partial_fit(X, y)
+    with pytest.raises(InvalidStateError, match="This one was not learned"):
+        getattr(model, method)(Calling(lambda: model.partial_fit(X, y)), y)
+    assert model.n_tasks_ == n_before + 1
 
 
 def test_the_order_of_the_threads_does_not_matter(impatient):

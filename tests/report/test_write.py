@@ -83,6 +83,7 @@ def test_an_earlier_report_is_replaced_and_nothing_else(comparison, tmp_path):
 def test_folders_that_are_not_ours(comparison, tmp_path):
     (tmp_path / "empty").mkdir()
     assert write_report(comparison, tmp_path / "empty").exists()
+    assert write_report(comparison, tmp_path / "\udcff").exists()  # a name that is not UTF-8
     for name, content in (("mine", "x"), ("forged", '{"made_by": "ridgeway compare"}'), ("list", "[]")):
         folder = tmp_path / name
         folder.mkdir()

@@ -7,7 +7,7 @@ from states import learned
 
 from benchmarks.intervals import Signal, covered
 from ridgeway import retrospect
-from ridgeway.errors import PriorWarning
+from ridgeway.errors import InferenceError, PriorWarning
 from ridgeway.information import Marginals
 from ridgeway.weights import Accumulated
 
@@ -139,6 +139,19 @@ def test_coverage_over_draws_from_the_prior():
     averaged, conditional = (covered(np.random.default_rng(0), 150, signal, learn).mean() for learn in learns)
     assert 0.92 < averaged < 0.985
     assert conditional < 0.85
+
+
+@pytest.mark.parametrize("kind", ["square_root", "moments"])
+@pytest.mark.parametrize("unit", [1e-160, 1e-155, 1e145, 1e149])
+def test_units_in_which_penalties_overflow_or_vanish(rng, unit, kind):
+    X = rng.normal(size=(20, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=20)
+    with pytest.raises(InferenceError, match="Change their units"):
+        retrospect.summary(learned(unit * X, y, weights=EVIDENCE, information=kind))
+    near = learned(1e100 * X, y, weights=EVIDENCE, information=kind)
+    usual = learned(X, y, weights=EVIDENCE, information=kind)
+    found, want = retrospect.summary(near).intervals[1:], retrospect.summary(usual).intervals[1:]
+    np.testing.assert_allclose(1e100 * found, want, rtol=1e-6)
 
 
 def test_quantiles_of_a_mixture(rng):

@@ -260,3 +260,12 @@ def test_the_model_is_left_as_it_is(rng):
     retrospect.compare(model, *task)
     for name, array in model.to_arrays().items():
         np.testing.assert_array_equal(array, before[name])
+
+
+@pytest.mark.parametrize("unit", [1e-120, 1e-60, 1e60, 1e120])
+def test_units_do_not_matter(rng, unit):
+    (X, y, _), (X_task, y_task, _) = tasks(rng, 30, 20, 3)
+    found = retrospect.compare(learned(X, unit * y), X_task, unit * y_task)
+    want = retrospect.compare(learned(X, y), X_task, y_task)
+    np.testing.assert_allclose([found.f, found.p_value], [want.f, want.p_value], rtol=1e-9)
+    np.testing.assert_allclose(found.degrees_of_freedom, want.degrees_of_freedom)

@@ -162,6 +162,15 @@ def test_task_ids_in_a_column(frame, tmp_path, refused):
     refused(path, FeatureMismatchError, "is also a column of the model", task_column="age")
 
 
+@pytest.mark.parametrize("value", [None, 7, np.array(3), np.array([]), []], ids=repr)
+@pytest.mark.parametrize("name", ["features", "target", "weight_kind", "information"])
+def test_settings_of_the_wrong_type(tmp_path, name, value):
+    settings = {"features": ["a"], "target": "y"} | {name: value}
+    with pytest.raises(InvalidParameterError):
+        store.create(tmp_path / "x.rw", **settings)
+    assert not (tmp_path / "x.rw").exists()
+
+
 def test_a_refused_file_leaves_no_thread_behind(frame, tmp_path, wages):
     """The thread that reads ahead ends with the call, even if the error is kept."""
     frame.loc[7, "age"] = np.inf

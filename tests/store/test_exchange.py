@@ -141,6 +141,7 @@ def test_predictions_of_several_targets(tmp_path, rows):
 def test_no_rows_have_no_predictions(made, rows, tmp_path, suffix):
     rows[:0].to_csv(tmp_path / "new.csv", index=False)
     assert made.predict_file(tmp_path / "new.csv", tmp_path / f"p.{suffix}") == 0
+    assert made.predict_file(tmp_path / "new.csv", tmp_path / f"\udcff.{suffix}") == 0  # a name that is not UTF-8
     read = {"csv": pd.read_csv, "parquet": pd.read_parquet}[suffix]
     assert read(tmp_path / f"p.{suffix}").columns.tolist() == ["predicted_y"]
     assert len(read(tmp_path / f"p.{suffix}")) == 0
@@ -279,3 +280,16 @@ def test_values_with_several_spellings_make_no_task_id_in_any_kind_of_file(made,
     for name in ("d.csv", "d.parquet"):
         with pytest.raises(InvalidDataError, match="cannot name a task"):
             made.absorb_file(tmp_path / name, task_column="when")
+
+
+@pytest.mark.parametrize("prior", [np.float32([1.0, 2.0]), np.array([1, 2]), np.array(1.0)])
+def test_what_could_not_be_read_again_is_not_imported(made, tmp_path, prior):
+    made.export(tmp_path / "m.safetensors")
+    with safe_open(tmp_path / "m.safetensors", framework="numpy") as file:
+        notes, names = file.metadata(), file.keys()
+        arrays = {name: file.get_tensor(name) for name in names} | {"prior": prior}
+    notes["digest"] = _exchange._digest(notes["ridgeway"].encode(), arrays)
+    save_file(arrays, tmp_path / "other.safetensors", metadata=notes)
+    with pytest.raises(DamagedStoreError, match="Export it again"):
+        store.import_arrays(tmp_path / "other.safetensors", tmp_path / "back.rw")
+    assert not (tmp_path / "back.rw").exists()

@@ -6,7 +6,7 @@ import pytest
 from ridgeway import store
 from ridgeway.data import Schema
 from ridgeway.errors import DamagedStoreError, InvalidParameterError, InvalidStateError, StoreError
-from ridgeway.store import _generations, _state
+from ridgeway.store import _changes, _generations, _state
 from ridgeway.store._absorb import checked_id
 from ridgeway.store._digests import BLOCK_BYTES, canonical, parsed, schema_from
 from ridgeway.store._ledger import Record
@@ -112,3 +112,14 @@ def test_a_state_of_several_blocks(tmp_path, rng):
 def test_how_a_store_is_shown(tmp_path):
     made = store.create(tmp_path / "x.rw", features=["a", "b"], target="y")
     assert repr(made) == f"<Store {str(made.path)!r}: 2 features, 1 target(s)>"
+
+
+def test_the_last_generation(tmp_path, rng):
+    last = tmp_path / "last.rw"
+    contents = _changes.Contents((SCHEMA.to_bytes(),), (), _state.empty_arrays(SCHEMA, 0.0))
+    _changes.fill_file(last, 32 * "0", _generations.LARGEST_GENERATION, contents)
+    made, before = store.open(last), last.read_bytes()
+    with pytest.raises(StoreError, match="is the last one"):
+        made.absorb("one", rng.normal(size=(4, 2)), rng.normal(size=4))
+    assert last.read_bytes() == before
+    made.check()

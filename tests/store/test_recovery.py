@@ -8,6 +8,7 @@ import pytest
 
 from ridgeway import store
 from ridgeway.errors import DamagedStoreError, StoreError, StoreVersionError
+from ridgeway.store import _recovery
 
 FEATURES = ["a", "b", "c"]
 
@@ -78,3 +79,20 @@ def test_a_damaged_previous_generation_is_found_by_check_alone(filled):
     assert np.isfinite(store.open(filled.path).model().coef_).all()
     with pytest.raises(DamagedStoreError, match="the current generation is intact, the previous one is not"):
         filled.check()
+
+
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY])
+def test_an_error_that_may_pass_is_no_reason_to_go_back(filled, monkeypatch, code):
+    before = filled.path.read_bytes()
+
+    def fail(*arguments):
+        error = sqlite3.OperationalError("it may pass")
+        error.sqlite_errorcode = code
+        monkeypatch.undo()
+        raise error
+
+    monkeypatch.setattr(_recovery, "check_ledger", fail)
+    with pytest.raises(StoreError, match=r"it may pass|in use by other processes"):
+        store.restore_previous(filled.path)
+    assert filled.path.read_bytes() == before
+    assert len(filled.history()) == 3

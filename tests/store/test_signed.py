@@ -39,7 +39,7 @@ def test_forgery_shows_with_a_key_and_only_then(key, tmp_path, rng, monkeypatch)
             patch.setenv("RIDGEWAY_KEY", str(other if signed else ""))
             forge(made.path, 1, {"task_id": "two"})
         if signed:
-            with pytest.raises(DamagedStoreError, match="not what was committed"):
+            with pytest.raises(DamagedStoreError, match="signed with another key"):
                 store.open(made.path)
         else:
             monkeypatch.delenv("RIDGEWAY_KEY")
@@ -60,9 +60,15 @@ def test_a_signature_cannot_be_dropped_or_left_out(key, tmp_path, rng, monkeypat
         plain.absorb("one", *task(rng))
 
 
-@pytest.mark.parametrize("content", [None, b"", b"short"])
+@pytest.mark.parametrize("content", [None, b"", b"short", bytes(65537)])
 def test_keys_that_are_none(key, tmp_path, content):
     key.unlink() if content is None else key.write_bytes(content)
     with pytest.raises(StoreError, match="the key"):
         store.create(tmp_path / "x.rw", features=["a"], target="y")
     assert not (tmp_path / "x.rw").exists()
+
+
+def test_a_key_without_an_end(tmp_path, monkeypatch):
+    monkeypatch.setenv("RIDGEWAY_KEY", "/dev/zero")
+    with pytest.raises(StoreError, match="the key"):
+        store.create(tmp_path / "x.rw", features=["a"], target="y")

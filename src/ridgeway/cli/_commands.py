@@ -67,8 +67,8 @@ def _plain_errors() -> Iterator[None]:
 def commands() -> None:
     """Continual regression that does not forget.
 
-    Exit codes: 0 for success, 1 if a check found something wrong, 2 if a command was refused and changed nothing, 130
-    after Ctrl-C.
+    Exit codes: 0 for success, 1 if a check found something wrong or the result could not be printed, 2 if a command was
+    refused and changed nothing, 130 after Ctrl-C.
     """
 
 

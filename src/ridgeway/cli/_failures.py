@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import click
 
-from ridgeway.cli._output import say
+from ridgeway.cli._output import PrintingError, say
 from ridgeway.errors import RidgewayError
 
 CANCELLED = r"\d+ tasks which were still being processed"
@@ -18,7 +18,8 @@ CANCELLED = r"\d+ tasks which were still being processed"
 def guarded(*, resumes: bool = False) -> Iterator[None]:
     """Turn errors of Ridgeway and of the system into one line on stderr and exit code 2; Ctrl-C into 130.
 
-    Warnings become one line each. Use it around code, or as a decorator.
+    If only the result cannot be printed, the code is 1. Warnings become one line each. Use it around code, or as a
+    decorator.
     """
     name = f"ridgeway {click.get_current_context().info_name}"
     try:
@@ -35,6 +36,8 @@ def guarded(*, resumes: bool = False) -> Iterator[None]:
         code, said = 2, f"not enough memory{f' ({error})' if str(error) else ''}. Use less data at once."
     except RidgewayError as error:
         code, said = 2, str(error)
+    except PrintingError as error:
+        code, said = 1, f"done, but the result cannot be printed: {error}."
     except OSError as error:
         code, said = 2, f"{error.strerror or error}{f' ({error.filename})' if error.filename else ''}."
     except KeyboardInterrupt:

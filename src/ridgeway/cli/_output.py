@@ -5,7 +5,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import click
@@ -21,16 +21,30 @@ PLAIN_WIDTH = 160
 """Width of a table that goes to a file or a pipe."""
 
 
+class PrintingError(Exception):
+    """A result that cannot be printed: the command itself has done what it was asked to do."""
+
+
+@contextmanager
+def _printing() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise PrintingError(error.strerror or str(error)) from error
+
+
 def say(*lines: str, err: bool = False, colour: str | None = None) -> None:
-    """Print lines to stdout, or to stderr."""
-    for line in map(visible, lines):
-        click.echo(click.style(line, fg=colour) if colour else line, err=err)
+    """Print lines to stdout, or to stderr if anybody listens there."""
+    with suppress(OSError) if err else _printing():
+        for line in map(visible, lines):
+            click.echo(click.style(line, fg=colour) if colour else line, err=err)
 
 
 def emit(data: Any) -> None:
     """Print data as JSON; numbers that are infinite or undefined become null."""
     text = json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False)
-    click.echo("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
+    with _printing():
+        click.echo("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
 
 
 def answer(data: Any, *lines: str, as_json: bool) -> None:
@@ -83,7 +97,8 @@ def print_table(
     table, unbounded = drawn(headings), console.options.update(max_width=10_000)
     if narrow and console.measure(table, options=unbounded).maximum > console.width:
         table = drawn(narrow)
-    console.print(table)
+    with _printing():
+        console.print(table)
 
 
 @contextmanager

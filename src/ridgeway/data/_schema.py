@@ -107,7 +107,12 @@ def checked_schema(
             f"features must be a list of names; got the string {features!r}. Pass [{features!r}]."
         )
     single = isinstance(target, str)
-    names = tuple(features), (target,) if isinstance(target, str) else tuple(target)
+    try:
+        names = tuple(features), (target,) if isinstance(target, str) else tuple(target)
+    except TypeError:
+        raise InvalidParameterError(
+            f"features and target must be names; got {features!r} and {target!r}. Pass lists of strings."
+        ) from None
     schema = Schema(*names, single, weight_column, fit_intercept, information, version, weight_kind)
     _check_settings(schema)
     for name in schema.columns:
@@ -130,7 +135,7 @@ def _check_settings(schema: Schema) -> None:
         raise InvalidParameterError(f"fit_intercept must be True or False; got {schema.fit_intercept!r}.")
     for name, choices in (("information", KINDS), ("weight_kind", get_args(WeightKind))):
         value = getattr(schema, name)
-        if value not in choices:
+        if not isinstance(value, str) or value not in choices:
             raise InvalidParameterError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
     if type(schema.version) is not int or schema.version != SCHEMA_VERSION:
         raise InvalidParameterError(

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
-from os import PathLike
+from os import PathLike, fsencode
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +66,11 @@ class _InMemory(Table):
 
 class _ParquetFile(Table):
     def __init__(self, path: Path) -> None:
+        import pyarrow as pa
         from pyarrow import parquet
 
-        self._file = parquet.ParquetFile(path, buffer_size=PARQUET_BUFFER, pre_buffer=False)
+        # An open file: pyarrow takes some names for addresses, and cannot encode others.
+        self._file = parquet.ParquetFile(pa.OSFile(fsencode(path)), buffer_size=PARQUET_BUFFER, pre_buffer=False)
         schema = self._file.schema_arrow
         super().__init__(str(path), schema.names, self._file.metadata.num_rows, schema.metadata)
 
@@ -119,14 +121,16 @@ class _CsvFile(Table):
         import pyarrow as pa
         from pyarrow import csv as pacsv
 
-        kinds = {name: pa.string() if name in text else pa.float64() for name in columns}
+        kinds = {column: pa.string() if column in text else pa.float64() for column in columns}
+        name = fsencode(self.source)
         with reading(self.source):
             try:
-                reader = pacsv.open_csv(self.source, **self._options(columns, kinds))
+                reader = pacsv.open_csv(pa.OSFile(name), **self._options(columns, kinds))
             except pa.ArrowInvalid:
-                inferred = pacsv.open_csv(self.source, **self._options(columns, {})).schema
-                kinds |= {name: pa.bool_() for name in {*columns} - {*text} if inferred.field(name).type == pa.bool_()}
-                reader = pacsv.open_csv(self.source, **self._options(columns, kinds))
+                inferred = pacsv.open_csv(pa.OSFile(name), **self._options(columns, {})).schema
+                booleans = (column for column in {*columns} - {*text} if inferred.field(column).type == pa.bool_())
+                kinds |= dict.fromkeys(booleans, pa.bool_())
+                reader = pacsv.open_csv(pa.OSFile(name), **self._options(columns, kinds))
             yield from reader
 
     def read(self, columns: Sequence[str], *, text: Sequence[str] = ()) -> Any:
@@ -134,7 +138,8 @@ class _CsvFile(Table):
         from pyarrow import csv as pacsv
 
         with reading(self.source):
-            return pacsv.read_csv(self.source, **self._options(columns, {name: pa.string() for name in text}))
+            kinds = {name: pa.string() for name in text}
+            return pacsv.read_csv(pa.OSFile(fsencode(self.source)), **self._options(columns, kinds))
 
     def _options(self, columns: Sequence[str], kinds: Mapping[str, Any]) -> dict[str, Any]:
         from pyarrow import csv as pacsv
@@ -160,7 +165,7 @@ def _validated(data: Any) -> Any:
 def _ipc_reader(path: str) -> Any:
     import pyarrow as pa
 
-    source = pa.memory_map(path)
+    source = pa.memory_map(fsencode(path))
     try:
         return pa.ipc.open_file(source)
     except pa.ArrowInvalid:
@@ -274,12 +279,13 @@ def writer(path: Path, temporary: Path, names: Sequence[str]) -> Iterator[Callab
     from pyarrow import parquet
 
     schema = pa.schema([(name, pa.float64()) for name in names])
-    if kind in (_CsvFile, _TsvFile):
-        options = pacsv.WriteOptions(delimiter="," if kind is _CsvFile else "\t")
-        sink: Any = pacsv.CSVWriter(temporary, schema, write_options=options)
-    elif kind is _ParquetFile:
-        sink = parquet.ParquetWriter(temporary, schema)
-    else:
-        sink = pa.ipc.new_file(str(temporary), schema)
-    with sink:
-        yield lambda columns: sink.write_table(pa.table([pa.array(column) for column in columns], schema=schema))
+    with pa.OSFile(fsencode(temporary), "wb") as file:
+        if kind in (_CsvFile, _TsvFile):
+            options = pacsv.WriteOptions(delimiter="," if kind is _CsvFile else "\t")
+            sink: Any = pacsv.CSVWriter(file, schema, write_options=options)
+        elif kind is _ParquetFile:
+            sink = parquet.ParquetWriter(file, schema)
+        else:
+            sink = pa.ipc.new_file(file, schema)
+        with sink:
+            yield lambda columns: sink.write_table(pa.table([pa.array(column) for column in columns], schema=schema))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ridgeway._checks import Array
+from ridgeway.data._columns import EXACT
 from ridgeway.errors import InvalidDataError
 
 
@@ -73,6 +74,11 @@ class Task:
             raise InvalidDataError(
                 f"weight_kind='frequency' needs weights that are whole numbers; got {broken[0]:g}. Pass how often each "
                 "row was observed, or use weight_kind='precision'."
+            )
+        if self.total_weight > EXACT:
+            raise InvalidDataError(
+                f"the weights add up to {self.total_weight:g} observations; the limit is {EXACT:g}. Pass how often "
+                "each row was observed, or use weight_kind='precision'."
             )
         return replace(self, n_samples=round(self.total_weight), log_weight=0.0)
 

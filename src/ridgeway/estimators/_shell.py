@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ridgeway._checks import Array, flag, one_of
 from ridgeway.data import Task, WeightKind, check_rows, check_tasks
-from ridgeway.errors import InferenceError, InvalidParameterError
+from ridgeway.errors import InferenceError, InvalidParameterError, InvalidStateError
 from ridgeway.information import SquareRoot
 from ridgeway.weights import Inferable, Origin, State, WeightPolicy
 
@@ -57,7 +57,8 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
             The task that each row belongs to.
         """
         with _lock_of(self):
-            return self._take(None, check_tasks(self, X, y, sample_weight, first=True, labels=tasks))
+            before = getattr(self, "_state", None)
+            return self._take(None, check_tasks(self, X, y, sample_weight, first=True, labels=tasks), before)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn one more task. Its rows are not kept.
@@ -71,7 +72,7 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         """
         with _lock_of(self):
             state = getattr(self, "_state", None)
-            return self._take(state, check_tasks(self, X, y, sample_weight, first=state is None))
+            return self._take(state, check_tasks(self, X, y, sample_weight, first=state is None), state)
 
     @overload
     def predict(self, X: Any, return_std: Literal[False] = False) -> Array: ...
@@ -147,12 +148,18 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         tags.input_tags.sparse = True
         return tags
 
-    def _take(self, state: State | None, tasks: list[Task]) -> Self:
+    def _take(self, state: State | None, tasks: list[Task], before: State | None) -> Self:
+        """Learn tasks, starting from a state, or raise if the model's own is not the same as before."""
         policy, first = self._policy(), tasks[0]
         after = policy.start(self._origin(first)) if state is None else self._resumed(state, first)
         for task in tasks:
             after = policy.step(after, task)
         names = {} if first.feature_names is None else {"feature_names_in_": first.feature_names}
+        if getattr(self, "_state", None) is not before:  # the thread that holds the lock may call again
+            raise InvalidStateError(
+                "the model learned another task in the middle of this one, in a signal handler or while data were "
+                "converted. This one was not learned. Learn it again."
+            )
         vars(self).update(_state=after, n_features_in_=first.n_features, **names)  # nothing can fail from here
         if not names:
             vars(self).pop("feature_names_in_", None)

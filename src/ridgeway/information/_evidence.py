@@ -22,6 +22,8 @@ FLAT = 1e-9
 """Differences of a criterion that mean nothing."""
 WIDE = 1e10
 """How far beyond the information about any direction a penalty is looked for."""
+SMALLEST_ROOT, LARGEST_ROOT = 1e-120, 1e140
+"""Limits on the largest singular value: beyond them, penalties to compare with its square overflow or vanish."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +83,11 @@ class Spectrum:
             )
         p, factor = information.n_features, information.factor()
         U, s, Vt = svd(factor[:p, :p])
+        if s[0] > LARGEST_ROOT or 0.0 < s[0] < SMALLEST_ROOT:
+            raise InferenceError(
+                f"the features are of size {s[0]:.1g}; a prior can be learned from {SMALLEST_ROOT:g} to "
+                f"{LARGEST_ROOT:g}. Change their units, or give the prior as a number."
+            )
         scores = U.T @ (factor[:p, p:] - factor[:p, :p] @ start)
         left = np.square(factor[p:, p:]).sum(axis=0)
         constant = n * np.log(2.0 * np.pi) - information.log_weight

@@ -110,9 +110,11 @@ def _write_table(path: Path, rows: list[dict[str, Any]]) -> None:
     from pyarrow import csv, parquet
 
     table = pa.table({name: [row[name] for row in rows] for name in rows[0]})
-    parquet.write_table(table, path.with_suffix(".parquet"))
+    with path.with_suffix(".parquet").open("wb") as file:
+        parquet.write_table(table, file)
     shown = [{name: quoted(value) if isinstance(value, str) else value for name, value in row.items()} for row in rows]
-    csv.write_csv(pa.Table.from_pylist(shown, table.schema), path.with_suffix(".csv"))
+    with path.with_suffix(".csv").open("wb") as file:
+        csv.write_csv(pa.Table.from_pylist(shown, table.schema), file)
 
 
 def _losses(comparison: MethodComparison) -> list[dict[str, Any]]:

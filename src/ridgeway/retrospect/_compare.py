@@ -185,7 +185,7 @@ class _Tested:
         variances = noise + of_task  # of the differences, (q, n_targets)
         freedom = np.full(len(noise), float(past + task if equal else min(past, task)))
         if not equal and min(past, task) >= FEW:
-            welch = np.square(variances) / (np.square(noise) / past + np.square(of_task) / task)
+            welch = 1.0 / (np.square(noise / variances) / past + np.square(of_task / variances) / task)
             freedom = np.where(variances.all(axis=0), welch.min(axis=0), freedom)
         return cls(noise, task_noise, freedom, (seen.differences() / np.sqrt(variances)).T)
 

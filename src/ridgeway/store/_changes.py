@@ -30,6 +30,7 @@ from ridgeway.store._connection import (
 from ridgeway.store._digests import RESTORE, Array, blocks_of, canonical, digesting, schema_from
 from ridgeway.store._generations import (
     BLOCKS_PER_GENERATION,
+    LARGEST_GENERATION,
     Generation,
     read_arrays,
     read_generation,
@@ -160,6 +161,10 @@ def _write(
     The first statement writes the first page, so that every journal begins with a copy of it. All that was written is
     read back before the caller commits: a damaged list of free pages must not spoil a good state.
     """
+    if number > LARGEST_GENERATION:
+        raise StoreError(
+            f"generation {LARGEST_GENERATION} is the last one. Export the state file, and import it again."
+        )
     connection.execute(f"PRAGMA user_version = {number}")
     link = link_of(connection)
     first = number * BLOCKS_PER_GENERATION

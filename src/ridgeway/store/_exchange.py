@@ -18,7 +18,7 @@ from ridgeway.errors import DamagedStoreError, InvalidDataError, InvalidParamete
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.store._changes import FIRST, Contents
 from ridgeway.store._digests import Array, canonical, digest_of, digest_of_arrays, parsed, schema_from
-from ridgeway.store._generations import check_budget, validated
+from ridgeway.store._generations import DTYPES, check_budget, validated
 from ridgeway.store._ledger import Entry, Ledger, Record
 from ridgeway.store._merge import Snapshot
 from ridgeway.store._state import check_state, model_of
@@ -84,6 +84,8 @@ def imported(path: Path) -> Contents:
         schemas = [stored.encode() for stored in fields["schemas"]]
         entries = (Entry(FIRST, Record.from_bytes(stored), bytes.fromhex(columns)) for stored, columns in pairs)
         known = list(validated(entries, found, [schema_from(stored) for stored in schemas], path))
+        if not all(array.ndim and array.size and array.dtype.str in DTYPES for array in arrays.values()):
+            raise DamagedStoreError(f"{path} has arrays of the wrong type. Export it again.")
         contents = Contents(schemas, known, arrays)
         check_state(contents.schema, arrays, found.n_tasks, found.n_samples)
     except StoreError:

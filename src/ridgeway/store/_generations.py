@@ -36,9 +36,10 @@ RECORD_BYTES = 2048
 """Bytes of memory for a record that was read, apart from twice its bytes in the file."""
 KEY_VARIABLE = "RIDGEWAY_KEY"
 """Environment variable that names the file with the key for signing, if there is one."""
-SHORTEST_KEY = 16
+SHORTEST_KEY, LONGEST_KEY = 16, 65536
 BLOCKS_PER_GENERATION = 2**20
 LARGEST_GENERATION = 2**31 - 1
+"""SQLite keeps the number of the generation in 32 bits, one for the sign."""
 DTYPES = {"<f8": 8, "|u1": 1}
 """Types of arrays, and the bytes of an element."""
 
@@ -93,11 +94,12 @@ def root_of(file_id: str, number: int, schemas: Sequence[bytes], manifest: bytes
     if not key_file:
         return digest
     try:
-        key = Path(key_file).read_bytes()
+        with open(key_file, "rb") as file:
+            key = file.read(LONGEST_KEY + 1)
     except (OSError, ValueError) as error:
         raise StoreError(f"the key {key_file!r}, which {KEY_VARIABLE} names, cannot be read: {error}.") from None
-    if len(key) < SHORTEST_KEY:
-        raise StoreError(f"the key {key_file!r} has {len(key)} bytes. Use {SHORTEST_KEY} or more random bytes.")
+    if not SHORTEST_KEY <= len(key) <= LONGEST_KEY:
+        raise StoreError(f"the key {key_file!r} does not have {SHORTEST_KEY} to {LONGEST_KEY} bytes. Use random bytes.")
     return digest + hmac.digest(key, digest, "sha256")
 
 
@@ -118,9 +120,12 @@ def read_generation(connection: sqlite3.Connection, path: Path, *, previous: boo
     fields, pieces = _parsed_manifest(manifest, path)
     known = tuple(schema for version, schema in schemas if version <= fields["schema"] or not previous)
     expected = root_of(file_id, number, known, manifest, buckets)
-    if len(expected) != len(root) and expected[:DIGEST_BYTES] == root[:DIGEST_BYTES]:
+    other_signature = expected != root and expected[:DIGEST_BYTES] == root[:DIGEST_BYTES]
+    if other_signature and len(expected) != len(root):
         what = "was signed with a key" if len(root) > DIGEST_BYTES else "was not signed"
         raise StoreError(f"{path} {what}. If you trust the file, set or unset {KEY_VARIABLE} accordingly.")
+    if other_signature:
+        raise DamagedStoreError(f"{path} was signed with another key than {KEY_VARIABLE} names, or forged.")
     if expected != root or len(buckets) != BUCKETS * DIGEST_BYTES:
         raise _damaged(path, "schema, ledger or state are not what was committed")
     if [version for version, _ in schemas[: len(known)]] != list(range(1, fields["schema"] + 1)):

@@ -134,11 +134,13 @@ def _took(path: Path, timeout: float, root: bytes) -> bool:
 
 
 def _is_intact(connection: sqlite3.Connection, path: Path) -> bool:
+    """Return whether the current generation is intact, or raise if it cannot be read: then nobody knows."""
     try:
-        generation = read_generation(connection, path)
-        check_ledger(connection, generation, path)
-        _sound_arrays(connection, generation, path)
-    except (DamagedStoreError, sqlite3.DatabaseError):
+        with typed_errors(path, 0.0):
+            generation = read_generation(connection, path)
+            check_ledger(connection, generation, path)
+            _sound_arrays(connection, generation, path)
+    except DamagedStoreError:
         return False
     return True
 

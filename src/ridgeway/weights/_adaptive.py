@@ -49,6 +49,7 @@ class Adaptive(Whole):
     def after(self, task: Task) -> Self:
         """Return the state after a task: it is added, unless it contradicts the past, which is then set aside."""
         held, state = self.information, replace(self, n_tasks=self.n_tasks + 1)
+        task = task.counted() if self.origin.weight_kind == "frequency" else task
         if held.n_samples == 0:
             return replace(state, information=held.add(task))
         alone = held.empty(held.n_features, held.n_targets, centered=held.centered).add(task)

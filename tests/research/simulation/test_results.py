@@ -54,6 +54,13 @@ def test_parquet_holds_all_of_it(results, tmp_path):
     assert Setting.from_dict(inside["setting"]) == SETTING
 
 
+def test_a_folder_whose_name_is_not_utf_8(results, tmp_path):
+    folder = tmp_path / "\udcff"
+    folder.mkdir()
+    results.save(folder)
+    assert Results.load(folder).to_arrow().equals(results.to_arrow())
+
+
 def test_what_is_no_run_is_refused(results, tmp_path):
     with pytest.raises(InvalidDataError, match="does not contain a finished run"):
         Results.load(tmp_path)

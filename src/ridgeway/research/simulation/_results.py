@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os import fsencode
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -154,7 +155,8 @@ class Results:
         from pyarrow import parquet
 
         try:
-            tables = [parquet.read_table(Path(folder) / name) for name in (TABLE, DIRECTIONS)]
+            paths = [Path(folder) / name for name in (TABLE, DIRECTIONS)]
+            tables = [parquet.read_table(pyarrow.OSFile(fsencode(path))) for path in paths]
         except FileNotFoundError:
             raise InvalidDataError(
                 f"{folder} does not contain a finished run ({TABLE} and {DIRECTIONS}). Finish it with --resume, or "
