@@ -27,6 +27,9 @@ EQUIVALENT: dict[Mutant, str] = {
         "eigenvalues / (penalties + eigenvalues)",
         "eigenvalues * (penalties + eigenvalues)",
     ): "This gain is used only if the best penalty is infinite; then ρ = 0, and any gain but 0 has no constant.",
+    Mutant(
+        "research.theory._ridge_gap", "ridge_gap", "i + 1", "i + 2"
+    ): "The wider bracket holds the same minimum; it takes the search a little longer.",
     Mutant("retrospect._summary", "Summary.to_frame", "-1", "-2"): "NumPy infers the length from any negative number.",
 }
 """Mutants that no test can kill, and why."""

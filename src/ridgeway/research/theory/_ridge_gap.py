@@ -94,6 +94,6 @@ def _first_penalties(information: Array, initial: Array, prior: Array) -> Array:
     if initial.all():
         high = np.log(prior.max())
     else:
-        scales = np.concatenate([information[information > 0], prior[np.isfinite(prior)]])
+        scales = np.concatenate([information, prior[np.isfinite(prior)]])
         high = np.log(scales.max()) + TAIL
     return np.linspace(low, high, 2 + int((high - low) / GRID_STEP)) if high > low else np.array([low])
