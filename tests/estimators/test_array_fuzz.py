@@ -179,3 +179,9 @@ def test_contradictions_are_refused(kind, damage):
     damage(arrays)
     with pytest.raises(InvalidStateError):
         GeneralizedRidge.from_arrays(arrays)
+
+
+def test_a_mean_beyond_the_limit_for_values():
+    arrays = GeneralizedRidge().fit(X, Y).to_arrays()
+    with pytest.raises(InvalidStateError, match="a mean of a state exceeds"):
+        GeneralizedRidge.from_arrays(arrays | {"mean": np.full(5, 1e160)})

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 from states import learned, without_rows
 
 from benchmarks.intervals import Task, p_values
@@ -269,3 +269,21 @@ def test_units_do_not_matter(rng, unit):
     want = retrospect.compare(learned(X, y), X_task, y_task)
     np.testing.assert_allclose([found.f, found.p_value], [want.f, want.p_value], rtol=1e-9)
     np.testing.assert_allclose(found.degrees_of_freedom, want.degrees_of_freedom)
+
+
+def test_each_target_has_degrees_of_freedom_of_its_own(rng):
+    (X, _, _), (X_task, _, _) = tasks(rng, 40, 20, 3)
+    Y, Y_task = rng.normal(size=(40, 2)) * [1.0, 5.0], rng.normal(size=(20, 2)) * [4.0, 0.5]
+    both = retrospect.compare(learned(X, Y), X_task, Y_task)
+    alone = [retrospect.compare(learned(X, Y[:, k]), X_task, Y_task[:, k]) for k in range(2)]
+    freedom = [found.degrees_of_freedom[1] for found in alone]
+    assert abs(freedom[0] - freedom[1]) > 1.0
+    np.testing.assert_allclose(both.degrees_of_freedom[1], freedom)
+    np.testing.assert_allclose(both.p_value, [found.p_value for found in alone])
+
+
+def test_a_sparse_task_of_few_rows(rng):
+    (X, y, _), (X_task, y_task, _) = tasks(rng, 40, 3, 5)
+    found = retrospect.compare(learned(X, y), sparse.csr_array(X_task), y_task)
+    want = retrospect.compare(learned(X, y), X_task, y_task)
+    np.testing.assert_allclose([found.f, found.p_value], [want.f, want.p_value])
