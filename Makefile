@@ -59,7 +59,7 @@ flow: $(VENV)/test ## Print the functions that a task passes through, as a call 
 torture: $(VENV)/test ## Run the fault campaign on the state file (about 15 minutes).
 	$(BIN)/python -m torture --page
 
-mutants: $(VENV)/test ## Change the mathematics in small ways: each change must be noticed (about 20 minutes).
+mutants: $(VENV)/test ## Change the mathematics in small ways: each change must be noticed (about 8 minutes).
 	$(BIN)/python -m mutants
 
 bench: accuracy ## Time ridgeway and its peers on an otherwise idle machine. FULL=1 runs every size.
