@@ -184,16 +184,16 @@ def _percent(column: dict[str, list[float]], name: str, place: int = 0) -> str:
 def tables() -> Iterator[str]:
     """Yield the lines of both tables."""
     before, after = (json.loads(RESULTS.read_text(encoding="utf-8"))[column] for column in ("before", "after"))
-    yield "| 95 % intervals with a learned prior | slopes before | slopes after | mean response before | after |"
-    yield "|---|---:|---:|---:|---:|"
-    for name in (name for name in CELLS if name.startswith("coverage, ")):
-        yield f"| {name[10:]} | {' | '.join(_percent(side, name, i) for i in (0, 1) for side in (before, after))} |"
-    yield ""
-    yield "| at a fixed sparse w, n = 45 | large slope before | large slope after | all slopes before | after |"
-    yield "|---|---:|---:|---:|---:|"
-    for name in (name for name in CELLS if name.startswith("sparse, ")):
-        yield f"| {name[8:]} | {' | '.join(_percent(side, name, i) for i in (0, 1) for side in (before, after))} |"
-    yield ""
+    for begin, head in (
+        ("coverage, ", "95 % intervals with a learned prior | slopes before | slopes after | mean response before"),
+        ("sparse, ", "at a fixed sparse w, n = 45 | large slope before | large slope after | all slopes before"),
+    ):
+        yield f"| {head} | after |"
+        yield "|---|---:|---:|---:|---:|"
+        for name in (name for name in CELLS if name.startswith(begin)):
+            cells = (_percent(side, name, i) for i in (0, 1) for side in (before, after))
+            yield f"| {name.removeprefix(begin)} | {' | '.join(cells)} |"
+        yield ""
     yield "| classical 95 % intervals of a slope if the rows are not as assumed, 10 tasks of 20 rows | coverage |"
     yield "|---|---:|"
     for name in (name for name in CELLS if name.startswith("broken, ")):

@@ -111,7 +111,7 @@ def _page(evidence: claims.Evidence, judged: list[tuple[claims.ExperimentClaim, 
         "The paper does not say which λ_t its continual ridge used, so its claims are tried with several: constants "
         "(`crr:0.01` to `crr:10`), t − 1, the λ_t of least expected error at each step (`crr:best`), tr(H̃_t)/p "
         "(`crr:trace`), and the largest eigenvalues of H̃_t (`crr:max`) and of Σ_t (`crr:task-max`). Two more are "
-        "candidates: a search over rules and designs found that they show the printed claims, which is no evidence of "
+        "candidates: a search over rules and designs found that they show the printed claims, which is not evidence of "
         "what the authors did. `crr:lambda-max` takes the largest λ_j of eq. (lambda), with the population's "
         "eigenvalues and e⁽⁰⁾ = 1; `crr:1 (scaled)` is λ = 1 with the shift scaled to variances of at most 1 (1 with "
         "probability 0.01, otherwise 0.01). A rule shows that "
