@@ -201,8 +201,8 @@ def _absorbing(folder: Path, *tasks: Any) -> Callable[[], object]:
     for number, rows in enumerate(tasks):
         np.savetxt(folder / f"{number}.csv", rows, delimiter=",", header=",".join(names), comments="")
     path = folder / f"{len(list(folder.glob('*.rw')))}.rw"
-    store.create(path, features=names[:-1], target="y").absorb_file(folder / "0.csv", task_id="0")
-    return lambda: store.open(path).absorb_file(folder / "1.csv", task_id="1")
+    store.create(path, features=names[:-1], target="y").absorb_table(folder / "0.csv", task_id="0")
+    return lambda: store.open(path).absorb_table(folder / "1.csv", task_id="1")
 
 
 def main() -> None:

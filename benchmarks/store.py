@@ -79,7 +79,7 @@ def absorb(path: str, folder: str, kind: str) -> tuple[float, float]:
     where = Path(folder) / f"{kind}-{os.getpid()}.rw"
     made = store.create(where, features=names[:-1], target=names[-1], information=kind)
     begin = time.perf_counter()
-    made.absorb_file(path, task_id="all")
+    made.absorb_table(path, task_id="all")
     return time.perf_counter() - begin, peak_bytes()
 
 

@@ -28,7 +28,7 @@ def test_every_walk_is_recorded(walks):
     names = {name: {function for _, function in walk.functions} for name, walk in walks.items()}
     assert any(function.endswith(".partial_fit") for function in names["partial_fit"])
     assert any(function.endswith(".coef_") for function in names["coef_"])
-    assert {"open", "Store.absorb_file"} <= names["store"]
+    assert {"open", "Store.absorb_table"} <= names["store"]
     assert not any("<" in function.replace("<locals>", "") for found in names.values() for function in found)
 
 

@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from ridgeway.data import Categories, Numbers, Schema, TypedTable, index_columns, open_table, read_rows
+from ridgeway.data import Categories, Numbers, Schema, TypedTable, explained, index_columns, open_table, tasks_in
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError
 
 FILES = ("t.csv", "t.tsv", "t.parquet", "t.arrow", "t.ipc")
@@ -68,7 +68,7 @@ def test_every_file_and_container_is_the_same_table(frame, tmp_path):
 def test_blocks_and_typed_columns_agree_also_on_booleans(frame, tmp_path):
     for name in FILES:
         path = written(frame[["y", "flag", "x"]], tmp_path / name)
-        (block,) = read_rows(path, SCHEMA)
+        ((_, block),) = tasks_in(open_table(path), SCHEMA, "")
         np.testing.assert_array_equal(block.X, [[1.5, 1.0], [0.0, 0.0], [3.0, 1.0], [4.0, 1.0]])
         np.testing.assert_array_equal(block.y, [[1.0], [2.0], [3.0], [4.0]])
 
@@ -76,8 +76,10 @@ def test_blocks_and_typed_columns_agree_also_on_booleans(frame, tmp_path):
 @pytest.mark.parametrize(("values", "count"), [(["true", "no", "false"], 3), (["true", "2", "false"], 2)])
 def test_booleans_mixed_with_something_else_are_text(tmp_path, values, count):
     pd.DataFrame({"x": 1.0, "flag": values, "y": 1.0}).to_csv(tmp_path / "t.csv", index=False)
-    with pytest.raises(InvalidDataError, match=f"column 'flag' has text in {count} of 3 rows"):
-        list(read_rows(tmp_path / "t.csv", SCHEMA))
+    table = open_table(tmp_path / "t.csv")
+    what = f"column 'flag' has text in {count} of 3 rows"
+    with pytest.raises(InvalidDataError, match=what), explained(table, lambda: SCHEMA):
+        list(tasks_in(table, SCHEMA, ""))
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -3,14 +3,14 @@
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from ridgeway.data import Schema, Task
+from ridgeway.data import Task
 from ridgeway.errors import StoreError
 from ridgeway.store import Absorbed, _absorb, _changes, _connection, _generations, _state, _store
 from ridgeway.store._changes import Change
@@ -221,8 +221,8 @@ def _forcing() -> Iterator[None]:
     """Enter every task as if it were forced in."""
     enter = _absorb._enter
 
-    def forced(change: Change, schema: Schema, task_id: str, content: Content, force: str | None) -> Absorbed:
-        return enter(change, schema, task_id, content, force or "")
+    def forced(change: Change, schemas: Sequence[bytes], task_id: str, content: Content, force: str | None) -> Absorbed:
+        return enter(change, schemas, task_id, content, force or "")
 
     with mock.patch.object(_absorb, "_enter", forced):
         yield

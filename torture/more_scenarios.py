@@ -51,21 +51,21 @@ def _other_settings(folder: Path) -> None:
     )
     for number in range(3):
         table(folder / "old.csv", range(number, number + 1), HOURS, WEIGHT)
-        made.absorb_file(folder / "old.csv", task_id=name(number))
+        made.absorb_table(folder / "old.csv", task_id=name(number))
     table(folder / "new.csv", range(4, 5), HOURS, WEIGHT)
     table(folder / "old.csv", range(1, 2), HOURS, WEIGHT)
 
 
-def _absorb_file(folder: Path) -> None:
-    store.open(folder / "a.rw").absorb_file(folder / "new.csv", task_id=name(4))
+def _absorb_table(folder: Path) -> None:
+    store.open(folder / "a.rw").absorb_table(folder / "new.csv", task_id=name(4))
 
 
 def _by_column(folder: Path) -> None:
-    store.open(folder / "a.rw").absorb_file(folder / "both.csv", task_column=TASK)
+    store.open(folder / "a.rw").absorb_table(folder / "both.csv", task_column=TASK)
 
 
-def _remove_file(folder: Path) -> None:
-    store.open(folder / "a.rw").remove_file(folder / "old.csv", task_id=name(1))
+def _remove_table(folder: Path) -> None:
+    store.open(folder / "a.rw").remove_table(folder / "old.csv", task_id=name(1))
 
 
 def _exported(folder: Path) -> None:
@@ -92,11 +92,11 @@ def command(*arguments: str) -> Callable[[Path], None]:
 
 ABSORB = ("absorb", "a.rw", "new.csv", "--task", name(4))
 MORE_SCENARIOS = (
-    Scenario("absorb a file", _one, _absorb_file),
+    Scenario("absorb a file", _one, _absorb_table),
     Scenario("absorb by column", _one, _by_column),
-    Scenario("remove a file", _one, _remove_file),
-    Scenario("absorb, other settings", _other_settings, _absorb_file),
-    Scenario("remove, other settings", _other_settings, _remove_file),
+    Scenario("remove a file", _one, _remove_table),
+    Scenario("absorb, other settings", _other_settings, _absorb_table),
+    Scenario("remove, other settings", _other_settings, _remove_table),
     Scenario("init (command)", _one, command("init", "b.rw", "--features", ",".join(FEATURES), "--target", TARGET)),
     Scenario("absorb (command)", _one, command(*ABSORB)),
     Scenario("remove (command)", _one, command("remove", "a.rw", "old.csv", "--task", name(1))),

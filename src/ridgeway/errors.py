@@ -5,7 +5,9 @@
     RidgewayError
     ├── InferenceError (ValueError)           a question that the rows seen so far cannot answer
     ├── InvalidDataError (ValueError)         rows, targets or weights that cannot be learned from
-    │   └── FeatureMismatchError              columns that are not the model's columns
+    │   ├── CsvFormatError                    a CSV file that seems to be written in another way than it is read
+    │   ├── FeatureMismatchError              columns that are not the model's columns
+    │   └── UnknownCategoryError              categories that the model does not have
     ├── InvalidDataTypeError (TypeError)      text, dates, masked or otherwise non-numeric data
     ├── InvalidParameterError (ValueError)    a penalty, prior, decay, weight matrix or step size out of range
     ├── InvalidStateError (ValueError)        stored arrays that do not make up a state
@@ -26,6 +28,7 @@ Each message says what is wrong, what was received and what to do. The model tha
 """
 
 __all__ = [
+    "CsvFormatError",
     "DamagedStoreError",
     "DuplicateTaskError",
     "FeatureMismatchError",
@@ -45,6 +48,7 @@ __all__ = [
     "StoreError",
     "StoreVersionError",
     "UncertainStoreError",
+    "UnknownCategoryError",
 ]
 
 
@@ -60,8 +64,16 @@ class InvalidDataError(RidgewayError, ValueError):
     """Rows, targets or sample weights that cannot be learned from."""
 
 
+class CsvFormatError(InvalidDataError):
+    """A CSV file that seems to have another delimiter or decimal point, with the option to pass."""
+
+
 class FeatureMismatchError(InvalidDataError):
     """Columns that differ from those that the model has learned."""
+
+
+class UnknownCategoryError(InvalidDataError):
+    """Categories that the model does not have, with what to do about them."""
 
 
 class InvalidDataTypeError(RidgewayError, TypeError):

@@ -118,7 +118,7 @@ def test_schema_from_a_file(run, survey):
     ("line", "words"),
     [
         ("init wages.rw --features a --target b", "exists already"),
-        ("init x.rw --target b", "--features, or a data file with --from; got neither"),
+        ("init x.rw --target b", "--features, or a first data file with --from"),
         ("init x.rw --features a,b --target b", "duplicate column names: 'b'"),
         ("absorb none.rw survey-2019.parquet --task 2019", "there is no state file none.rw"),
         ("absorb wages.rw none.parquet --task 2019", "none.parquet does not exist. Check the path."),

@@ -42,7 +42,7 @@ def place(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(30, 3)), columns=["x", "z", "y"])
     frame.to_csv(DATA, index=False)
-    store.create(STATE, features=["x", "z"], target="y").absorb_file(DATA, task_id="one")
+    store.create(STATE, features=["x", "z"], target="y").absorb_table(DATA, task_id="one")
     words = [f"{EVIL}{word}" for word in "abc"]
     evil = frame.rename(columns={"x": EVIL}).assign(site=np.repeat(SITES, 10), word=np.tile(words, 10))
     evil.to_parquet("evil.parquet", index=False)

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from report.tables import shifted
 
-from ridgeway.data import Encoding, TypedTable, encode, open_table
-from ridgeway.data._encoding import MOST_CATEGORIES
+from ridgeway.data import ReportEncoding, TypedTable, encode, open_table
+from ridgeway.data._report_encoding import MOST_CATEGORIES
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError
 from ridgeway.report._tasks import Tasks, label_rows, running_constants
 
@@ -95,9 +95,9 @@ def test_an_encoding_is_written_and_read_and_encodes_alike(frame, tmp_path):
     encoding = found.encoding.with_constants(*running_constants(found.rows, tasks.train))
     path = tmp_path / "encoding.json"
     path.write_text(encoding.as_json())
-    assert Encoding.read(path) == encoding
+    assert ReportEncoding.read(path) == encoding
     part = frame.loc[frame["kind"] != "c"].iloc[::-1]
-    again = design(part, encoding=Encoding.read(path))
+    again = design(part, encoding=ReportEncoding.read(path))
     assert again.encoding.columns == encoding.columns  # a category that this file does not have keeps its column
     assert not again.rows[:, encoding.columns.index("kind=c")].any()
     flags = [name == "kind=b" or name == "kind=c" for name in encoding.columns]
@@ -139,12 +139,12 @@ def test_a_broken_encoding_is_refused(frame, tmp_path, change):
     path = tmp_path / "encoding.json"
     text = design(frame).encoding.with_constants(np.zeros(5), np.ones(5)).as_json()
     path.write_text(text)
-    assert Encoding.read(path)
+    assert ReportEncoding.read(path)
     path.write_text(change(text))
     with pytest.raises(InvalidParameterError, match="is not an encoding"):
-        Encoding.read(path)
+        ReportEncoding.read(path)
     with pytest.raises(InvalidParameterError, match="is not an encoding"):
-        Encoding.read(tmp_path / "none.json")
+        ReportEncoding.read(tmp_path / "none.json")
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_broken_encoding_is_refused(frame, tmp_path, change):
 def test_why_a_file_is_no_encoding(tmp_path, content, reason):
     (tmp_path / "encoding.json").write_text(content)
     with pytest.raises(InvalidParameterError, match=f"not an encoding: {reason}. Pass the encoding.json of a report"):
-        Encoding.read(tmp_path / "encoding.json")
+        ReportEncoding.read(tmp_path / "encoding.json")
 
 
 def test_running_constants_are_those_of_all_rows(rng):

@@ -40,7 +40,7 @@ def refused(wages, tmp_path):
         before = wages.path.read_bytes()
         options = options or {"task_id": "new"}
         with pytest.raises(error, match=match) as caught:
-            wages.absorb_file(path, **options)
+            wages.absorb_table(path, **options)
         names = {"task_id": "--task", "task_column": "--task-column"}
         flags = [word for name, value in options.items() for word in (names[name], value)]
         done = CliRunner().invoke(commands, ["absorb", str(wages.path), str(path), *flags])

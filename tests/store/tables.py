@@ -3,6 +3,8 @@
 import numpy as np
 import pyarrow as pa
 
+from ridgeway.data import open_table, tasks_in
+
 
 def task(rng, rows=20, p=3):
     X = rng.normal(size=(rows, p))
@@ -22,3 +24,8 @@ def written(frame, path):
         with pa.ipc.new_file(str(path), pa.Table.from_pandas(frame, preserve_index=False).schema) as sink:
             sink.write_table(pa.Table.from_pandas(frame, preserve_index=False))
     return path
+
+
+def read_rows(path, schema):
+    """Return the rows of a table in blocks."""
+    return [block for _, block in tasks_in(open_table(path), schema, "")]

@@ -28,7 +28,7 @@ def test_the_state_is_bitwise_that_of_the_estimator_fed_the_same_blocks(made, ki
         X, y = task(rng, rows=17)
         made.absorb(str(number), X, y)
         for start in (0, 7, 14):
-            model.partial_fit(X[start : start + 7], y[start : start + 7])
+            model.partial_fit(np.asfortranarray(X[start : start + 7]), y[start : start + 7])
     found = store.open(made.path).model()
     assert same(found, model)
     assert (found.n_tasks_, found.n_samples_seen_) == (4, 68)
@@ -106,7 +106,7 @@ def test_the_digest_is_of_the_values(tmp_path, rng, monkeypatch):
         monkeypatch.setattr(_schema, "BLOCK_ENTRIES", 1)
         monkeypatch.setattr(_schema, "FEWEST_ROWS", rows)
         for name in ("rows.csv", "order.parquet", "zero.parquet", "plain.pq", "file.arrow", "stream.ipc"):
-            learn(f"{name}{rows}", lambda made, name=name: made.absorb_file(tmp_path / name, task_id="t"))
+            learn(f"{name}{rows}", lambda made, name=name: made.absorb_table(tmp_path / name, task_id="t"))
         shuffled = frame[["c", "a", "b"]]
         for number, table_like in enumerate(
             [X, np.asfortranarray(X), shuffled, pl.DataFrame(shuffled), table.drop("y")]
@@ -129,7 +129,7 @@ def test_weights_that_are_one_are_no_weights_and_rows_of_weight_zero_are_absent(
     weighted = store.create(tmp_path / "weighted.rw", features=FEATURES, target="y", weight_column="w")
     frame = pd.DataFrame(X, columns=FEATURES).assign(y=y, w=w)
     frame.to_csv(tmp_path / "rows.csv", index=False)
-    (outcome,) = weighted.absorb_file(tmp_path / "rows.csv", task_id="u")
+    (outcome,) = weighted.absorb_table(tmp_path / "rows.csv", task_id="u")
     assert outcome.record.n_samples == 15
     assert outcome.record.total_weight == 30.0
     assert weighted.absorb("u", X, y, w).already
@@ -146,7 +146,7 @@ def test_tasks_that_take_turns(made, kind, tmp_path, rng, monkeypatch):
     frame = pd.DataFrame(X, columns=FEATURES).assign(y=y, site=[f"site {number}" for number in label])
     frame.to_csv(tmp_path / "all.csv", index=False)
     seen = []
-    made.absorb_file(tmp_path / "all.csv", task_column="site", progress=lambda done, total: seen.append((done, total)))
+    made.absorb_table(tmp_path / "all.csv", task_column="site", progress=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (400, None)
     assert np.allclose(made.model().coef_, GeneralizedRidge(information=kind).fit(X, y).coef_, rtol=1e-10)
     for number in range(12):
@@ -155,7 +155,7 @@ def test_tasks_that_take_turns(made, kind, tmp_path, rng, monkeypatch):
     frame[FEATURES] = X
     frame.to_csv(tmp_path / "all.csv", index=False)
     with pytest.raises(DuplicateTaskError, match="'site 3'"):
-        made.absorb_file(tmp_path / "all.csv", task_column="site")
-    outcomes = made.absorb_file(tmp_path / "all.csv", task_column="site", force="corrected ages")
+        made.absorb_table(tmp_path / "all.csv", task_column="site")
+    outcomes = made.absorb_table(tmp_path / "all.csv", task_column="site", force="corrected ages")
     assert [o.record.task_id for o in outcomes if not o.already] == ["site 3"]
     assert made.check().n_samples == 400 + (label == 3).sum()

@@ -192,7 +192,7 @@ def test_the_digest_does_not_depend_on_blocks_files_or_tiles(tmp_path, rng, monk
         monkeypatch.setattr(_schema, "FEWEST_ROWS", block)
         monkeypatch.setattr(_digests, "TILE_ROWS", tile)
         made = store.create(tmp_path / f"{number}.rw", features=FEATURES, target="y")
-        digests.add(made.absorb_file(tmp_path / "d.parquet", task_id="t")[0].record.digest)
+        digests.add(made.absorb_table(tmp_path / "d.parquet", task_id="t")[0].record.digest)
         assert made.absorb("t", X, y).already
     columns = {name: expected_column(values, 16) for name, values in zip("abcy", [*X.T, y], strict=True)}
     assert digests == {expected_digest(columns, 100)}
@@ -305,7 +305,7 @@ def test_the_index_finds_what_a_scan_finds(tmp_path, rng):
     made = store.create(tmp_path / "x.rw", features=["a"], target="y")
     frame = pd.DataFrame({"a": rng.normal(size=1500), "y": rng.normal(size=1500), "t": np.arange(1500) // 3})
     frame.to_parquet(tmp_path / "d.parquet")
-    made.absorb_file(tmp_path / "d.parquet", task_column="t")
+    made.absorb_table(tmp_path / "d.parquet", task_column="t")
     one = frame[frame["t"] == 7]
     made.absorb("7 again", one[["a"]], one["y"], force="twice")
     made.absorb("7", one[["a"]] + 1.0, one["y"], force="corrected")

@@ -104,11 +104,11 @@ def test_one_bad_row_in_the_last_task_of_a_file_undoes_them_all(made, tmp_path, 
     frame.to_parquet(tmp_path / "all.parquet", row_group_size=50)
     before = made.path.read_bytes()
     with pytest.raises(InvalidDataError, match="column 'y' has NaN or infinity in 1 of 300 rows"):
-        made.absorb_file(tmp_path / "all.parquet", task_column="year")
+        made.absorb_table(tmp_path / "all.parquet", task_column="year")
     assert made.path.read_bytes() == before
     frame.loc[299, "y"] = 0.0
     frame.to_parquet(tmp_path / "all.parquet", row_group_size=50)
-    outcomes = made.absorb_file(tmp_path / "all.parquet", task_column="year")
+    outcomes = made.absorb_table(tmp_path / "all.parquet", task_column="year")
     assert [(o.record.task_id, o.record.n_samples, o.already) for o in outcomes] == [
         ("2018", 100, False),
         ("2019", 100, False),
@@ -125,7 +125,8 @@ def test_a_file_that_changes_while_it_is_read(made, tmp_path, rng, monkeypatch):
     before = made.path.read_bytes()
     shifts = [1.0, 3.0, 2.0, 2.001]
     monkeypatch.setattr(
-        "ridgeway.store._store.cut", lambda *_: iter([_row_blocks.Block(X + shifts.pop(0), y[:, None], None)])
+        "ridgeway.data._file_rows.cut",
+        lambda schema, _: iter([_row_blocks.Block(X + shifts.pop(0), y[:, None], None, None, schema)]),
     )
     with pytest.raises(InvalidDataError, match="changed while they were read"):
         made.absorb("one", X, y, force="late rows")

@@ -29,7 +29,7 @@ def files(tmp_path_factory):
         frame = pd.DataFrame(rng.normal(size=(2 * size, 3)), columns=["a", "b", "y"]).assign(t=np.arange(2 * size) // 2)
         frame.to_parquet(folder / "d.parquet")
         made.append(store.create(folder / f"{size}.rw", features=["a", "b"], target="y"))
-        made[-1].absorb_file(folder / "d.parquet", task_column="t")
+        made[-1].absorb_table(folder / "d.parquet", task_column="t")
     return made
 
 

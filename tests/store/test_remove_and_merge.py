@@ -68,14 +68,14 @@ def test_remove_by_file_and_column(made, tmp_path, rng):
     X, y = task(rng, rows=90)
     frame = pd.DataFrame(X, columns=FEATURES).assign(y=y, year=np.tile([2018, 2019, 2020], 30))
     frame.to_csv(tmp_path / "all.csv", index=False)
-    made.absorb_file(tmp_path / "all.csv", task_column="year")
-    made.remove_file(tmp_path / "all.csv", task_id="2019", task_column="year")
+    made.absorb_table(tmp_path / "all.csv", task_column="year")
+    made.remove_table(tmp_path / "all.csv", task_id="2019", task_column="year")
     part = frame[frame["year"] == 2018].drop(columns="year")
     part.to_parquet(tmp_path / "2018.parquet", index=False)
-    made.remove_file(tmp_path / "2018.parquet", task_id="2018")
+    made.remove_table(tmp_path / "2018.parquet", task_id="2018")
     assert [record.task_id for record in made.history()] == ["2020"]
     with pytest.raises(RemovalError, match="no task '2017'"):
-        made.remove_file(tmp_path / "all.csv", task_id="2017", task_column="year")
+        made.remove_table(tmp_path / "all.csv", task_id="2017", task_column="year")
 
 
 def test_merge(tmp_path, kind, rng):

@@ -1,41 +1,134 @@
-"""`ridgeway absorb`: learn a data file."""
+"""`ridgeway absorb`: learn data files."""
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ridgeway.cli._options import command, data_file, state_file
-from ridgeway.cli._output import answer, progress_bar
+from ridgeway.cli._failures import one_line
+from ridgeway.cli._options import command, csv_options, state_file
+from ridgeway.cli._output import answer, progress_bar, say
+from ridgeway.errors import InvalidParameterError, RidgewayError
+
+if TYPE_CHECKING:
+    from ridgeway.store import Absorbed, Store
+
+SOME = 3
+"""Exit code if some files were absorbed and some were not."""
 
 
 @command(
     "ridgeway absorb wages.rw survey-2019.parquet --task 2019",
     "ridgeway absorb wages.rw all.parquet --task-column year       one task per value",
+    "ridgeway absorb wages.rw survey-*.csv --task-from-name        one task per file",
+    "ridgeway absorb wages.rw - --task 2019                        CSV or Arrow from standard input",
     "ridgeway absorb wages.rw late.csv --task 2019 --force 'late returns, other households'",
 )
 @state_file
-@data_file
+@click.argument("data", type=click.Path(allow_dash=True), metavar="DATA...", nargs=-1, required=True)
 @click.option("--task", help="Id of the task.")
 @click.option("--task-column", help="Column with the task of each row.")
+@click.option("--task-from-name", is_flag=True, help="Use the name of each file, without its ending, as its task.")
 @click.option(
     "--force",
     metavar="REASON",
     help="Absorb a task whose id or rows were absorbed before; the ledger keeps the reason.",
 )
-def absorb(file: str, data: str, task: str | None, task_column: str | None, force: str | None, as_json: bool) -> None:
-    """Learn a CSV, TSV, Parquet or Arrow file, completely or not at all.
+@click.option("--stop-on-error", is_flag=True, help="Stop at the first file that cannot be absorbed.")
+@csv_options
+def absorb(file: str, data: tuple[str, ...], stop_on_error: bool, as_json: bool, **options: Any) -> None:
+    """Learn CSV, TSV, Parquet or Arrow files, each of them completely or not at all.
 
     The command can be repeated safely: a task with the same rows counts once. If it exits with 0, what it learned
-    survives a power failure. If it exits with 2, the state file is unchanged.
+    survives a power failure. If it exits with 2, the state file is unchanged; with 3, some files were absorbed and some
+    were not.
     """
     from ridgeway import store
+    from ridgeway.data import expand
 
-    with progress_bar(f"absorbing {data}") as progress:
-        found = store.open(file).absorb_file(
-            data, task_id=task, task_column=task_column, force=force, progress=progress
+    opened, files = store.open(file), expand(data)
+    if len(files) == 1:
+        outcomes, lines = _absorbed(opened, files[0], **options)
+        answer(outcomes, *lines, as_json=as_json)
+        return
+    if options["task"] is not None:
+        raise InvalidParameterError(
+            f"--task names one task; got {len(files)} files. Use --task-from-name or --task-column."
         )
-    outcomes, lines = [], []
-    for record, already in found:
-        outcomes.append(record.as_dict() | {"already": already, "forced": not already and record.reason is not None})
-        words = "already absorbed" if already else "absorbed"
-        note = "" if force in (None, record.reason) else "; --force was not needed; its reason was not kept"
-        lines.append(f"{record.task_id}: {words}, {record.n_samples:,} rows, digest {record.digest[:12]}{note}")
-    answer(outcomes, *lines, as_json=as_json)
+    _absorb_many(opened, files, stop_on_error, as_json, options)
+
+
+def _absorb_many(
+    opened: "Store", files: Sequence[Path], stop_on_error: bool, as_json: bool, options: dict[str, Any]
+) -> None:
+    """Absorb files one after another, print what became of each, and exit with 0, 2 or 3."""
+    found: list[dict[str, Any]] = []
+    failed = 0
+    with progress_bar(f"absorbing {len(files)} files") as progress:
+        for number, path in enumerate(files):
+            try:
+                outcomes, lines = _absorbed(opened, path, **options)
+                found.append({"file": str(path), "tasks": outcomes})
+                if not as_json:
+                    say(*lines)
+            except (RidgewayError, OSError) as error:
+                failed += 1
+                found.append({"file": str(path), "error": one_line(error)})
+                say(f"ridgeway absorb: {one_line(error)}", err=True)
+                if stop_on_error:
+                    break
+            progress(number + 1, len(files))
+    done = len(found) - failed
+    left = f", {len(files) - len(found)} not tried" if len(found) < len(files) else ""
+    answer(found, f"{len(files)} files: {done} absorbed, {failed} failed{left}", as_json=as_json)
+    if failed:
+        sys.exit(SOME if done else 2)
+
+
+def _absorbed(
+    opened: "Store", path: Path, *, task: str | None, task_column: str | None, task_from_name: bool, **options: Any
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Absorb one file; return what became of its tasks, as data and as lines."""
+    from ridgeway.data import open_stream
+
+    if task_from_name and str(path) == "-":
+        raise InvalidParameterError("standard input has no name. Name its task with --task or --task-column.")
+    if task_from_name and (task is not None or task_column is not None):
+        raise InvalidParameterError("--task-from-name names the tasks. Leave out --task and --task-column.")
+    dropped, force = Counter[str](), options["force"]
+    with progress_bar(f"absorbing {path}") as progress:
+        table = open_stream(sys.stdin.buffer, csv=options["csv"]) if str(path) == "-" else path
+        name = path.stem if task_from_name else task
+        found = opened.absorb_table(
+            table,
+            task_id=name,
+            task_column=task_column,
+            force=force,
+            csv=options["csv"],
+            progress=progress,
+            dropped=dropped,
+        )
+    return [_as_dict(each) for each in found], [*(_line(each, force) for each in found), *_dropped(path, dropped)]
+
+
+def _as_dict(absorbed: "Absorbed") -> dict[str, Any]:
+    record, already = absorbed
+    return record.as_dict() | {"already": already, "forced": not already and record.reason is not None}
+
+
+def _line(absorbed: "Absorbed", force: str | None) -> str:
+    record, already = absorbed
+    words = "already absorbed" if already else "absorbed"
+    note = "" if force in (None, record.reason) else "; --force was not needed; its reason was not kept"
+    return f"{record.task_id}: {words}, {record.n_samples:,} rows, digest {record.digest[:12]}{note}"
+
+
+def _dropped(path: Path, dropped: Counter[str]) -> list[str]:
+    """Return a line that says how many rows were left out."""
+    if not dropped:
+        return []
+    listed = ", ".join(f"{name} ({count:,})" for name, count in dropped.items())
+    return [f"{path}: {dropped.total():,} rows without a value were left out: {listed}"]

@@ -65,7 +65,7 @@ def compare(source: str, out: str, *, as_json: bool, **options: Any) -> None:
         data, table = _read(source)
         chosen = {name: _names(table, options[name]) for name in ("task_columns", "features")}
         methods = [key for group in options["methods"] for key in group.split(",")] or None
-        encoding = None if options["encoding"] is None else report.Encoding.read(options["encoding"])
+        encoding = None if options["encoding"] is None else report.ReportEncoding.read(options["encoding"])
         with progress_bar("comparing") as progress:
             found = report.compare(
                 data, **{**options, **chosen, "methods": methods, "encoding": encoding}, progress=progress

@@ -1,50 +1,87 @@
 """`ridgeway init`: create a state file."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ridgeway.cli._options import choice, command, names, option, state_file
+from ridgeway.cli._options import choice, command, csv_options, names, option, pairs, state_file
 from ridgeway.cli._output import answer
 from ridgeway.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from ridgeway.store import Encoding
 
 
 @command(
     "ridgeway init wages.rw --features age,education,tenure --target log_wage",
-    "ridgeway init wages.rw --from survey.parquet --target log_wage --leave-out year,person",
+    "ridgeway init flights.rw --from flights-2013-01.parquet --target arr_delay --leave-out tailnum,time_hour",
+    "ridgeway init flights.rw --from jan.csv --target arr_delay --features 'carrier,log(distance),month(date)'",
+    "ridgeway init flights.rw --encoding report/encoding.json",
 )
 @state_file
-@click.option("--features", help="Names of the features, separated by commas.")
-@click.option("--target", required=True, help="Name of the target, or of several, separated by commas.")
+@click.option("--features", help="Names of the features, or with --from terms such as log(age), separated by commas.")
+@click.option("--target", help="Name of the target, or of several, separated by commas.")
 @click.option("--weight-column", help="Column with the weight of each row.")
 @choice("--weight-kind", "precision", "frequency", words="What a weight is; frequency: how often the row was observed.")
-@click.option("--from", "source", type=click.Path(), help="Use all other columns of this data file as features.")
-@click.option("--leave-out", help="Columns of that file to leave out.")
+@click.option("--from", "source", type=click.Path(), help="A first data file: its columns and categories are used.")
+@click.option("--leave-out", help="Columns of data files that are not used, separated by commas.")
+@choice("--missing", "refuse", "drop", "indicator", words="Rows with missing values: stop, leave out, or mark them.")
+@choice("--unknown", "refuse", "other", "widen", words="Unknown categories: stop, count as (other), or add them.")
+@click.option("--reference", multiple=True, metavar="COLUMN=CATEGORY", help="Reference level of a category.")
+@click.option("--ignore-extra", is_flag=True, help="Allow data files to have other columns too.")
+@click.option("--encoding", type=click.Path(), help="Use the features and the target of a report (encoding.json).")
+@csv_options
 @option("--prior", default=0.0, help="P = prior·I; it counts once.")
 @click.option("--no-intercept", is_flag=True, help="Do not fit an intercept.")
 @choice("--information", "square_root", "moments", words="moments is usually faster, but keeps half of the digits.")
-def init(
-    file: str,
-    target: str,
-    features: str | None,
-    source: str | None,
-    leave_out: str | None,
-    as_json: bool,
-    **settings: Any,
-) -> None:
-    """Create a new state file. The file must not exist. Exits with 2 if it cannot be created."""
+def init(file: str, target: str | None, no_intercept: bool, as_json: bool, **options: Any) -> None:
+    """Create a new state file. The file must not exist. Exits with 2 if it cannot be created.
+
+    With --from, text columns become categories, and terms say how columns are used: log(distance), distance^2,
+    spline(hour, 6, 12, 18), month(date), weekday(date), hour(time), days(date, 2013-01-01), category(store) and
+    carrier:distance.
+    """
     from ridgeway import store
 
-    if (features is None) == (source is None):
-        got = "neither" if features is None else "both"
-        raise InvalidParameterError(
-            f"name the features with --features, or a data file with --from; got {got}. Pass one of the two."
-        )
-    targets, chosen, weight_column = names(target), names(features), settings["weight_column"]
-    if source is not None:
-        chosen = store.features_of(source, leave_out=[*targets, *names(leave_out), *names(weight_column)])
-    settings["fit_intercept"] = not settings.pop("no_intercept")
-    made = store.create(file, features=chosen, target=targets[0] if len(targets) == 1 else targets, **settings)
-    found = {"file": str(made.path), "features": chosen, "targets": targets, "weight_column": weight_column}
-    said = f"{file}: {len(chosen)} features, target {', '.join(targets)}. Next, absorb a task."
+    features, targets = _chosen(names(target), options)
+    settings = {name: options[name] for name in ("weight_column", "weight_kind", "prior", "information")}
+    made = store.create(
+        file,
+        features=features,
+        target=targets[0] if len(targets) == 1 else targets,
+        fit_intercept=not no_intercept,
+        **settings,
+    )
+    listed = list(made.schema.features)
+    found = {"file": str(made.path), "features": listed, "targets": targets, "weight_column": options["weight_column"]}
+    said = f"{file}: {len(listed)} features, target {', '.join(targets)}. Next, absorb a task."
     answer(found, said, as_json=as_json)
+
+
+def _chosen(targets: list[str], options: dict[str, Any]) -> "tuple[list[str] | Encoding, list[str]]":
+    """Return the features and the targets that the options name."""
+    from ridgeway import report, store
+
+    features, source, encoding = (options[name] for name in ("features", "source", "encoding"))
+    if encoding is not None:
+        if features is not None or source is not None:
+            raise InvalidParameterError("--encoding has its own features. Leave out --features and --from.")
+        found = report.ReportEncoding.read(encoding)
+        return found.encoding, targets or [found.target]
+    if not targets:
+        raise InvalidParameterError("name the target with --target.")
+    if source is None:
+        if features is None:
+            raise InvalidParameterError("name the features with --features, or a first data file with --from.")
+        return names(features), targets
+    chosen = store.encoding_of(
+        source,
+        features=features,
+        leave_out=[*targets, *names(options["leave_out"]), *names(options["weight_column"])],
+        missing=options["missing"],
+        unknown=options["unknown"],
+        references=dict(pairs(options["reference"], "--reference")),
+        ignore_extra=options["ignore_extra"],
+        csv=options["csv"],
+    )
+    return chosen, targets

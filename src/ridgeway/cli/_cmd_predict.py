@@ -1,20 +1,33 @@
 """`ridgeway predict`: predictions for the rows of a data file."""
 
-from ridgeway.cli._options import command, data_file, out_option, state_file
+from typing import Any
+
+import click
+
+from ridgeway.cli._options import command, csv_options, data_file, names, out_option, state_file
 from ridgeway.cli._output import answer, progress_bar
 
 
-@command("ridgeway predict wages.rw new.csv --out predictions.parquet")
+@command(
+    "ridgeway predict wages.rw new.csv --out predictions.parquet",
+    "ridgeway predict flights.rw tomorrow.csv --id flight --interval 0.95 --out predictions.parquet",
+)
 @state_file
 @data_file
+@click.option("--id", "ids", help="Columns to keep beside the predictions, separated by commas.")
+@click.option("--interval", type=float, help="Level of prediction intervals, for new observations.")
+@click.option("--confidence", type=float, help="Level of confidence intervals, for the mean.")
+@click.option("--column", help="Name of the predicted column.  [default: predicted_TARGET]")
+@csv_options
 @out_option(help="A new file: .parquet, .csv, .tsv or .arrow.")
-def predict(file: str, data: str, out: str, as_json: bool) -> None:
-    """Predict the target for each row of a data file that has the features.
+def predict(file: str, data: str, out: str, ids: str | None, as_json: bool, **options: Any) -> None:
+    """Predict the target for each row of a data file that has the columns of the features.
 
-    Exits with 2 and writes nothing if this is not possible or the output file exists.
+    Rows with missing values get no prediction if they were left out when learning. Exits with 2 and writes nothing if
+    this is not possible or the output file exists.
     """
     from ridgeway import store
 
     with progress_bar(f"predicting {data}") as progress:
-        n_samples = store.open(file).predict_file(data, out, progress=progress)
+        n_samples = store.open(file).predict_file(data, out, ids=names(ids), progress=progress, **options)
     answer({"out": out, "n_samples": n_samples}, f"{out}: {n_samples:,} predictions", as_json=as_json)

@@ -25,13 +25,10 @@ def summary(file: str, features: str | None, level: float, as_json: bool) -> Non
     No rows are needed. With a prior, the numbers describe the posterior, and the table says so. Exits with 2 if the
     rows absorbed so far are not enough.
     """
-    from ridgeway import retrospect, store
+    from ridgeway import store
 
     opened = store.open(file)
-    model = opened.model()
-    if features is not None:
-        model = retrospect.submodel(model, names(features))
-    found = retrospect.summary(model, level=level)
+    found = opened.summary(features=names(features) or None, level=level)
     answer(_as_dict(found, opened.schema.targets), *str(found).split("\n"), as_json=as_json)
 
 

@@ -25,6 +25,7 @@ from ridgeway.cli._cmd_show import show
 from ridgeway.cli._cmd_simulate import simulate
 from ridgeway.cli._cmd_summary import summary
 from ridgeway.cli._cmd_verify import verify
+from ridgeway.cli._cmd_widen import widen
 
 EXAMPLES = """\b
 Examples:
@@ -68,10 +69,25 @@ def commands() -> None:
     """Continual regression that does not forget.
 
     Exit codes: 0 for success, 1 if a check found something wrong or the result could not be printed, 2 if a command was
-    refused and changed nothing, 130 after Ctrl-C.
+    refused and changed nothing, 3 if it did part of what was asked, 130 after Ctrl-C.
     """
 
 
-STORE = (absorb, backup, check, compare_task, export, history, import_, init, merge, predict, remove, show, summary)
+STORE = (
+    absorb,
+    backup,
+    check,
+    compare_task,
+    export,
+    history,
+    import_,
+    init,
+    merge,
+    predict,
+    remove,
+    show,
+    summary,
+    widen,
+)
 for command in (*STORE, compare, plot, reproduce, simulate, verify):
     commands.add_command(command)

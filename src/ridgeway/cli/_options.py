@@ -1,8 +1,8 @@
 """What commands share: how one is made, arguments and options."""
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from functools import partial, wraps
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -55,3 +55,31 @@ def checked_jobs(jobs: int) -> int:
 def names(value: str | None) -> list[str]:
     """Return the names in a comma-separated list."""
     return [] if value is None else [name.strip() for name in value.split(",")]
+
+
+def pairs(given: Sequence[str], option_name: str) -> list[tuple[str, str]]:
+    """Return what was given as NAME=VALUE, or raise."""
+    found = [text.partition("=")[::2] for text in given]
+    for text, (name, value) in zip(given, found, strict=True):
+        if not name or not value:
+            raise InvalidParameterError(f"{option_name} is written NAME=VALUE, such as carrier=UA; got {text!r}.")
+    return found
+
+
+def csv_options(function: Command) -> Command:
+    """Add the options that say how a CSV file is written; the command gets them as `csv`."""
+
+    @wraps(function)
+    def wrapped(*args: Any, delimiter: str | None, decimal: str, charset: str, **options: Any) -> Any:
+        from ridgeway.data import CsvFormat
+
+        plain = delimiter is None and (decimal, charset) == (".", "utf-8")
+        return function(*args, csv=None if plain else CsvFormat(delimiter, decimal, charset), **options)
+
+    for made in (
+        click.option("--delimiter", help="What separates the columns of a CSV file.  [default: a comma]"),
+        option("--decimal", default=".", help="Decimal point of a CSV file."),
+        option("--charset", default="utf-8", help="Character encoding of a CSV file."),
+    ):
+        wrapped = made(wrapped)
+    return cast(Command, wrapped)

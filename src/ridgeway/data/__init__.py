@@ -2,29 +2,46 @@
 
 from ridgeway._checks import LARGEST
 from ridgeway.data._columns import Categories, Numbers, index_columns, is_number
+from ridgeway.data._csv_tables import CsvFormat
 from ridgeway.data._encoded_rows import EncodedRows, encode
-from ridgeway.data._encoding import Encoding
-from ridgeway.data._file_rows import Progress, check_file, explained, features_of, numbers, read_rows, tasks_in
+from ridgeway.data._encoder import Encoder, source_value
+from ridgeway.data._encoding import OTHER, Encoding, MissingRule, UnknownRule
+from ridgeway.data._file_rows import Progress, check_file, explained, rows_in_memory, tasks_in
+from ridgeway.data._inferred import inferred
+from ridgeway.data._open import expand, open_stream, open_table
+from ridgeway.data._report_encoding import ReportEncoding
 from ridgeway.data._row_blocks import Block, checked_rows, cut
 from ridgeway.data._schema import Schema, WeightKind, check_columns, checked_schema, listed
-from ridgeway.data._tables import Table, open_table, writer
+from ridgeway.data._tables import Table
 from ridgeway.data._task import Task, dense, is_sparse
+from ridgeway.data._terms import parse_terms
 from ridgeway.data._typed import TypedTable
+from ridgeway.data._united import Rebased, differences, united
 from ridgeway.data._validation import check_rows, check_tasks, check_values, columns_of_a_model
+from ridgeway.data._widening import Widening, widened_schema, widening
+from ridgeway.data._writer import writer
 
 __all__ = [
     "LARGEST",
+    "OTHER",
     "Block",
     "Categories",
+    "CsvFormat",
     "EncodedRows",
+    "Encoder",
     "Encoding",
+    "MissingRule",
     "Numbers",
     "Progress",
+    "Rebased",
+    "ReportEncoding",
     "Schema",
     "Table",
     "Task",
     "TypedTable",
+    "UnknownRule",
     "WeightKind",
+    "Widening",
     "check_columns",
     "check_file",
     "check_rows",
@@ -35,16 +52,23 @@ __all__ = [
     "columns_of_a_model",
     "cut",
     "dense",
+    "differences",
     "encode",
+    "expand",
     "explained",
-    "features_of",
     "index_columns",
+    "inferred",
     "is_number",
     "is_sparse",
     "listed",
-    "numbers",
+    "open_stream",
     "open_table",
-    "read_rows",
+    "parse_terms",
+    "rows_in_memory",
+    "source_value",
     "tasks_in",
+    "united",
+    "widened_schema",
+    "widening",
     "writer",
 ]

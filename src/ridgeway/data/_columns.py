@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,8 @@ from numpy.typing import NDArray
 from ridgeway._checks import Array
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError
 
+Kind = Literal["number", "boolean", "text", "date"]
+"""What a column holds."""
 UNNAMED = ("", "Unnamed: 0")
 """The first column that pandas' `to_csv` writes, and what `read_csv` calls it."""
 LEVEL = re.compile(r"__index_level_\d+__")
@@ -32,10 +35,30 @@ class Numbers:
 
     values: Array
 
-    @property
+    @cached_property
     def missing(self) -> NDArray[np.bool_]:
         """Which rows have no value."""
         return np.isnan(self.values)
+
+    def take(self, places: NDArray[np.intp]) -> "Numbers":
+        """Return some of the rows."""
+        return Numbers(self.values[places])
+
+
+@dataclass(frozen=True, eq=False)
+class Times:
+    """A column of dates or times, as datetime64[us]; missing values are NaT."""
+
+    values: NDArray[Any]
+
+    @cached_property
+    def missing(self) -> NDArray[np.bool_]:
+        """Which rows have no value."""
+        return np.asarray(np.isnat(self.values))
+
+    def take(self, places: NDArray[np.intp]) -> "Times":
+        """Return some of the rows."""
+        return Times(self.values[places])
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +68,14 @@ class Categories:
     codes: NDArray[np.int64]
     names: tuple[str, ...]
 
-    @property
+    @cached_property
     def missing(self) -> NDArray[np.bool_]:
         """Which rows have no value."""
         return self.codes < 0
+
+    def take(self, places: NDArray[np.intp]) -> "Categories":
+        """Return some of the rows."""
+        return Categories(self.codes[places], self.names)
 
 
 def is_number(text: str) -> bool:
@@ -143,6 +170,57 @@ def as_numbers(column: Any, name: str, source: str) -> Array:
             f"{source}: column {name!r} has {what} beyond 2⁵³, which float64 cannot represent. Change its unit."
         )
     return values
+
+
+def kind_of(kind: Any) -> Kind | None:
+    """Return what an Arrow type holds; None if it cannot be used."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if pa.types.is_boolean(kind):
+        return "boolean"
+    if is_numeric(kind):
+        return "number"
+    if is_text(kind):
+        return "text"
+    return "date" if pa.types.is_date(kind) or pa.types.is_timestamp(kind) else None
+
+
+def as_text(column: Any, name: str, source: str) -> Categories:
+    """Return an Arrow column of text; raise if it is something else."""
+    kind = value_type(column)
+    if not (is_text(kind) or str(kind) == "null"):
+        raise InvalidDataTypeError(
+            f"{source}: column {name!r} has type {kind}; the model knows it as text. Convert it to text."
+        )
+    codes, found = _encoded(column)
+    return Categories(codes, tuple(found))
+
+
+def as_times(column: Any, name: str, source: str) -> Times:
+    """Return an Arrow column of dates or times, as the clock of its time zone showed them; or raise."""
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    kind = value_type(column)
+    try:
+        if kind is not column.type:
+            column = column.cast(kind)
+        if pa.types.is_timestamp(kind) and kind.tz is not None:
+            column = pc.local_timestamp(column)
+        elif not (pa.types.is_timestamp(kind) or pa.types.is_date(kind) or is_text(kind) or str(kind) == "null"):
+            raise InvalidDataTypeError(
+                f"{source}: column {name!r} has type {kind}; the model knows it as a date. Convert it to a date."
+            )
+        values = column.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid as error:
+        what = str(error).strip().split("\n")[0]
+        raise InvalidDataError(
+            f"{source}: column {name!r} has a date that cannot be read: {what}. Write dates as 2013-07-01 or "
+            "2013-07-01T05:00:00."
+        ) from error
+    return Times(np.asarray(values, dtype="M8[us]"))
 
 
 def as_numbers_or_text(column: Any, name: str, source: str) -> Numbers | Categories:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ridgeway._checks import LARGEST, Array
 from ridgeway.data._columns import Categories, Numbers
-from ridgeway.data._encoding import Encoding, refuse_stray_text
+from ridgeway.data._report_encoding import ReportEncoding, refuse_stray_text
 from ridgeway.data._typed import TypedTable
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError
 
@@ -24,7 +24,7 @@ class EncodedRows:
     ----------
     rows : ndarray of shape (n_rows, n_features + 1)
         The features, then the target.
-    encoding : Encoding
+    encoding : ReportEncoding
     kept : ndarray of bool
         Which rows of the table were kept.
     dropped : dict of str to int
@@ -34,7 +34,7 @@ class EncodedRows:
     """
 
     rows: Array
-    encoding: Encoding
+    encoding: ReportEncoding
     kept: Mask
     dropped: dict[str, int]
     unknown: dict[str, int]
@@ -48,7 +48,7 @@ def encode(
     *,
     missing: str = "drop",
     unknown: str = "refuse",
-    encoding: Encoding | None = None,
+    encoding: ReportEncoding | None = None,
 ) -> EncodedRows:
     """Encode a table, or raise an error that says what is wrong with it.
 
@@ -63,7 +63,7 @@ def encode(
     missing : {"drop", "refuse"}
     unknown : {"refuse", "ignore"}
         What to do with categories that `encoding` does not know.
-    encoding : Encoding, optional
+    encoding : ReportEncoding, optional
         A new one is made if None.
     """
     y = _target(table, target)
@@ -72,7 +72,7 @@ def encode(
     kept, dropped = _kept(columns | {name: table.column(name) for name in chosen}, missing)
     strange: dict[str, int] = {}
     if encoding is None:
-        encoding = Encoding.of(table, target, chosen, kept)
+        encoding = ReportEncoding.of(table, target, chosen, kept)
     else:
         kept, strange = _known(table, encoding, kept, unknown)
     rows = _encoded(table, encoding, kept, y)
@@ -95,7 +95,11 @@ def _target(table: TypedTable, target: str) -> Numbers:
 
 
 def _features(
-    table: TypedTable, target: str, labels: Sequence[str], features: Sequence[str] | None, encoding: Encoding | None
+    table: TypedTable,
+    target: str,
+    labels: Sequence[str],
+    features: Sequence[str] | None,
+    encoding: ReportEncoding | None,
 ) -> list[str]:
     """Return the feature columns: those named, or all except the target and the task columns."""
     if encoding is not None:
@@ -147,7 +151,7 @@ def _kept(columns: Mapping[str, Numbers | Categories], missing: str) -> tuple[Ma
     return kept, dropped
 
 
-def _known(table: TypedTable, encoding: Encoding, kept: Mask, unknown: str) -> tuple[Mask, dict[str, int]]:
+def _known(table: TypedTable, encoding: ReportEncoding, kept: Mask, unknown: str) -> tuple[Mask, dict[str, int]]:
     """Return the rows whose categories the encoding knows, and how many rows each column cost; or raise."""
     known, counts = kept.copy(), {}
     for name, categories in encoding.features.items():
@@ -176,7 +180,7 @@ def _known(table: TypedTable, encoding: Encoding, kept: Mask, unknown: str) -> t
     return known, counts
 
 
-def _encoded(table: TypedTable, encoding: Encoding, kept: Mask, y: Numbers) -> Array:
+def _encoded(table: TypedTable, encoding: ReportEncoding, kept: Mask, y: Numbers) -> Array:
     columns: list[NDArray[Any]] = []
     for name, categories in encoding.features.items():
         column = table.column(name)

@@ -1,144 +1,200 @@
-"""How columns become features: one-hot by a recorded list of categories, standardised by recorded constants."""
+"""How the columns of a table become features: terms, categories with their levels, and what to do with gaps."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from functools import cached_property
+from itertools import product
+from typing import Any, Literal, get_args
 
-import numpy as np
-from numpy.typing import NDArray
+from ridgeway.data._columns import Kind
+from ridgeway.data._functions import FUNCTIONS
+from ridgeway.data._terms import Term, TermFactor, column_term, parse_terms
+from ridgeway.errors import InvalidDataTypeError, InvalidParameterError
 
-from ridgeway._checks import Array
-from ridgeway.data._columns import Categories, is_number
-from ridgeway.data._typed import TypedTable
-from ridgeway.errors import InvalidDataError, InvalidParameterError
+MissingRule = Literal["refuse", "drop", "indicator"]
+UnknownRule = Literal["refuse", "other", "widen"]
 
-MOST_CATEGORIES = 200
-"""A text column with more distinct values than this is treated as a name or a key, not a category."""
-NEARLY_ALL = 0.9
-"""If at least this share of a text column are numbers, the rest is taken for stray text in a column of numbers."""
+OTHER, MISSING = "(other)", "(missing)"
+"""The levels that stand for unknown categories and for missing ones."""
+MOST_LEVELS = 1000
+"""Limit on the levels of a category; each is a column of the state."""
 
 
 @dataclass(frozen=True)
 class Encoding:
-    """How columns become features: everything needed to encode another table the same way. It holds no rows.
+    """How the columns of a table become features. It is fixed before the first row and holds no rows.
 
     Attributes
     ----------
-    target : str
-    features : dict of str to tuple of str, or None
-        The categories of each text column; None for a numeric column. The first category is the reference level; each
-        of the others becomes a column of zeros and ones.
-    constant : tuple of str
-        Columns that were left out because they had only one value.
-    center, scale : dict of str to float
-        The value subtracted from each encoded column and from the target, and the value it is then divided by.
+    terms : tuple of Term
+        The features, in order. A category gives one column of zeros and ones for each level but the first.
+    kinds : dict of str to {"number", "boolean", "text", "date"}
+        The columns that the terms use, and what they contain.
+    levels : dict of str to tuple of str
+        The levels of each category, by factor. The first is the reference; the others are sorted.
+    missing : {"refuse", "drop", "indicator"}
+        What to do with rows that have missing values. "indicator" counts them as 0 and marks them in a column of their
+        own; a category has the level `(missing)`.
+    unknown : {"refuse", "other", "widen"}
+        What to do with a category that is not in the list. "other" is a level of its own; "widen" adds the category.
+    indicators : tuple of str
+        The columns whose missing values are marked.
+    ignored : tuple of str
+        Columns that a table may have and that are not used.
+    ignore_extra : bool
+        Whether a table may have other columns too.
     """
 
-    target: str
-    features: dict[str, tuple[str, ...] | None]
-    constant: tuple[str, ...] = ()
-    center: dict[str, float] | None = None
-    scale: dict[str, float] | None = None
+    terms: tuple[Term, ...]
+    kinds: Mapping[str, Kind]
+    levels: Mapping[str, tuple[str, ...]]
+    missing: MissingRule = "refuse"
+    unknown: UnknownRule = "refuse"
+    indicators: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    ignore_extra: bool = False
 
     @classmethod
-    def of(cls, table: TypedTable, target: str, features: Sequence[str], kept: NDArray[np.bool_]) -> "Encoding":
-        """Return the encoding whose categories are those found in the rows kept."""
-        recorded: dict[str, tuple[str, ...] | None] = {}
-        constant = []
-        for name in features:
-            column = table.column(name)
-            categories = None
-            if isinstance(column, Categories):
-                refuse_stray_text(name, column)
-                categories = tuple(column.names[code] for code in np.unique(column.codes[kept]))
-                if len(categories) > MOST_CATEGORIES:
-                    raise InvalidDataError(
-                        f"column {name!r} is text with {len(categories):,} distinct values; the limit for a category "
-                        f"is {MOST_CATEGORIES}, so it looks like a name or a key. Leave it out by naming the features."
-                    )
-            if np.ptp((column.codes if isinstance(column, Categories) else column.values)[kept]) == 0:
-                constant.append(name)
-            else:
-                recorded[name] = categories
-        if not recorded:
-            raise InvalidDataError("no features are left: every column has only one value. Choose other features.")
-        return cls(target, recorded, tuple(constant))
+    def plain(cls, columns: Iterable[str]) -> "Encoding":
+        """Return the encoding of columns of numbers, used as they are."""
+        names = tuple(columns)
+        return cls(tuple(map(column_term, names)), dict.fromkeys(names, "number"), {})
 
     @property
-    def columns(self) -> list[str]:
-        """Names of the encoded columns, for example `species=Gentoo`."""
-        return [
-            name if categories is None else f"{name}={category}"
-            for name, categories in self.features.items()
-            for category in (categories[1:] if categories is not None else ("",))
-        ]
+    def columns(self) -> tuple[str, ...]:
+        """The columns that a table must have."""
+        return tuple(self.kinds)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether the features are the columns of the table, as they are."""
+        return self.features == self.columns and not self.indicators
+
+    @cached_property
+    def features(self) -> tuple[str, ...]:
+        """The names of the features, for example `carrier=UA`."""
+        named = [name for term in self.terms for name in self.names_of(term)]
+        return (*named, *(f"{column} is missing" for column in self.indicators))
+
+    def names_of(self, term: Term) -> Iterator[str]:
+        """Yield the names of a term's features."""
+        yield from map(":".join, product(*(self._columns_of(factor) for factor in term.factors)))
+
+    def _columns_of(self, factor: TermFactor) -> list[str]:
+        if self.is_category(factor):
+            inner = replace(factor, calls=tuple(call for call in factor.calls if call[0] != "category"))
+            text = str(inner) if inner.calls else inner.column
+            return [f"{text}={level}" for level in self.levels[str(factor)][1:]]
+        if factor.calls and FUNCTIONS[factor.calls[-1][0]].gives == "columns":
+            return [f"{factor}.{number}" for number in range(1, len(factor.calls[-1][1]))]
+        return [str(factor) if factor.calls else factor.column]
+
+    def is_category(self, factor: TermFactor) -> bool:
+        """Return whether a factor is a category."""
+        return self.kinds[factor.column] == "text" or any(name == "category" for name, _ in factor.calls)
 
     @property
-    def constants(self) -> tuple[Array, Array]:
-        """The center and scale of the encoded columns and, last, of the target."""
-        names = [*self.columns, self.target]
-        center, scale = (part or {} for part in (self.center, self.scale))
-        return np.array([center[name] for name in names]), np.array([scale[name] for name in names])
+    def categories(self) -> dict[str, TermFactor]:
+        """The factors that are categories, by what `levels` calls them."""
+        factors = (factor for term in self.terms for factor in term.factors)
+        return {str(factor): factor for factor in factors if self.is_category(factor)}
 
-    def with_constants(self, center: Array, scale: Array) -> "Encoding":
-        """Return the encoding with constants for numbers and the target; columns of zeros and ones stay as they are."""
-        names = [*self.columns, self.target]
-        zero_one = np.array([*(c is not None for c in self.features.values() for _ in (c or ("", ""))[1:]), False])
-        subtracted = dict(zip(names, np.where(zero_one, 0.0, center).tolist(), strict=True))
-        divided_by = dict(zip(names, np.where(zero_one, 1.0, scale).tolist(), strict=True))
-        return replace(self, center=subtracted, scale=divided_by)
+    def feature_of(self, key: str, level: str) -> str:
+        """Return the name of the feature that stands for a level of a category."""
+        names = self._columns_of(self.categories[key])
+        return names[self.levels[key].index(level) - 1]
 
-    def as_json(self) -> str:
-        """Return the encoding as JSON."""
-        return json.dumps(vars(self), indent=2, ensure_ascii=False, allow_nan=False)
+    def with_levels(self, new: Mapping[str, Iterable[str]]) -> "Encoding":
+        """Return the encoding with more levels."""
+        levels = dict(self.levels)
+        for key, added in new.items():
+            first, *others = levels[key]
+            levels[key] = ordered(first, {*others, *added} - {first})
+            if len(levels[key]) > MOST_LEVELS:
+                raise InvalidParameterError(
+                    f"category {key!r} would have {len(levels[key])} levels; the limit is {MOST_LEVELS}. Leave the "
+                    "column out, or group its values."
+                )
+        return replace(self, levels=levels)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the encoding as plain data."""
+        return {
+            "terms": [str(term) for term in self.terms],
+            "kinds": [list(pair) for pair in self.kinds.items()],
+            "levels": {key: list(levels) for key, levels in self.levels.items()},
+            "missing": self.missing,
+            "unknown": self.unknown,
+            "indicators": list(self.indicators),
+            "ignored": list(self.ignored),
+            "ignore_extra": self.ignore_extra,
+        }
 
     @classmethod
-    def read(cls, path: Path | str) -> "Encoding":
-        """Return an encoding from the `encoding.json` of a report."""
-        try:
-            found = json.loads(Path(path).read_text(encoding="utf-8"))
-            features = {str(name): None if c is None else tuple(map(str, c)) for name, c in found["features"].items()}
-            encoding = cls(
-                str(found["target"]),
-                features,
-                tuple(map(str, found["constant"])),
-                *({str(name): float(value) for name, value in found[part].items()} for part in ("center", "scale")),
-            )
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise InvalidParameterError(
-                f"'{path}' is not an encoding: {_reason(error)}. Pass the encoding.json of a report."
-            ) from error
-        names = {*encoding.columns, encoding.target}
-        constants = [part or {} for part in (encoding.center, encoding.scale)]
-        fits = all(set(part) == names and np.isfinite([*part.values()]).all() for part in constants)
-        if not fits or min(constants[1].values()) <= 0:
-            raise InvalidParameterError(
-                f"'{path}' is not an encoding: its constants do not match its columns. Pass the file unchanged."
-            )
-        return encoding
-
-
-def _reason(error: Exception) -> str:
-    """Return why a file is not an encoding."""
-    if isinstance(error, OSError):
-        return error.strerror or str(error)
-    if isinstance(error, KeyError):
-        return f"it has no {error.args[0]!r}"
-    if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
-        return "it is not JSON"
-    return "its values have the wrong types"
-
-
-def refuse_stray_text(name: str, column: Categories) -> None:
-    """Raise if nearly all values of a text column are numbers, but not all."""
-    counts = np.bincount(column.codes[~column.missing], minlength=len(column.names))
-    stray = np.array([not is_number(category) for category in column.names], dtype=bool)
-    n_stray, n_values = int(counts[stray].sum()), int(counts.sum())
-    if n_stray and n_values - n_stray >= NEARLY_ALL * n_values:
-        first = column.names[int(np.flatnonzero(stray)[0])]
-        raise InvalidDataError(
-            f"{n_stray:,} of {n_values:,} values of {name!r} {'is' if n_stray == 1 else 'are'} text ({first!r}"
-            f"{', …' if stray.sum() > 1 else ''}) and the others are numbers. Correct or clear those values, or leave "
-            "out the column."
+    def from_dict(cls, found: Mapping[str, Any]) -> "Encoding":
+        """Return the encoding that `as_dict` described, checked; raise `LookupError`, `TypeError` or `ValueError`."""
+        encoding = cls(
+            parse_terms(list(found["terms"])),
+            dict(found["kinds"]),
+            {str(key): tuple(map(str, levels)) for key, levels in found["levels"].items()},
+            found["missing"],
+            found["unknown"],
+            tuple(map(str, found["indicators"])),
+            tuple(map(str, found["ignored"])),
+            found["ignore_extra"],
         )
+        return encoding.checked()
+
+    def checked(self) -> "Encoding":
+        """Return the encoding itself, or raise if its parts do not fit together."""
+        for name, choices in (("missing", MissingRule), ("unknown", UnknownRule)):
+            if getattr(self, name) not in get_args(choices):
+                raise InvalidParameterError(
+                    f"{name} must be one of {', '.join(map(repr, get_args(choices)))}; got {getattr(self, name)!r}."
+                )
+        if self.ignore_extra not in (True, False) or not set(self.kinds.values()) <= {*get_args(Kind)}:
+            raise InvalidParameterError("an encoding names a kind of column that does not exist. Use an intact copy.")
+        for term in self.terms:
+            for factor in term.factors:
+                _check_factor(factor, self.kinds.get(factor.column))
+        used = dict.fromkeys(factor.column for term in self.terms for factor in term.factors)
+        if set(used) != set(self.kinds) or not set(self.indicators) <= set(self.kinds):
+            raise InvalidParameterError("an encoding has columns that its terms do not use. Name its columns again.")
+        if set(self.levels) != set(self.categories):
+            raise InvalidParameterError("an encoding has levels without a category. Name its categories again.")
+        for key, levels in self.levels.items():
+            if not levels or ordered(levels[0], levels[1:]) != levels:
+                raise InvalidParameterError(f"the levels of category {key!r} are not sorted. Name them again.")
+        return self
+
+
+def _check_factor(factor: TermFactor, kind: str | None) -> None:
+    """Raise if a function cannot be applied to what it is applied to."""
+    gives = {"boolean": "number", "text": "category"}.get(str(kind), str(kind))
+    column = factor.column
+    for name, _ in factor.calls:
+        function = FUNCTIONS[name]
+        if gives != function.of and not (name == "category" and gives == "category"):
+            raise InvalidDataTypeError(
+                f"the term {str(factor)!r} applies {'^' if name == 'power' else name} to "
+                f"{'several columns' if gives == 'columns' else f'a {gives}'}; it needs a {function.of}. Change it."
+            )
+        gives = function.gives
+    if gives == "date":
+        raise InvalidDataTypeError(
+            f"column {column!r} is a date. Say what to use of it, for example month({column}), weekday({column}), "
+            f"hour({column}) or days({column}, 2013-01-01), or leave it out."
+        )
+
+
+def ordered(first: str, others: Iterable[str]) -> tuple[str, ...]:
+    """Return levels in their order: the reference, the others sorted, and those that stand for other things last."""
+    levels = set(others)
+    special = [level for level in (OTHER, MISSING) if level in levels]
+    return (first, *sorted(levels - {*special}, key=_place), *special)
+
+
+def _place(level: str) -> tuple[bool, int, str]:
+    """Return the key by which levels are sorted: integers by value, then text."""
+    whole = level.isdecimal()
+    return not whole, int(level) if whole else 0, level

@@ -1,21 +1,25 @@
 """The rows of a table in blocks of float64, as a schema orders them: one task, or one per value of a column."""
 
-import itertools
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from os import PathLike
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
 
-from ridgeway._checks import LARGEST, Array
+from ridgeway._checks import LARGEST
 from ridgeway.data._columns import as_labels, as_numbers
+from ridgeway.data._encoder import Encoder
 from ridgeway.data._explain import explain
-from ridgeway.data._row_blocks import Block
-from ridgeway.data._schema import Schema, check_columns, refuse_index
-from ridgeway.data._tables import Table, open_table
-from ridgeway.errors import FeatureMismatchError, InvalidDataError, InvalidDataTypeError
+from ridgeway.data._open import open_table
+from ridgeway.data._refusals import column_names
+from ridgeway.data._row_blocks import Block, RowBatch, checked_rows, cut
+from ridgeway.data._schema import Schema, check_columns, listed
+from ridgeway.data._tables import Table
+from ridgeway.data._widening import Widening, widening
+from ridgeway.errors import CsvFormatError, FeatureMismatchError, InvalidDataError, InvalidDataTypeError
 
 T = TypeVar("T")
 
@@ -26,137 +30,174 @@ Progress = Callable[[int, int | None], None]
 """Called with the number of rows read so far and the number of rows in all, None if that is unknown."""
 
 
-def read_rows(path: str | PathLike[str], schema: Schema) -> Iterator[Block]:
-    """Yield the rows of a data file in blocks, with columns matched by name, or raise an error that explains it.
+@dataclass(frozen=True)
+class PlainRows:
+    """Reads the batches of a table whose columns are numbers, as they are: an `Encoder` with nothing to do."""
 
-    The blocks depend on the rows alone: CSV, Parquet and Arrow files of the same rows give the same blocks.
+    schema: Schema
+    source: str
+    dropped: Counter[str] = field(default_factory=Counter)
+
+    def rows(self, batch: Any) -> RowBatch:
+        """Return the rows of an Arrow batch, or raise if a value is missing or not a number."""
+        columns = []
+        for name in self.schema.columns:
+            column = batch.column(name)
+            if column.null_count:
+                raise InvalidDataError(
+                    f"{self.source}: column {name!r} has nulls. Drop those rows, or fill the values first."
+                )
+            columns.append(as_numbers(column, name, self.source))
+        p = len(self.schema.features)
+        end = p + len(self.schema.targets)
+        weight = columns[end] if len(columns) > end else None
+        # In Fortran order: each column is copied, and hashed, in one piece.
+        return RowBatch(np.array(columns[:p]).T, np.array(columns[p:end]).T, weight, None, None)
+
+
+def check_file(table: Table, schema: Schema, labels: Sequence[str], absent: Sequence[str] = ()) -> None:
+    """Raise unless the table has the columns of the schema and the task column, and no others that it may not have.
+
+    Those in `absent` are not needed.
     """
-    table = open_table(path)
-    check_file(table, schema, None)
-    with explained(table, schema.columns):
-        yield from (block for _, block in tasks_in(table, schema, ""))
-
-
-def features_of(path: str | PathLike[str], *, leave_out: Sequence[str] = ()) -> list[str]:
-    """Return the columns of a data file except those in `leave_out`, which must exist; the others must be numeric."""
-    table = open_table(path)
-    check_columns(table.columns, leave_out, table.source, extra=None)
-    features = [name for name in table.columns if name not in leave_out]
-    refuse_index([name for name in table.index if name in features], table.source)
-    try:
-        with explained(table, features):
-            for batch in itertools.islice(table.batches(features, rows=1), 1):
-                for name in features:
-                    numbers(batch.column(name), name, table)
-    except (InvalidDataError, InvalidDataTypeError) as error:
-        raise type(error)(f"{error} Or leave out the columns that are not features.") from error
-    return features
-
-
-def check_file(table: Table, schema: Schema, task_column: str | None) -> None:
-    """Raise unless the table has exactly the columns of the schema and the task column."""
-    if task_column is not None and task_column in schema.columns:
-        raise FeatureMismatchError(f"the task column {task_column!r} is also a column of the model. Choose another.")
-    check_columns(table.columns, [*schema.columns, *([] if task_column is None else [task_column])], table.source)
+    if labels and labels[0] in schema.columns:
+        raise FeatureMismatchError(f"the task column {labels[0]!r} is also a column of the model. Choose another.")
+    needed = [*(name for name in schema.columns if name not in absent), *labels]
+    ignored = () if schema.raw is None else None if schema.raw.ignore_extra else schema.raw.ignored
+    check_columns(table.columns, needed, table.source, extra=ignored)
 
 
 @contextmanager
-def explained(table: Table, columns: Sequence[str]) -> Iterator[None]:
+def explained(table: Table, schema: Callable[[], Schema]) -> Iterator[None]:
     """If a value is refused, raise an error that names its column and the number of rows affected."""
     try:
         yield
     except (InvalidDataError, InvalidDataTypeError) as error:
-        if not isinstance(error, FeatureMismatchError):
-            explain(table, columns)
+        if not isinstance(error, FeatureMismatchError | CsvFormatError):
+            explain(table, schema(), error)
         raise
 
 
 def tasks_in(
-    table: Table, schema: Schema, task_id: str | None, task_column: str | None = None, progress: Progress | None = None
+    table: Table,
+    schema: Schema,
+    task_id: str | None,
+    task_column: str | None = None,
+    progress: Progress | None = None,
+    dropped: Counter[str] | None = None,
+    absent: Sequence[str] = (),
 ) -> Generator[tuple[str, Block], None, None]:
     """Yield the rows of a table in blocks with their task ids: the values of a column, or one id for all rows.
 
-    Another thread reads the next block while the caller works on the current one. A caller that may stop early must
-    close the generator.
+    The blocks depend on the rows alone: CSV, Parquet and Arrow files of the same rows give the same blocks. Another
+    thread reads the next block while the caller works on the current one. A caller that may stop early must close the
+    generator. `dropped` counts the rows that are left out, by the column that has no value. Columns in `absent` are not
+    in the table; they have their past value.
     """
     labels = [] if task_column is None else [task_column]
-    return _ahead(_gathered(table, schema, task_id, labels, progress))
+    check_file(table, schema, labels, absent)
+    plain = schema.raw is None and not absent
+    encoder = PlainRows(schema, table.source) if plain else Encoder(schema, table.source, absent=absent)
+    return _ahead(_gathered(table, encoder, task_id, labels, progress, dropped))
 
 
 def _gathered(
-    table: Table, schema: Schema, task_id: str | None, labels: list[str], progress: Progress | None
+    table: Table,
+    encoder: Encoder | PlainRows,
+    task_id: str | None,
+    labels: list[str],
+    progress: Progress | None,
+    dropped: Counter[str] | None,
 ) -> Iterator[tuple[str, Block]]:
+    import pyarrow as pa
+
+    size, done = encoder.schema.block_rows, 0
     buffers: dict[str, _Buffer] = {}
-    done = 0
-    for batch in table.batches([*schema.columns, *labels], rows=schema.block_rows, text=labels):
-        columns = [numbers(batch.column(name), name, table) for name in schema.columns]
+    if isinstance(encoder, Encoder):
+        columns, kinds = encoder.columns, encoder.arrow_kinds()
+    else:
+        columns = encoder.schema.columns
+        kinds = dict.fromkeys(columns, pa.float64())
+    kinds |= dict.fromkeys(labels, pa.string())
+    for batch in table.batches([*columns, *labels], rows=size, kinds=kinds):
+        before, rows = encoder.schema, encoder.rows(batch)
         done += len(batch)
-        for label, part in _groups(batch, task_id, labels, table):
-            own = columns if part is None else [column[part] for column in columns]
-            buffer = buffers.setdefault(label, _Buffer(schema))
-            yield from ((label, block) for block in buffer.fill(own))
-        if sum(buffer.used for buffer in buffers.values()) > MOST_BLOCKS * schema.block_rows:
-            yield from ((label, block) for label, buffer in buffers.items() for block in buffer.rest())
+        if encoder.schema is not before:
+            wider = widening(before, encoder.schema)
+            for buffer in buffers.values():
+                buffer.widen(wider)
+        for label, part in _groups(batch, rows, task_id, labels, table):
+            buffer = buffers.setdefault(label, _Buffer(size))
+            present = part if part.sample_weight is None else _present(part)
+            yield from ((label, block) for block in buffer.fill(present, encoder.schema))
+        if sum(buffer.used for buffer in buffers.values()) > MOST_BLOCKS * size:
+            yield from ((label, block) for label, each in buffers.items() for block in each.rest(encoder.schema))
         if progress is not None:
             progress(done, table.n_rows)
-    yield from ((label, block) for label, buffer in buffers.items() for block in buffer.rest())
+    if dropped is not None:
+        dropped.update(encoder.dropped)
+    yield from ((label, block) for label, each in buffers.items() for block in each.rest(encoder.schema))
 
 
 class _Buffer:
     """Collects rows of one task until they fill a block."""
 
-    def __init__(self, schema: Schema) -> None:
-        self._schema = schema
-        self._parts: list[Array] = []
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._parts: list[RowBatch] = []
         self.used = 0
 
-    def fill(self, columns: Sequence[Array]) -> Iterator[Block]:
-        """Add rows, given as columns; yield each block that is full."""
-        rows = np.column_stack(_present(columns) if self._schema.weight_column is not None else columns)
-        while len(rows):
-            part, rows = np.split(rows, [self._schema.block_rows - self.used])
-            self._parts.append(part)
-            self.used += len(part)
-            if self.used == self._schema.block_rows:
-                yield from self.rest()
+    def widen(self, wider: Widening) -> None:
+        """Give the rows the columns of a wider schema."""
+        self._parts = [part._replace(X=wider.rows(part.X)) for part in self._parts]
 
-    def rest(self) -> Iterator[Block]:
+    def fill(self, rows: RowBatch, schema: Schema) -> Iterator[Block]:
+        """Add rows; yield each block that is full."""
+        while self.used + len(rows.X) >= self._size:
+            place = self._size - self.used
+            self._parts.append(rows.cut(slice(place)))
+            self.used, rows = self._size, rows.cut(slice(place, None))
+            yield from self.rest(schema)
+        self._parts.append(rows)
+        self.used += len(rows.X)
+
+    def rest(self, schema: Schema) -> Iterator[Block]:
         """Yield the remaining rows, if any, and start over."""
         if self.used:
+            columns: Any = zip(*(part[:4] for part in self._parts if len(part.X)), strict=True)
+            joined: Any = (None if c[0] is None else c[0] if len(c) == 1 else np.concatenate(c) for c in columns)
+            self._parts, self.used = [], 0
             # Adding zero turns -0.0 into 0.0: equal values must have equal digests.
             with np.errstate(invalid="ignore"):  # a signalling NaN becomes a quiet one, which is refused later
-                rows = np.concatenate(self._parts) + 0.0
-            self._parts, self.used = [], 0
-            X, y, weight = np.split(rows, [len(self._schema.features), self._schema.width], axis=1)
-            yield Block(np.ascontiguousarray(X), np.ascontiguousarray(y), weight.ravel() if weight.size else None)
+                rows = [
+                    None if part is None else np.add(part, 0.0, out=part if part.flags.writeable else None)
+                    for part in joined
+                ]
+            yield Block._make((*rows, schema))
 
 
-def _present(columns: Sequence[Array]) -> Sequence[Array]:
-    """Return the rows whose weight, the last column, is positive."""
-    weight = columns[-1]
+def _present(rows: RowBatch) -> RowBatch:
+    """Return the rows whose weight is positive."""
+    weight: Any = rows.sample_weight
     if (weight < 0.0).any():
         raise InvalidDataError(
             f"the weight column has {int((weight < 0.0).sum())} negative value(s). Use 0 to leave out a row."
         )
-    if ((weight > 0.0) & (weight < 1.0 / LARGEST)).any():
+    tiny = (weight > 0.0) & (weight < 1.0 / LARGEST)
+    if tiny.any():
         raise InvalidDataError(
-            f"the weight column has positive values below {1.0 / LARGEST:g}, whose products lose digits. Use 0 to "
-            "leave out a row."
+            f"the weight column has {int(tiny.sum())} value(s) below {1.0 / LARGEST:g}, whose products lose digits. "
+            "Use 0 to leave out a row."
         )
-    return columns if weight.all() else [column[weight != 0.0] for column in columns]
+    return rows if weight.all() else rows.cut(weight != 0.0)
 
 
-def numbers(column: Any, name: str, table: Table) -> Array:
-    """Return an Arrow column as float64; raise if it has nulls or is not numeric."""
-    if column.null_count:
-        raise InvalidDataError(f"{table.source}: column {name!r} has nulls. Drop those rows, or fill the values first.")
-    return as_numbers(column, name, table.source)
-
-
-def _groups(batch: Any, task_id: str | None, labels: list[str], table: Table) -> Iterator[tuple[str, Any]]:
-    """Yield the task ids of a batch in order of first appearance, each with the indices of its rows; None for all."""
+def _groups(
+    batch: Any, rows: RowBatch, task_id: str | None, labels: list[str], table: Table
+) -> Iterator[tuple[str, RowBatch]]:
+    """Yield the task ids of a batch in order of first appearance, each with its rows."""
     if not labels:
-        yield str(task_id), None
+        yield str(task_id), rows
         return
     found = as_labels(batch.column(labels[0]))
     if found.missing.any():
@@ -164,9 +205,11 @@ def _groups(batch: Any, task_id: str | None, labels: list[str], table: Table) ->
             f"{table.source}: the task column {labels[0]!r} is empty in {int(found.missing.sum())} or more rows. "
             "Label those rows, or drop them."
         )
-    order = np.argsort(found.codes, kind="stable")
-    counts = np.bincount(found.codes, minlength=len(found.names))
-    yield from zip(found.names, np.split(order, np.cumsum(counts)[:-1]), strict=False)
+    codes = found.codes if rows.kept is None else found.codes[rows.kept]
+    order = np.argsort(codes, kind="stable")
+    counts = np.bincount(codes, minlength=len(found.names))
+    for name, part in zip(found.names, np.split(order, np.cumsum(counts)[:-1]), strict=False):
+        yield name, rows.cut(part)
 
 
 def _ahead(items: Iterable[T]) -> Generator[T, None, None]:
@@ -177,3 +220,35 @@ def _ahead(items: Iterable[T]) -> Generator[T, None, None]:
         while (item := waiting.result()) is not None:
             waiting = pool.submit(next, steps, None)
             yield item
+
+
+def rows_in_memory(schema: Schema, X: Any, y: Any, sample_weight: Any = None) -> Iterator[Block]:
+    """Yield rows in memory in blocks: a table by column name, an array in the order of the schema."""
+    if schema.raw is None:
+        yield from cut(schema, checked_rows(schema, X, y, sample_weight))
+        return
+    table = with_targets(schema, X, y, sample_weight)
+    with closing(tasks_in(table, schema, "")) as blocks:
+        yield from (block for _, block in blocks)
+
+
+def with_targets(schema: Schema, X: Any, y: Any, sample_weight: Any) -> Table:
+    """Return a table of the columns of X, the targets and the weights."""
+    import pyarrow as pa
+
+    if not column_names(X):
+        raise InvalidDataTypeError(
+            f"X has no column names, and features are made from the columns {listed(schema.encoding.columns)}. Pass a "
+            "DataFrame with those columns."
+        )
+    opened = open_table(X, source="X")
+    columns = dict(zip(opened.columns, opened.read(opened.columns).columns, strict=True))
+    targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+    if targets.shape[1] != len(schema.targets) or any(len(column) != len(targets) for column in columns.values()):
+        raise InvalidDataError(
+            f"y has shape {np.shape(y)}; it needs one row per row of X and the targets {listed(schema.targets)}."
+        )
+    columns |= dict(zip(schema.targets, map(pa.array, targets.T.copy()), strict=True))
+    if schema.weight_column is not None:
+        columns[schema.weight_column] = pa.array(np.asarray(sample_weight, dtype=np.float64))
+    return open_table(columns, source="the table")

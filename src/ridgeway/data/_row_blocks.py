@@ -1,9 +1,10 @@
-"""Rows in memory, cut into blocks: arrays in the order of the schema, DataFrames by column name."""
+"""Rows as numbers: those of tables as they are, and those in memory, cut into blocks."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ridgeway._checks import Array
 from ridgeway.data._refusals import column_names
@@ -14,11 +15,43 @@ from ridgeway.errors import FeatureMismatchError, InvalidDataError
 
 
 class Block(NamedTuple):
-    """Some rows, checked: X (n, p) and y (n, k) in C order, positive weights (n,), or None if all are 1."""
+    """Some rows, checked: X (n, p) and y (n, k) in Fortran order, positive weights (n,), or None if all are 1.
+
+    `sources` (n, s) are the columns of the table that X was made from, for digests; None if they are those of X.
+    `schema` is that of the columns of X: it may have grown since the first row.
+    """
 
     X: Array
     y: Array
     sample_weight: Array | None
+    sources: Array | None
+    schema: Schema
+
+
+class RowBatch(NamedTuple):
+    """Some rows as numbers.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, n_features)
+    y : ndarray of shape (n, n_targets)
+    sample_weight : ndarray of shape (n,) or None
+    sources : ndarray of shape (n, n_columns), or None if X has the columns of the table as they are
+        The columns of the table, each as one number per row, for digests.
+    kept : ndarray of int, or None for all
+        Which rows of the batch these are.
+    """
+
+    X: Array
+    y: Array
+    sample_weight: Array | None
+    sources: Array | None
+    kept: NDArray[np.intp] | None
+
+    def cut(self, places: Any) -> "RowBatch":
+        """Return some of the rows."""
+        weight, sources = (None if part is None else part[places] for part in (self.sample_weight, self.sources))
+        return RowBatch(self.X[places], self.y[places], weight, sources, None)
 
 
 def checked_rows(schema: Schema, X: Any, y: Any, sample_weight: Any = None) -> Task:
@@ -46,7 +79,8 @@ def cut(schema: Schema, rows: Task) -> Iterator[Block]:
         part = slice(start, start + step)
         weight = None if rows.sample_weight is None else rows.sample_weight[part]
         # Adding zero turns -0.0 into 0.0: equal values must have equal digests.
-        yield Block(np.add(dense(rows.X[part]), 0.0, order="C"), np.add(rows.y[part], 0.0, order="C"), weight)
+        X, y = np.add(dense(rows.X[part]), 0.0, order="F"), np.add(rows.y[part], 0.0, order="F")
+        yield Block(X, y, weight, None, schema)
 
 
 def _in_order(table: Any, columns: tuple[str, ...], what: str) -> Any:

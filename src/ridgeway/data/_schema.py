@@ -3,19 +3,19 @@
 import json
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from ridgeway.data._columns import index_columns
+from ridgeway.data._encoding import Encoding
 from ridgeway.errors import FeatureMismatchError, InvalidParameterError, InvalidStateError
 
 WeightKind = Literal["precision", "frequency"]
 
 KINDS = ("square_root", "moments")
-SCHEMA_VERSION = 1
 LONGEST_NAME = 200
-BLOCK_ENTRIES = 2**22
+BLOCK_ENTRIES = 2**21
 FEWEST_ROWS = 1024
 LOOK_ALIKES = str.maketrans(
     "аеорсухіјѕԁһгԛԝАВЕЗКМНОРСТУХІЈЅαοιρνυΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
@@ -31,16 +31,21 @@ class Schema:
     Attributes
     ----------
     features, targets : tuple of str
+        The columns of the model. The features are those of `encoding`.
     single_target : bool
         Whether the target was given as one name, so that `y` has one axis.
     weight_column : str or None
     fit_intercept : bool
     information : {"square_root", "moments"}
     version : int
-        Version of the schema; always 1 so far.
+        1 for the schema that a file was made with, 2 for the next, ….
     weight_kind : {"precision", "frequency"}
         Whether a weight is the inverse of a row's noise variance, up to a factor, or the number of times that the row
         was observed.
+    raw : Encoding or None
+        How the columns of a table become the features; None if they are columns of numbers, used as they are.
+    past : dict of str to float or str
+        Columns that were added later, with the value that each of them had in all rows before.
     """
 
     features: tuple[str, ...]
@@ -49,13 +54,25 @@ class Schema:
     weight_column: str | None
     fit_intercept: bool
     information: str
-    version: int = SCHEMA_VERSION
+    version: int = 1
     weight_kind: WeightKind = "precision"
+    raw: Encoding | None = None
+    past: Mapping[str, float | str] = field(default_factory=dict)
+
+    @property
+    def encoding(self) -> Encoding:
+        """How the columns of a table become the features."""
+        return Encoding.plain(self.features) if self.raw is None else self.raw
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The columns that a task's digest is made of: those that the features come from, and the targets."""
+        return (*(self.features if self.raw is None else self.raw.columns), *self.targets)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Every column that a data file must have: features, targets, weight."""
-        return (*self.features, *self.targets, *([] if self.weight_column is None else [self.weight_column]))
+        """Every column that a data file must have: those of the features, targets, weight."""
+        return (*self.sources, *([] if self.weight_column is None else [self.weight_column]))
 
     @property
     def width(self) -> int:
@@ -65,22 +82,35 @@ class Schema:
     @property
     def block_rows(self) -> int:
         """Rows of a block. The number depends on the width only, and so do the bits of a sum over blocks."""
-        return max(FEWEST_ROWS, BLOCK_ENTRIES // self.width)
+        return max(FEWEST_ROWS, BLOCK_ENTRIES // (len(self.features) + len(self.targets)))
 
     def to_bytes(self) -> bytes:
         """Return the schema as JSON; equal schemas give equal bytes."""
-        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":")).encode()
+        fields: dict[str, Any] = {"features": self.features, "targets": self.targets}
+        fields |= {name: getattr(self, name) for name in ("single_target", *SETTINGS)}
+        fields |= ({} if self.raw is None else {"encoding": self.raw.as_dict()}) | (
+            {"past": dict(self.past)} if self.past else {}
+        )
+        return json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the schema as plain data; the encoding is left out if it uses columns of numbers as they are."""
+        return dict(json.loads(self.to_bytes()))
+
+    def with_encoding(self, encoding: Encoding) -> "Schema":
+        """Return the schema with another encoding, its names checked."""
+        raw = None if self.raw is None and encoding == Encoding.plain(encoding.features) else encoding
+        return checked(replace(self, features=encoding.features, raw=raw))
 
     @classmethod
     def from_bytes(cls, stored: bytes) -> "Schema":
         """Return the schema that `to_bytes` wrote, or raise `InvalidStateError`."""
         try:
             fields = json.loads(stored)
-            schema = checked_schema(
-                fields["features"],
-                fields["targets"][0] if fields["single_target"] else fields["targets"],
-                **{name: fields[name] for name in SETTINGS},
-            )
+            features, targets = tuple(fields["features"]), tuple(fields["targets"])
+            raw = Encoding.from_dict(fields["encoding"]) if "encoding" in fields else None
+            settings = {name: fields[name] for name in ("single_target", *SETTINGS)}
+            schema = checked(cls(features, targets, **settings, raw=raw, past=fields.get("past", {})))
         except (LookupError, TypeError, ValueError, RecursionError) as error:
             raise InvalidStateError(f"the stored schema is invalid: {error}.") from error
         if schema.to_bytes() != stored:
@@ -92,34 +122,50 @@ SETTINGS = ("weight_column", "fit_intercept", "information", "version", "weight_
 
 
 def checked_schema(
-    features: Iterable[str],
+    features: Iterable[str] | Encoding,
     target: str | Iterable[str],
     *,
     weight_column: str | None,
     fit_intercept: bool,
     information: str,
-    version: int = SCHEMA_VERSION,
     weight_kind: WeightKind = "precision",
 ) -> Schema:
-    """Return a schema whose names cannot be confused, or raise `InvalidParameterError`."""
+    """Return the first schema of a model whose names cannot be confused, or raise `InvalidParameterError`.
+
+    Features are the names of columns of numbers, or an encoding.
+    """
     if isinstance(features, str):
         raise InvalidParameterError(
             f"features must be a list of names; got the string {features!r}. Pass [{features!r}]."
         )
     single = isinstance(target, str)
     try:
-        names = tuple(features), (target,) if isinstance(target, str) else tuple(target)
+        targets = (target,) if isinstance(target, str) else tuple(target)
+        names = features.features if isinstance(features, Encoding) else tuple(features)
     except TypeError:
         raise InvalidParameterError(
             f"features and target must be names; got {features!r} and {target!r}. Pass lists of strings."
         ) from None
-    schema = Schema(*names, single, weight_column, fit_intercept, information, version, weight_kind)
+    raw = None
+    if isinstance(features, Encoding):
+        ignored = tuple(name for name in features.ignored if name not in (*targets, weight_column))
+        raw = replace(features, ignored=ignored)
+    return checked(Schema(names, targets, single, weight_column, fit_intercept, information, 1, weight_kind, raw))
+
+
+def checked(schema: Schema) -> Schema:
+    """Return the schema itself, or raise `InvalidParameterError` if its parts do not fit together."""
     _check_settings(schema)
-    for name in schema.columns:
+    if schema.raw is not None:
+        if schema.features != schema.raw.features:
+            raise InvalidParameterError("the features are not those of the encoding. Name them again.")
+        refuse_twice(schema.features, InvalidParameterError)
+    names = dict.fromkeys((*schema.features, *schema.columns))
+    for name in names:
         _check_name(name)
     refuse_twice(schema.columns, InvalidParameterError)
     seen: dict[str, str] = {}
-    for name in schema.columns:
+    for name in names:
         other = seen.setdefault(skeleton(name), name)
         if other != name:
             raise InvalidParameterError(
@@ -137,10 +183,14 @@ def _check_settings(schema: Schema) -> None:
         value = getattr(schema, name)
         if not isinstance(value, str) or value not in choices:
             raise InvalidParameterError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
-    if type(schema.version) is not int or schema.version != SCHEMA_VERSION:
-        raise InvalidParameterError(
-            f"the schema has version {schema.version!r}; this version of Ridgeway reads {SCHEMA_VERSION}. Upgrade."
-        )
+    version: Any = schema.version
+    if type(version) is not int or version < 1:
+        raise InvalidParameterError(f"the schema has version {schema.version!r}; it must be 1 or more.")
+    if schema.single_target not in (True, False) or (schema.single_target and len(schema.targets) > 1):
+        raise InvalidParameterError(f"a single target has one name; got {listed(schema.targets)}. Name one.")
+    known, past = {*schema.sources}, dict(schema.past)
+    if not all(name in known and type(value) in (float, str) for name, value in past.items()):
+        raise InvalidParameterError("the schema has past values of columns that it does not have. Use an intact copy.")
 
 
 def _check_name(name: Any) -> None:

@@ -1,7 +1,7 @@
 """What every kind of information has in common: counts, means, and how two pasts are put together."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
@@ -9,11 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
-from ridgeway.data import LARGEST, Task, check_values
+from ridgeway.data import LARGEST, Task, check_values, dense
 from ridgeway.errors import InvalidDataError, MergeError, RemovalError
 from ridgeway.information._parts import put_together, taken_apart
+from ridgeway.information._reshaped import (
+    checked_map,
+    checked_past,
+    less_rounding,
+    mapped_mean,
+    places_of,
+    varying_columns,
+)
 from ridgeway.kernels import Mean
-from ridgeway.linalg import Solution, empty_triangle
+from ridgeway.linalg import EPS, Solution, empty_triangle, tolerance
 
 
 class Held(NamedTuple):
@@ -76,6 +84,8 @@ class Information(ABC):
 
     name: ClassVar[str]
     """What a user calls this kind."""
+    digits: ClassVar[float]
+    """The share of the digits of a column's norm that are kept."""
     more_digits: ClassVar[str]
     """What a warning about lost digits recommends, besides dropping a column."""
     collinear_within: ClassVar[str] = "rounding"
@@ -154,7 +164,7 @@ class Information(ABC):
         """Return the information as if `task` had never been added, or raise `RemovalError`. O((n + p)·p²).
 
         What remains must clearly have full rank: a direction that only the removed rows determined would be left with
-        rounding errors.
+        rounding errors. Columns that never varied do not count.
         """
         check_values(task)
         left = self.total_weight - task.total_weight
@@ -163,6 +173,9 @@ class Information(ABC):
                 f"cannot remove {task.n_samples} rows of weight {task.total_weight:g} from {self.n_samples} rows of "
                 f"weight {self.total_weight:g}: nothing would remain. Remove a task that was learned."
             )
+        varies = varying_columns(self)
+        if not varies.all():
+            return self._remove_among(varies, task)
         held, digits = self._without_task(task)
         return replace(
             self,
@@ -172,6 +185,19 @@ class Information(ABC):
             **held._asdict(),
             digits_lost=max(self.digits_lost, digits),
         )
+
+    def _remove_among(self, varies: NDArray[np.bool_], task: Task) -> Self:
+        """Remove a task from the columns that vary; the others stay what they are in its rows too."""
+        X, y = varies[: self.n_features], varies[self.n_features :]
+        past = self.mean + self.mean_low
+        rows, constants = np.hstack([dense(task.X[:, ~X]), task.y[:, ~y]]), past[~varies]
+        if (np.abs(rows - constants) > EPS * np.abs(constants)).any():
+            raise refuse_removal()
+        n_features, n_targets = int(X.sum()), int(y.sum())
+        gone = replace(task, X=task.X[:, X], y=task.y[:, y], n_features=n_features, n_targets=n_targets)
+        rest = self._restricted(np.flatnonzero(varies), n_features).remove(gone)
+        features, targets = (np.where(kept, np.cumsum(kept) - 1, -1) for kept in (X, y))
+        return rest.widened(features, targets, past)
 
     def scaled(self, factor: float) -> Self:
         """Return the information with every row's weight multiplied by `factor`."""
@@ -224,14 +250,71 @@ class Information(ABC):
 
     def select(self, columns: NDArray[np.intp]) -> Self:
         """Return the information of the same rows with fewer features, in the order of `columns`. O(p³) at most."""
-        kept = np.r_[columns, self.n_features : len(self.mean)]
+        return self._restricted(np.r_[columns, self.n_features : len(self.mean)], len(columns))
+
+    def _restricted(self, kept: NDArray[np.intp], n_features: int) -> Self:
+        """Return the information of these columns, of which the first are features."""
         return replace(
             self,
-            n_features=len(columns),
+            n_features=n_features,
+            n_targets=len(kept) - n_features,
             mean=self.mean[kept],
             mean_low=self.mean_low[kept],
-            matrix=self._selected(kept),
+            matrix=self._combined(lambda rows: rows[:, kept]),
             peak=self.peak[kept],
+        )
+
+    def widened(self, features: NDArray[np.intp], targets: NDArray[np.intp], past: Array) -> Self:
+        """Return the information of the same rows with more columns, which were constant. O(p³) at most.
+
+        As if they had been there from the start; columns that keep their order keep their bits.
+
+        Parameters
+        ----------
+        features, targets : for each the position of the old one that it is, or −1 if it is new
+        past : ndarray of shape (n_features + n_targets,), what each new column was in every past row; 0 if not centred
+        """
+        places = places_of(features, targets, self)
+        new = places < 0
+        past = checked_past(past, new, centered=self.centered)
+        kept = places[~new]
+        matrix = self.matrix if (np.diff(kept) > 0).all() else self._combined(lambda rows: rows[:, kept])
+        slots = np.where(new, -1, np.cumsum(~new) - 1)  # −1 is the row and the column of zeros at the end
+        mean, mean_low, peak = (np.append(values, 0.0)[places] for values in (self.mean, self.mean_low, self.peak))
+        return replace(
+            self,
+            n_features=len(features),
+            n_targets=len(targets),
+            mean=np.where(new, past, mean) if self.n_samples else mean,
+            mean_low=mean_low,
+            matrix=np.asfortranarray(np.pad(matrix, (0, 1))[np.ix_(slots, slots)]),
+            peak=peak,
+        )
+
+    def mapped(self, matrix: Array, shift: Array) -> Self:
+        """Return the information of the same rows, the features being x·matrix + shift instead of x. O(p³).
+
+        Parameters
+        ----------
+        matrix : ndarray of shape (n_features, q)
+        shift : ndarray of shape (q,), zero if not centred
+        """
+        checked_map(matrix, shift, self)
+        (p, q), k = matrix.shape, self.n_targets
+        # The norms of the columns' rounding errors, which are as the roots of the peaks, add up at most.
+        roots = np.sqrt(self.peak[:p]) @ np.abs(matrix)
+        exact = less_rounding(self.factor()[:p, :p] @ matrix, roots, tolerance(p) ** self.digits)
+        whole = np.eye(p + k, q + k, k=q - p)
+        whole[:p, :q] = matrix @ exact
+        constant = np.asarray(~exact.any(axis=0))
+        mean, mean_low = mapped_mean(self, matrix, shift if self.n_samples else np.zeros(q), constant)
+        return replace(
+            self,
+            n_features=q,
+            mean=mean,
+            mean_low=mean_low,
+            matrix=self._combined(lambda rows: rows @ whole),
+            peak=np.append(np.where(constant, 0.0, np.square(roots)), self.peak[p:]),
         )
 
     @abstractmethod
@@ -239,8 +322,8 @@ class Information(ABC):
         """Return an upper triangular [[R_x, z], [0, R_y]] whose square is the matrix of centred co-moments."""
 
     @abstractmethod
-    def _selected(self, kept: NDArray[np.intp]) -> Array:
-        """Return the matrix with these columns alone, in this order."""
+    def _combined(self, combine: Callable[[Array], Array]) -> Array:
+        """Return the matrix of other columns, which `combine` makes from the columns of any rows."""
 
     @abstractmethod
     def _with_task(self, task: Task) -> Held:

@@ -1,10 +1,9 @@
 """Information as centred co-moments: the fastest to add to, at half the digits."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway._checks import Array
 from ridgeway.data import Task
@@ -31,6 +30,7 @@ class Moments(Information):
     """
 
     name = "moments"
+    digits = 0.5
     collinear_within = "1e-7 ('moments' cannot tell)"
     more_digits = "give a larger prior, or start again with information='square_root'"
 
@@ -48,8 +48,8 @@ class Moments(Information):
         R[p:, p:] = triangular_factor(np.sqrt(values)[:, None] * vectors.T)
         return R
 
-    def _selected(self, kept: NDArray[np.intp]) -> Array:
-        return np.asfortranarray(np.triu(self.moments()[np.ix_(kept, kept)]))
+    def _combined(self, combine: Callable[[Array], Array]) -> Array:
+        return np.asfortranarray(np.triu(combine(combine(self.moments()).T)))
 
     @classmethod
     def from_parts(cls, counts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Self:

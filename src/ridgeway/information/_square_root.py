@@ -1,11 +1,10 @@
 """Information as a triangular factor: every digit that a QR decomposition of all rows would give."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway._checks import Array
 from ridgeway.data import Task
@@ -70,6 +69,7 @@ class SquareRoot(Information):
     """
 
     name = "square_root"
+    digits = 1.0
     more_digits = "or give a larger prior"
 
     def factor(self) -> Array:
@@ -84,9 +84,11 @@ class SquareRoot(Information):
             raise InvalidStateError("a factor must not exceed its sums of squares. Read an intact copy.")
         return made
 
-    def _selected(self, kept: NDArray[np.intp]) -> Array:
-        R = empty_triangle(len(kept))
-        factor = triangular_factor(self.matrix[:, kept])
+    def _combined(self, combine: Callable[[Array], Array]) -> Array:
+        rows = combine(self.matrix)
+        added = max(rows.shape[1] - len(rows), 0)  # room for more features: the residual block stays below them
+        factor = triangular_factor(np.insert(rows, [self.n_features] * added, 0.0, axis=0))
+        R = empty_triangle(factor.shape[1])
         R[: len(factor)] = factor
         return R
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ridgeway._checks import one_of
 from ridgeway._optional import require
 from ridgeway.catalogue import COMPARED, Method, find, resolve
-from ridgeway.data import Encoding, Progress, Table, TypedTable, encode, open_table
+from ridgeway.data import Progress, ReportEncoding, Table, TypedTable, encode, open_table
 from ridgeway.datasets import Dataset
 from ridgeway.errors import InvalidParameterError
 from ridgeway.metrics import backward_transfer
@@ -40,7 +40,7 @@ def compare(
     holdout: float = 0.2,
     missing: str = "drop",
     unknown: str = "refuse",
-    encoding: Encoding | None = None,
+    encoding: ReportEncoding | None = None,
     seed: int = 0,
     progress: Progress = lambda done, total: None,
 ) -> MethodComparison:
@@ -72,7 +72,7 @@ def compare(
         Whether rows with a missing value are left out and counted, or raise an error.
     unknown : {"refuse", "ignore"}, default "refuse"
         Whether a category that `encoding` does not know raises an error, or its rows are left out and counted.
-    encoding : Encoding, optional
+    encoding : ReportEncoding, optional
         The encoding of an earlier comparison, whose categories and constants are used again.
     seed : int, default 0
         Seed for everything random: held-out rows, orders and controls.

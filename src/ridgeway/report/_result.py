@@ -9,7 +9,7 @@ from scipy.special import stdtrit
 from ridgeway import metrics
 from ridgeway._checks import Array
 from ridgeway.catalogue import Method
-from ridgeway.data import Encoding
+from ridgeway.data import ReportEncoding
 
 CONFIDENCE = 0.99
 """Confidence that no forgetting is due to chance, jointly for the four methods that can forget."""
@@ -169,7 +169,7 @@ class MethodComparison:
     holdout: float
     seed: int
     n_rows: int
-    encoding: Encoding
+    encoding: ReportEncoding
     dropped: dict[str, int]
     unknown: dict[str, int]
     lost_tasks: tuple[str, ...]

@@ -21,25 +21,25 @@ array([0.02, 0.06])
 >>> folder.cleanup()
 """
 
-from ridgeway.data import Schema, features_of, read_rows
+from ridgeway.data import Encoding, Schema
 from ridgeway.store._absorb import Absorbed, Removed
 from ridgeway.store._connection import file_id
 from ridgeway.store._ledger import Record
 from ridgeway.store._recovery import Health
-from ridgeway.store._store import Store, create, import_arrays, open, restore_previous
+from ridgeway.store._store import Store, create, encoding_of, import_arrays, open, restore_previous
 
 __all__ = [
     "Absorbed",
+    "Encoding",
     "Health",
     "Record",
     "Removed",
     "Schema",
     "Store",
     "create",
-    "features_of",
+    "encoding_of",
     "file_id",
     "import_arrays",
     "open",
-    "read_rows",
     "restore_previous",
 ]

@@ -1,7 +1,7 @@
 """Absorb and remove: rows come in blocks, are hashed while the model learns them, and count at most once."""
 
 import unicodedata
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -14,10 +14,12 @@ from ridgeway.store._changes import Change, Handle, changing
 from ridgeway.store._digests import Content, ContentDigest
 from ridgeway.store._ledger import Entry, Ledger, Record
 from ridgeway.store._state import checked_arrays, emptied, read_state, task_of
+from ridgeway.store._widen import known_digests, next_schemas, widened
 
 Blocks = Generator[tuple[str, Block], None, None]
-Source = Callable[[], Blocks]
-"""Returns the rows of one or more tasks in blocks, each with its task id; the same rows each time it is called."""
+Source = Callable[[Schema], Blocks]
+"""Returns the rows of one or more tasks in blocks, each with its task id, as the schema orders them; the same rows each
+time it is called."""
 
 LONGEST_ID = 200
 LONGEST_REASON = 1000
@@ -39,29 +41,32 @@ class Removed(NamedTuple):
 
 def absorb(handle: Handle, source: Source, force: str | None) -> list[Absorbed]:
     """Add the tasks of `source` to a state file, all of them or none, each at most once."""
-    schema = handle.schema
     with changing(handle) as change:
+        first = schema = change.generation.schema
         ledger, known, state = change.ledger, {}, read_state(schema, change.arrays)
 
         def learn(task_id: str, block: Block) -> None:
-            nonlocal state
+            nonlocal state, schema
+            if block.schema is not schema:
+                state, schema = widened(state, schema, block.schema), block.schema
             if task_id not in known:
                 known[task_id] = bool(ledger.find("task_id", checked_id(task_id)))
             if not known[task_id]:
                 state = state.after(task_of(schema, block))
 
-        found = _read(source(), schema, learn)
+        found = _read(source(schema), first, learn)
         if not found:
             raise InvalidDataError("there are no rows. An empty task teaches nothing: leave it out.")
-        outcomes = [_enter(change, schema, task_id, content, force) for task_id, content in found.items()]
+        schemas = change.generation.schemas if schema == first else next_schemas(change.generation.schemas, schema)
+        outcomes = [_enter(change, schemas, task_id, content, force) for task_id, content in found.items()]
         forced = {task.record.task_id for task in outcomes if not task.already and known[task.record.task_id]}
         if forced:  # so far their rows have only been hashed
             known = dict.fromkeys(found, True) | dict.fromkeys(forced, False)
-            again = _read(source(), schema, learn)
+            again = _read(source(schema), schema, learn)
             if any(again.get(task_id) != found[task_id] for task_id in forced):
                 raise InvalidDataError("the rows changed while they were read. Absorb a file that nobody writes to.")
         if ledger.changes:
-            change.commit(checked_arrays(schema, state, ledger.n_tasks, ledger.n_samples))
+            change.commit(checked_arrays(schema, state, ledger.n_tasks, ledger.n_samples), schemas=schemas)
         else:
             change.confirm()
     return outcomes
@@ -74,19 +79,22 @@ def _read(blocks: Blocks, schema: Schema, act: Callable[[str, Block], None]) -> 
     # are closed here, so that the garbage collector does not do it in the middle of something else.
     with closing(blocks), ThreadPoolExecutor(1) as pool:
         for task_id, block in blocks:
-            hashing = pool.submit(digests.setdefault(task_id, ContentDigest()).add, *block)
+            columns = block.X if block.sources is None else block.sources
+            digest = digests.setdefault(task_id, ContentDigest())
+            hashing = pool.submit(digest.add, columns, block.y, block.sample_weight)
             act(task_id, block)
             hashing.result()
-    names = (*schema.features, *schema.targets)
-    return {task_id: digest.finish(names) for task_id, digest in digests.items()}
+    return {task_id: digest.finish(schema.sources) for task_id, digest in digests.items()}
 
 
-def _enter(change: Change, schema: Schema, task_id: str, content: Content, force: str | None) -> Absorbed:
+def _enter(change: Change, schemas: Sequence[bytes], task_id: str, content: Content, force: str | None) -> Absorbed:
     """Enter a task into the ledger, unless it is there; raise if it would be counted twice and is not forced."""
     ledger = change.ledger
-    same_id, same_content = ledger.find("task_id", task_id), ledger.find("digest", content.digest)
+    digests = [content.digest] if len(schemas) == 1 else known_digests(content, schemas)
+    same_id = ledger.find("task_id", task_id)
+    same_content = [entry for digest in digests for entry in ledger.find("digest", digest)]
     for entry in same_id:
-        if entry.record.digest == content.digest:
+        if entry.record.digest in digests:
             return Absorbed(entry.record, True)
     if force is None and (same_id or same_content):
         raise _duplicate(task_id, content.digest, same_id, same_content)
@@ -97,7 +105,7 @@ def _enter(change: Change, schema: Schema, task_id: str, content: Content, force
         n_samples=content.n_samples,
         total_weight=content.total_weight,
         absorbed_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        schema=schema.version,
+        schema=len(schemas),
         reason=force if same_id or same_content else None,
     )
     ledger.put(Entry(change.generation.number + 1, record, content.columns))
@@ -118,11 +126,10 @@ def _duplicate(task_id: str, digest: str, same_id: list[Entry], same_content: li
 
 def remove(handle: Handle, task_id: str, source: Source) -> Removed:
     """Remove a task from a state file, exactly, or raise `RemovalError`; what is freed is overwritten."""
-    schema = handle.schema
-    content = _read(source(), schema, lambda _, __: None).get(task_id)
     with changing(handle, wipe=True) as change:
-        ledger = change.ledger
-        entry = _recorded(ledger, task_id, content.digest if content else "")
+        ledger, schema, schemas = change.ledger, change.generation.schema, change.generation.schemas
+        content = _read(source(schema), schema, lambda _, __: None).get(task_id)
+        entry = _recorded(ledger, task_id, known_digests(content, schemas) if content else [""])
         state: Any = read_state(schema, change.arrays)
         if ledger.n_tasks == 1:
             state = emptied(state)
@@ -132,7 +139,7 @@ def remove(handle: Handle, task_id: str, source: Source) -> Removed:
                 nonlocal state
                 state = state.remove(task_of(schema, block))
 
-            if _read(source(), schema, forget).get(task_id) != content:
+            if _read(source(schema), schema, forget).get(task_id) != content:
                 raise RemovalError("the rows changed while they were read. Remove with a file that nobody writes to.")
         digits = float(state.information.digits_lost)
         gone = replace(entry.record, digest="", removed=ledger.next_sequence, digits_lost=digits)
@@ -141,23 +148,23 @@ def remove(handle: Handle, task_id: str, source: Source) -> Removed:
     return Removed(gone, digits)
 
 
-def _recorded(ledger: Ledger, task_id: str, digest: str) -> Entry:
+def _recorded(ledger: Ledger, task_id: str, digests: list[str]) -> Entry:
     """Return the entry of a task, or raise if there is none or its rows are different."""
     entries = ledger.find("task_id", task_id)
     if not entries:
         raise RemovalError(f"there is no task {task_id!r} in the state file. `ridgeway history` lists the tasks.")
     for entry in entries:
-        if entry.record.digest == digest:
+        if entry.record.digest in digests:
             return entry
     raise RemovalError(
-        f"these are not the rows that were absorbed as task {task_id!r}: their digest is {digest[:12]}…, the ledger "
-        f"has {', '.join(entry.record.digest[:12] + '…' for entry in entries)}. Pass exactly those rows."
+        f"these are not the rows that were absorbed as task {task_id!r}: their digest is {digests[0][:12]}…, the "
+        f"ledger has {', '.join(entry.record.digest[:12] + '…' for entry in entries)}. Pass exactly those rows."
     )
 
 
-def one_task(task_id: str, blocks: Callable[[], Iterator[Block]]) -> Source:
+def one_task(task_id: str, blocks: Callable[[Schema], Iterator[Block]]) -> Source:
     """Return a source of one task."""
-    return lambda: ((task_id, block) for block in blocks())
+    return lambda schema: ((task_id, block) for block in blocks(schema))
 
 
 def checked_id(task_id: Any) -> str:

@@ -39,6 +39,13 @@ from ridgeway.store._generations import (
 from ridgeway.store._ledger import Entry, Ledger
 
 FIRST = 1
+QUERIES = {
+    "ledger": "SELECT * FROM ledger WHERE sequence = ?",
+    "buckets": "SELECT * FROM buckets WHERE number = ?",
+    "generations": "SELECT * FROM generations WHERE number = ?",
+    "schemas": "SELECT * FROM schemas WHERE version = ?",
+}
+"""How what was written to a table is read back, by its key."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +55,11 @@ class Handle:
     path: Path
     inode: Inode
     file_id: str
-    schema: Schema
     timeout: float
 
     def check(self, generation: Generation) -> Generation:
         """Return a generation of this file, or raise if another file has taken its place."""
-        found = inode_of(self.path), generation.file_id, generation.schema
-        if found != (self.inode, self.file_id, self.schema):
+        if (inode_of(self.path), generation.file_id) != (self.inode, self.file_id):
             raise replaced(self.path)
         return generation
 
@@ -92,11 +97,14 @@ class Change:
     ledger: Ledger
     arrays: dict[str, Array]
 
-    def commit(self, arrays: Mapping[str, Array], *, keep_previous: bool = True) -> None:
-        """Write the next generation, and return once it would survive a power loss."""
+    def commit(
+        self, arrays: Mapping[str, Array], *, schemas: Sequence[bytes] | None = None, keep_previous: bool = True
+    ) -> None:
+        """Write the next generation, with other schemas if given, and return once it would survive a power loss."""
         now = self.generation
         keep = now.number if keep_previous else now.number + 1
-        root = _write(self.connection, now.file_id, now.number + 1, now.schemas, self.ledger, arrays, keep=keep)
+        known = now.schemas if schemas is None else schemas
+        root = _write(self.connection, now.file_id, now.number + 1, known, self.ledger, arrays, keep=keep)
         try:
             self.connection.execute("COMMIT")
         except sqlite3.Error as error:
@@ -182,6 +190,9 @@ def _write(
     rows = [
         (entry.record.sequence, entry.generation, entry.record.to_bytes(), entry.columns) for entry in ledger.changes
     ]
+    versions = list(enumerate(schemas, 1))
+    connection.execute("DELETE FROM schemas WHERE version > ?", (len(schemas),))
+    connection.executemany("INSERT OR IGNORE INTO schemas VALUES (?, ?)", versions)
     connection.executemany("INSERT OR REPLACE INTO ledger VALUES (?, ?, ?, ?)", rows)
     connection.executemany("INSERT OR REPLACE INTO buckets VALUES (?, ?)", changed)
     connection.execute("INSERT INTO generations VALUES (?, ?, ?, ?)", line)
@@ -190,7 +201,9 @@ def _write(
     set_link(connection, (link & 0xFFFF) << 16 | int.from_bytes(line[-1][:2]))
     if keep == number:
         connection.execute("PRAGMA incremental_vacuum").fetchall()
-    _read_back(connection, first, blocks, rows, changed, line)
+    _read_back(
+        connection, first, blocks, {"ledger": rows, "buckets": changed, "generations": [line], "schemas": versions}
+    )
     return line[-1]
 
 
@@ -198,19 +211,13 @@ def _read_back(
     connection: sqlite3.Connection,
     first: int,
     blocks: Sequence[memoryview],
-    rows: Sequence[tuple[Any, ...]],
-    buckets: Sequence[tuple[Any, ...]],
-    line: tuple[Any, ...],
+    tables: Mapping[str, Sequence[tuple[Any, ...]]],
 ) -> None:
-    """Raise if the file does not hold what was just written to it."""
+    """Raise if the file does not hold what was just written to it; the first column of a table is its key."""
     written = connection.execute("SELECT data FROM blocks WHERE id >= ? ORDER BY id", (first,))
     same = all(row is not None and row[0] == bytes(view or b"") for view, row in zip_longest(blocks, written))
-    for query, expected in (
-        ("SELECT * FROM ledger WHERE sequence = ?", rows),
-        ("SELECT * FROM buckets WHERE number = ?", buckets),
-        ("SELECT * FROM generations WHERE number = ?", [line]),
-    ):
-        same = same and all(connection.execute(query, row[:1]).fetchall() == [row] for row in expected)
+    for name, expected in tables.items():
+        same = same and all(connection.execute(QUERIES[name], row[:1]).fetchall() == [row] for row in expected)
     if not same:
         raise DamagedStoreError(f"the state file did not keep what was written to it; nothing was committed. {RESTORE}")
 
@@ -219,7 +226,7 @@ def write_state(path: Path, contents: Contents, timeout: float) -> Handle:
     """Make a state file, which must not exist yet."""
     file_id = secrets.token_hex(16)
     inode = write_new(path, lambda temporary: fill_file(temporary, file_id, FIRST, contents))
-    return Handle(path, inode, file_id, contents.schema, timeout)
+    return Handle(path, inode, file_id, timeout)
 
 
 def fill_file(path: Path, file_id: str, number: int, contents: Contents, link: int = 0) -> None:
@@ -233,7 +240,6 @@ def fill_file(path: Path, file_id: str, number: int, contents: Contents, link: i
         for sql in TABLES:
             connection.execute(sql.replace("FILE_ID", file_id))
         set_link(connection, link)
-        connection.executemany("INSERT INTO schemas VALUES (?, ?)", enumerate(contents.schemas, 1))
         _write(connection, file_id, number, contents.schemas, ledger, contents.arrays, keep=number)
         connection.execute("COMMIT")
 

@@ -7,17 +7,27 @@ import sqlite3
 import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from math import inf
 from os import PathLike, fsdecode, fsencode
 from pathlib import Path
+from typing import Any
 
 from ridgeway._files import PRIVATE
-from ridgeway.errors import DamagedStoreError, StoreBusyError, StoreError, StoreVersionError
+from ridgeway.errors import (
+    DamagedStoreError,
+    InvalidParameterError,
+    StoreBusyError,
+    StoreError,
+    StoreVersionError,
+)
 from ridgeway.store._digests import RESTORE
 from ridgeway.store._journal import MARK, PAGE_BYTES, check_journal, first_page
 
 APPLICATION = 0x52647779  # "Rdwy"
 MAGIC = b"SQLite format 3\0"
 FORMAT = 1
+LONGEST_WAIT = 1e6
+"""Limit on timeouts in seconds: SQLite counts milliseconds in 32 bits."""
 LONGEST_VALUE = 64 * 2**20
 """Limit on the bytes of one value in the file: SQLite refuses a longer one before it allocates memory."""
 
@@ -166,6 +176,13 @@ def as_path(path: str | PathLike[str]) -> Path:
     if not encoded or b"\0" in encoded:
         raise StoreError(f"{path!r} is not a file path. Pass one like 'wages.rw'.")
     return Path(fsdecode(encoded))
+
+
+def checked_timeout(timeout: Any) -> float:
+    """Return the longest wait for other processes, in seconds, or raise."""
+    if isinstance(timeout, int | float) and not isinstance(timeout, bool) and 0.0 <= timeout < inf:
+        return min(float(timeout), LONGEST_WAIT)
+    raise InvalidParameterError(f"timeout must be a finite number ≥ 0, in seconds; got {timeout!r}.")
 
 
 def inode_of(path: Path) -> Inode:

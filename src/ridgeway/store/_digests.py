@@ -121,6 +121,25 @@ def task_digest(names: Sequence[str], n_samples: int, columns: bytes) -> str:
     return digest_of(header, *(part for pair in named for part in pair), *digests[len(names) :]).hex()
 
 
+def split_digests(names: Sequence[str], columns: bytes) -> tuple[dict[str, bytes], bytes]:
+    """Return the digests of columns by name, and that of the weights, if any."""
+    end = DIGEST_BYTES * len(names)
+    digests = (columns[start : start + DIGEST_BYTES] for start in range(0, end, DIGEST_BYTES))
+    return dict(zip(names, digests, strict=True)), columns[end:]
+
+
+def constant_digest(value: float, n_samples: int) -> bytes:
+    """Return the digest of a column that has one value in every row."""
+    column, (whole, rest) = hashlib.sha256(), divmod(n_samples, CHUNK_ROWS)
+    values = np.full(CHUNK_ROWS, value + 0.0, "<f8")
+    chunk = hashlib.sha256(values.data).digest()
+    for _ in range(whole):
+        column.update(chunk)
+    if rest:
+        column.update(hashlib.sha256(values[:rest].data).digest())
+    return column.digest()
+
+
 def digest_of(*parts: bytes) -> bytes:
     """Return one digest of several parts, each preceded by its length."""
     digest = hashlib.sha256()

@@ -2,9 +2,8 @@
 
 import csv
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from io import BytesIO
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from ridgeway._files import PRIVATE, atomic_path
 from ridgeway._optional import require
 from ridgeway._text import quoted
-from ridgeway.data import Progress, Schema, check_columns, explained, numbers, open_table, read_rows, writer
+from ridgeway.data import Schema, Table, explained, tasks_in, writer
 from ridgeway.errors import DamagedStoreError, InvalidDataError, InvalidParameterError, StoreError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.store._changes import FIRST, Contents
@@ -27,7 +26,6 @@ EXPORT_FORMAT = 2
 LEDGER = "ledger"
 LINE_FACTOR = 4
 """Bytes of memory for each byte of the ledger of an export."""
-PREDICTED_ROWS = 65536
 
 
 def export(snapshot: Snapshot, path: Path) -> None:
@@ -141,33 +139,27 @@ def _export_coefficients(model: GeneralizedRidge, schema: Schema, path: Path) ->
                 writer.writerow([quoted(target), quoted(feature), repr(value)])
 
 
-def predict_table(
-    model: GeneralizedRidge, schema: Schema, path: str | PathLike[str], out: Path, progress: Progress | None
-) -> int:
-    """Write a prediction for each row of a data file, which may have other columns too; return the number of rows."""
-    table = open_table(path)
-    check_columns(table.columns, schema.features, table.source, extra=None)
-    names, done = [quoted(f"predicted_{target}") for target in schema.targets], 0
-    with explained(table, schema.features), written(out) as temporary, writer(out, temporary, names) as write:
-        for batch in table.batches(schema.features, rows=PREDICTED_ROWS):
-            X = np.column_stack([numbers(batch.column(name), name, table) for name in schema.features])
-            write(list(model.predict(X).reshape(len(X), -1).T))
-            done += len(X)
-            if progress is not None:
-                progress(done, table.n_rows)
+def predict_file(found: Iterator[Any], out: Path) -> int:
+    """Write predictions to a file; return the number of rows."""
+    shape, done = next(found).schema, 0
+    with written(out) as temporary, writer(out, temporary, shape) as write:
+        for part in found:
+            write(part)
+            done += part.num_rows
     return done
 
 
-def rows_of(path: str | PathLike[str], schema: Schema) -> tuple[Any, Array, Array | None]:
-    """Return the rows of a data file as X (a pyarrow Table), y and sample_weight."""
-    blocks = list(read_rows(path, schema))
+def rows_of(table: Table, schema: Schema) -> tuple[Any, Array, Array | None]:
+    """Return the rows of a table as X (a pyarrow Table), y and sample_weight."""
+    with explained(table, lambda: schema), closing(tasks_in(table, schema, "")) as tasks:
+        blocks = [block for _, block in tasks]
     if not blocks:
-        raise InvalidDataError(f"{path} has no rows. Pass a file with rows.")
-    from pyarrow import table
+        raise InvalidDataError(f"{table.source} has no rows. Pass a table with rows.")
+    import pyarrow as pa
 
     X, y = np.vstack([block.X for block in blocks]), np.vstack([block.y for block in blocks])
     weights = [block.sample_weight for block in blocks if block.sample_weight is not None]
-    named = table(dict(zip(schema.features, X.T, strict=True)))
+    named = pa.table(dict(zip(schema.features, X.T, strict=True)))
     return named, y[:, 0] if schema.single_target else y, np.concatenate(weights) if weights else None
 
 

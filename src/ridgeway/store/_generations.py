@@ -216,7 +216,7 @@ def _entry(row: tuple[int, int, bytes, bytes], generation: Generation, path: Pat
 def _check_columns(entry: Entry, schema: Schema, path: Path) -> None:
     """Raise if the digests of columns do not make up the digest of the task."""
     _, record, columns = entry
-    expected = task_digest((*schema.features, *schema.targets), record.n_samples, columns)
+    expected = task_digest(schema.sources, record.n_samples, columns)
     if (record.digest, columns) != ((expected, columns) if record.removed is None else ("", b"")):
         raise _damaged(path, f"the columns of task {record.task_id!a} are not those of its digest")
 

@@ -1,26 +1,19 @@
-"""Two state files into one: only if they have the same columns and settings, and nothing would be counted twice."""
+"""Two state files into one: columns are matched by name, and nothing is counted twice."""
 
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ridgeway.data import listed
-from ridgeway.errors import MergeError
+from ridgeway.data import Rebased, Schema, differences, listed, united
+from ridgeway.errors import InvalidParameterError, MergeError
 from ridgeway.store._changes import Contents
-from ridgeway.store._digests import Array
+from ridgeway.store._digests import Array, schema_from
 from ridgeway.store._generations import Generation
 from ridgeway.store._ledger import Entry, Record
 from ridgeway.store._state import checked_arrays, read_state
-
-WORDS = {
-    "features": "features",
-    "targets": "targets",
-    "weight_column": "weight column",
-    "weight_kind": "kind of weights",
-    "fit_intercept": "intercept",
-    "information": "kind of information",
-}
+from ridgeway.store._widen import next_schemas, widened
 
 
 class Snapshot(NamedTuple):
@@ -36,40 +29,63 @@ class Snapshot(NamedTuple):
         return [entry.record for entry in self.ledger if entry.record.removed is None]
 
 
-def merged(one: Snapshot, two: Snapshot) -> Contents:
+def merged(one: Snapshot, two: Snapshot, names: tuple[str, str]) -> Contents:
     """Return a state file's contents, as if one had absorbed the tasks of both; or raise `MergeError`."""
-    differences = _differences(one, two)
-    if differences:
-        raise MergeError(f"cannot merge: {'; '.join(differences)}. Nothing was made.")
-    past, schema = one.generation.next_sequence - 1, one.generation.schema
-    ledger = [*one.ledger, *(_later(entry, past) for entry in two.ledger)]
-    state: Any = read_state(schema, (one if one.tasks else two).arrays)
-    if one.tasks and two.tasks:
-        state = state.merge(read_state(schema, two.arrays))
+    found = _differences(one, two, names)
+    if found:
+        raise MergeError(f"cannot merge: {'; '.join(found)}. Nothing was made.")
+    mine, theirs = one.generation.schema, two.generation.schema
+    schema, rebased = united(mine, theirs)
+    try:
+        states = [_fitted(one, schema, None), _fitted(two, schema, rebased)]
+        state: Any = states[0] if one.tasks else states[1]
+        if one.tasks and two.tasks:
+            state = state.merge(states[1])
+    except InvalidParameterError as error:
+        raise MergeError(f"cannot merge: {error} Nothing was made.") from error
+    schemas, shift = _schemas(one.generation.schemas, two.generation.schemas, schema)
+    past = one.generation.next_sequence - 1
+    ledger = [*one.ledger, *(_later(entry, past, shift) for entry in two.ledger)]
     tasks = one.tasks + two.tasks
     arrays = checked_arrays(schema, state, len(tasks), sum(task.n_samples for task in tasks))
-    return Contents(one.generation.schemas, ledger, arrays)
+    return Contents(schemas, ledger, arrays)
 
 
-def _later(entry: Entry, past: int) -> Entry:
+def _fitted(snapshot: Snapshot, schema: Schema, rebased: Rebased | None) -> Any:
+    """Return the state of a file with the columns of both."""
+    mine = snapshot.generation.schema
+    state: Any = read_state(mine, snapshot.arrays)
+    if rebased is not None:
+        wider: Any = widened(state, mine, rebased.before)
+        state = wider.mapped(rebased.matrix, rebased.shift)
+        mine = rebased.after
+    return (
+        state if mine.features == schema.features and mine.targets == schema.targets else widened(state, mine, schema)
+    )
+
+
+def _schemas(one: Sequence[bytes], two: Sequence[bytes], schema: Schema) -> tuple[list[bytes], int]:
+    """Return the schemas of both files and the one in force, and by how much the versions of the second are moved."""
+    if one == two and schema_from(one[-1]) == schema:
+        return list(one), 0
+    found = list(one)
+    for stored in two:
+        found = next_schemas(found, schema_from(stored))
+    last = replace(schema_from(found[-1]), version=schema.version)
+    return (found if last == schema else next_schemas(found, schema)), len(one)
+
+
+def _later(entry: Entry, past: int, shift: int) -> Entry:
     """Return an entry as it is when all that happened in the other file comes before it."""
     record = entry.record
     removed = None if record.removed is None else past + record.removed
-    return entry._replace(record=replace(record, sequence=past + record.sequence, removed=removed))
+    moved = replace(record, sequence=past + record.sequence, removed=removed, schema=record.schema + shift)
+    return entry._replace(record=moved)
 
 
-def _differences(one: Snapshot, two: Snapshot) -> list[str]:
-    mine, theirs = asdict(one.generation.schema), asdict(two.generation.schema)
-    found = [
-        f"the {word} differ ({_short(mine[name])} and {_short(theirs[name])})"
-        for name, word in WORDS.items()
-        if mine[name] != theirs[name]
-    ]
-    if mine["single_target"] != theirs["single_target"]:
-        found.append("one names its target alone and the other in a list")
-    prior, other = one.arrays["prior"], two.arrays["prior"]
-    if mine["features"] != theirs["features"]:
-        prior, other = np.unique(prior), np.unique(other)
+def _differences(one: Snapshot, two: Snapshot, names: tuple[str, str]) -> list[str]:
+    found = differences(one.generation.schema, two.generation.schema, names)
+    prior, other = (np.unique(snapshot.arrays["prior"]) for snapshot in (one, two))
     if not np.array_equal(prior, other):
         found.append("the prior differs")
     ids = {task.task_id for task in one.tasks}
@@ -85,7 +101,3 @@ def _differences(one: Snapshot, two: Snapshot) -> list[str]:
     if twice:
         found.append(f"the same rows are in both, as {', '.join(twice[:6])}")
     return found
-
-
-def _short(value: object) -> str:
-    return listed(value) if isinstance(value, tuple) else repr(value)

@@ -104,7 +104,7 @@ def restore(path: Path, timeout: float) -> Handle:
         if not restored or not _took(path, timeout, restored[0].root):
             raise
     check_after(path, inode)
-    return Handle(path, inode, restored[0].file_id, restored[0].schema, timeout)
+    return Handle(path, inode, restored[0].file_id, timeout)
 
 
 def _restore(path: Path, timeout: float, restored: list[Generation]) -> None:

@@ -1,17 +1,17 @@
 """The model between the file and the rows: a state made from arrays, and turned into arrays again."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ridgeway.data import Block, Schema, Task, check_tasks, columns_of_a_model
 from ridgeway.errors import DamagedStoreError, InvalidDataError, InvalidParameterError, InvalidStateError, StoreError
-from ridgeway.estimators import GeneralizedRidge
 from ridgeway.information import KINDS
 from ridgeway.linalg import is_nearly_semidefinite
 from ridgeway.store._digests import RESTORE, Array
+from ridgeway.store._stored_model import StoredModel
 from ridgeway.weights import Accumulated, Mergeable, Origin, Retained, from_arrays, policy_of, to_arrays
 
 
@@ -47,7 +47,7 @@ def emptied(state: Retained) -> Retained:
 
 def task_of(schema: Schema, block: Block) -> Task:
     """Return a block of rows as a state takes it. Weights are checked here, other values when they are summed."""
-    X, y, weight = block
+    X, y, weight = block[:3]
     if weight is not None:
         target = y[:, 0] if schema.single_target else y
         (task,) = check_tasks(columns_of_a_model(len(schema.features), None), X, target, weight, first=False)
@@ -77,12 +77,14 @@ def checked_arrays(schema: Schema, state: Retained, n_tasks: int, n_samples: int
     return arrays
 
 
-def model_of(schema: Schema, arrays: Mapping[str, Array], *, named: bool = True) -> GeneralizedRidge:
+def model_of(schema: Schema, arrays: Mapping[str, Array], *, named: bool = True) -> StoredModel:
     """Return the fitted model of a state, or raise if it has learned nothing."""
     state = read_state(schema, arrays)
     if state.n_tasks == 0:
         raise StoreError("the state file has not learned anything yet. Absorb a task first.")
-    return GeneralizedRidge.from_state(state, schema.features if named else None)
+    model = StoredModel.from_state(state, schema.features if named else None)
+    model.schema_ = schema
+    return model
 
 
 def described(schema: Schema, arrays: Mapping[str, Array]) -> dict[str, Any]:
@@ -92,7 +94,7 @@ def described(schema: Schema, arrays: Mapping[str, Array]) -> dict[str, Any]:
     growth = state.information.solve(state.prior_in_force, state.origin.coef).growth
     coefs, intercepts = np.atleast_2d(model.coef_).tolist(), np.atleast_1d(model.intercept_).tolist()
     return {
-        **asdict(schema),
+        **schema.as_dict(),
         "n_tasks": model.n_tasks_,
         "n_samples": model.n_samples_seen_,
         "rank": model.rank_,

@@ -1,43 +1,43 @@
-"""The state file: what it has learned, and every way to change it."""
+"""The state file, and every way to change it."""
 
-import os
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
-from ridgeway._checks import nonnegative
 from ridgeway.data import (
-    Block,
+    CsvFormat,
+    Encoding,
+    MissingRule,
     Progress,
+    Schema,
+    UnknownRule,
     WeightKind,
-    check_file,
-    checked_rows,
     checked_schema,
-    cut,
     explained,
+    inferred,
     open_table,
+    parse_terms,
+    rows_in_memory,
     tasks_in,
+    widened_schema,
 )
 from ridgeway.errors import InvalidParameterError
-from ridgeway.estimators import GeneralizedRidge
 from ridgeway.store._absorb import Absorbed, Removed, absorb, checked_id, checked_reason, one_task, remove
 from ridgeway.store._changes import Contents, Handle, write_state
-from ridgeway.store._connection import as_path, check_mount, inode_of, transaction
-from ridgeway.store._digests import Array
-from ridgeway.store._exchange import export, imported, predict_table, rows_of
-from ridgeway.store._generations import MEMORY_BUDGET, read_arrays, read_generation, read_ledger, stream_ledger
-from ridgeway.store._ledger import Record
-from ridgeway.store._merge import Snapshot, merged
-from ridgeway.store._recovery import Health, back_up, full_check, restore
-from ridgeway.store._state import described, empty_arrays, model_of
+from ridgeway.store._connection import as_path, check_mount, checked_timeout, inode_of, transaction
+from ridgeway.store._exchange import imported
+from ridgeway.store._generations import MEMORY_BUDGET, read_arrays, read_generation
+from ridgeway.store._merge import merged
+from ridgeway.store._reader import StoreReader
+from ridgeway.store._recovery import restore
+from ridgeway.store._state import empty_arrays
+from ridgeway.store._widen import undo_widening, widen
 
 TIMEOUT = 60.0
-LONGEST_WAIT = 1e6
-"""Limit on timeouts in seconds: SQLite counts milliseconds in 32 bits."""
 
 
-class Store:
+class Store(StoreReader):
     """A state file on disk. Make one with `create`, open one with `open`.
 
     Every call reads the file again, in one transaction, and checks what it reads; nothing is kept open between calls.
@@ -46,17 +46,16 @@ class Store:
     Attributes
     ----------
     path : Path
-    schema : Schema
     file_id : str
         Id of the file, chosen at random when it was made.
     """
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
-        self.path, self.schema, self.file_id = handle.path, handle.schema, handle.file_id
+        self.path, self.file_id = handle.path, handle.file_id
 
     def __repr__(self) -> str:
-        return f"<Store {str(self.path)!r}: {len(self.schema.features)} features, {len(self.schema.targets)} target(s)>"
+        return f"<Store {str(self.path)!r}>"
 
     def absorb(self, task_id: str, X: Any, y: Any, sample_weight: Any = None, *, force: str | None = None) -> Absorbed:
         """Learn a task. When this returns, the task survives a power loss.
@@ -73,7 +72,7 @@ class Store:
             A reason to absorb rows whose id has other content, or whose content has another id. The ledger keeps it if
             it was needed.
         """
-        source = one_task(checked_id(task_id), self._blocks(X, y, sample_weight))
+        source = one_task(checked_id(task_id), lambda schema: rows_in_memory(schema, X, y, sample_weight))
         (outcome,) = absorb(self._handle, source, checked_reason(force))
         return outcome
 
@@ -82,144 +81,107 @@ class Store:
 
         Exactly its rows must be passed. The previous generation is dropped, and what is freed is overwritten.
         """
-        source = one_task(checked_id(task_id), self._blocks(X, y, sample_weight))
+        source = one_task(checked_id(task_id), lambda schema: rows_in_memory(schema, X, y, sample_weight))
         return remove(self._handle, task_id, source)
 
-    def absorb_file(
+    def absorb_table(
         self,
-        path: str | PathLike[str],
+        table: Any,
         *,
         task_id: str | None = None,
         task_column: str | None = None,
         force: str | None = None,
+        csv: CsvFormat | None = None,
         progress: Progress | None = None,
+        dropped: Counter[str] | None = None,
     ) -> list[Absorbed]:
-        """Learn a CSV, Parquet or Arrow file, whole or not at all: as one task, or as one per value of a column.
+        """Learn a table, whole or not at all: as one task, or as one per value of a column.
 
-        The file is read in blocks, so memory stays at a few blocks plus the state. Other writers wait until it is done.
+        The table is read in blocks, so memory stays at a few blocks plus the state. Other writers wait.
 
         Parameters
         ----------
-        path : the data file, with the columns of the schema in any order
+        table : path of a CSV, Parquet or Arrow file, DataFrame, or any object with `__arrow_c_stream__`
+            With the columns of the schema in any order.
         task_id : the id of the task; or
         task_column : the column that says which task a row belongs to
         force : as for `absorb`
-        progress : called with the number of rows read so far and, if known, of the file
+        csv : how a CSV file is written, if not with commas, points and UTF-8
+        progress : called with the number of rows read so far and, if known, of the table
+        dropped : counts rows that are left out, by the column that has no value
         """
         if (task_id is None) == (task_column is None):
             got = "neither" if task_id is None else "both"
             raise InvalidParameterError(f"name either a task or a task column; got {got}.")
-        table = open_table(path)
-        known = None if task_id is None else checked_id(task_id)
-        check_file(table, self.schema, task_column)
-        with explained(table, self.schema.columns):
+        opened, known = open_table(table, csv=csv), None if task_id is None else checked_id(task_id)
+
+        with explained(opened, lambda: self.schema):
             return absorb(
                 self._handle,
-                lambda: tasks_in(table, self.schema, known, task_column, progress),
+                lambda schema: tasks_in(opened, schema, known, task_column, progress, dropped),
                 checked_reason(force),
             )
 
-    def remove_file(
+    def remove_table(
         self,
-        path: str | PathLike[str],
+        table: Any,
         *,
         task_id: str,
         task_column: str | None = None,
+        csv: CsvFormat | None = None,
         progress: Progress | None = None,
     ) -> Removed:
-        """Remove a task, as `remove` does: the rows of a data file, or those with the id in the task column."""
-        table, known = open_table(path), checked_id(task_id)
-        check_file(table, self.schema, task_column)
-        with explained(table, self.schema.columns):
-            return remove(
-                self._handle,
-                known,
-                lambda: (
-                    task for task in tasks_in(table, self.schema, task_id, task_column, progress) if task[0] == known
-                ),
-            )
+        """Remove a task, as `remove` does: the rows of a table, or those with the id in the task column.
 
-    def rows(self, path: str | PathLike[str]) -> tuple[Any, Array, Array | None]:
-        """Return the rows of a data file, checked, as X (a pyarrow Table), y and sample_weight; nothing is learned.
-
-        They are what `retrospect.compare` takes. All rows are in memory at once.
+        Columns that were added after the task was learned may be missing.
         """
-        return rows_of(path, self.schema)
+        opened, known = open_table(table, csv=csv), checked_id(task_id)
+
+        def source(schema: Schema) -> Any:
+            absent = [name for name in schema.past if name not in opened.columns]
+            tasks = tasks_in(opened, schema, task_id, task_column, progress, absent=absent)
+            return (task for task in tasks if task[0] == known)
+
+        with explained(opened, lambda: self.schema):
+            return remove(self._handle, known, source)
+
+    def widen(
+        self,
+        *,
+        categories: Mapping[str, Iterable[str]] | None = None,
+        features: Mapping[str, float | str] | None = None,
+        targets: Mapping[str, float] | None = None,
+        prior: Any = None,
+    ) -> Schema:
+        """Add categories, features or targets, exactly as if they had been there from the beginning.
+
+        Parameters
+        ----------
+        categories : new categories by column; no past row had them
+        features : new features, each a term of a new column, with the value that the column had in every past row
+            With an intercept any constant is exact, without one only 0.
+        targets : new targets, with the value that they had in every past row
+        prior : the prior's entries for the new features; needed if the prior was not a single number
+        """
+        named = categories or {}, features or {}, targets or {}
+        return widen(self._handle, lambda schema: widened_schema(schema, *named), prior)
+
+    def undo_widening(self) -> Schema:
+        """Take back the last change of the file, if that was `widen`; return the schema in force."""
+        return undo_widening(self._handle)
 
     def merge(self, other: "Store | str | PathLike[str]", out: str | PathLike[str]) -> "Store":
         """Make a new state file, as if one had absorbed the tasks of both, or raise `MergeError` with what differs."""
-        others = other if isinstance(other, Store) else open(other, timeout=self._handle.timeout)
-        return _made(as_path(out), merged(self.snapshot(), others.snapshot()), self._handle.timeout)
-
-    def backup(self, path: str | PathLike[str]) -> Health:
-        """Copy the file, even while it is in use, to a path that must not exist yet; return the result of `check`.
-
-        The copy appears once it is complete, on disk and checked in full. It has the same id as the file.
-        """
-        return back_up(self._handle, as_path(path))
-
-    def export(self, path: str | PathLike[str]) -> None:
-        """Write the state as plain arrays with a manifest (.safetensors), or the coefficients as a table (.csv).
-
-        The file must not exist yet. `import_arrays` turns a .safetensors export into a state file again.
-        """
-        export(self.snapshot(), as_path(path))
-
-    def predict_file(
-        self, path: str | PathLike[str], out: str | PathLike[str], *, progress: Progress | None = None
-    ) -> int:
-        """Write predictions for the rows of a data file, in their order, to another; return the number of rows.
-
-        The other file must not exist yet, and appears once it is complete.
-        """
-        where = as_path(out)
-        if os.path.realpath(where) in (os.path.realpath(self.path), os.path.realpath(path)):
-            raise InvalidParameterError(f"{where} is an input of this call. Write the predictions to another file.")
-        return predict_table(model_of(self.schema, self._arrays(), named=False), self.schema, path, where, progress)
-
-    def model(self) -> GeneralizedRidge:
-        """Return the fitted model."""
-        return model_of(self.schema, self._arrays())
-
-    def describe(self) -> dict[str, Any]:
-        """Return coefficients, rank, condition and sizes, as plain data."""
-        return described(self.schema, self._arrays())
-
-    def history(self) -> tuple[Record, ...]:
-        """Return a record of each task that the state holds, in the order in which they were absorbed."""
-        return tuple(record for record in self.ledger() if record.removed is None)
-
-    def ledger(self) -> tuple[Record, ...]:
-        """Return every record, including those of tasks that were removed."""
-        with transaction(self.path, write=False, timeout=self._handle.timeout) as connection:
-            generation = self._handle.check(read_generation(connection, self.path))
-            return tuple(entry.record for entry in stream_ledger(connection, generation, self.path, full=False))
-
-    def check(self) -> Health:
-        """Check every digest and every invariant of the file; raise `DamagedStoreError` if one does not hold."""
-        return full_check(self._handle)
-
-    def snapshot(self) -> Snapshot:
-        """Return the current generation, its ledger and its arrays, all digests checked."""
-        with transaction(self.path, write=False, timeout=self._handle.timeout) as connection:
-            now = self._handle.check(read_generation(connection, self.path))
-            return Snapshot(now, read_ledger(connection, now, self.path), read_arrays(connection, now, self.path))
-
-    def _arrays(self) -> dict[str, Array]:
-        with transaction(self.path, write=False, timeout=self._handle.timeout) as connection:
-            now = self._handle.check(read_generation(connection, self.path))
-            return read_arrays(connection, now, self.path)
-
-    def _blocks(self, X: Any, y: Any, sample_weight: Any) -> Callable[[], Iterator[Block]]:
-        """Return the blocks of rows in memory, checked now and cut each time they are asked for."""
-        rows = checked_rows(self.schema, X, y, sample_weight)
-        return lambda: cut(self.schema, rows)
+        timeout = self._handle.timeout
+        others = other if isinstance(other, Store) else open(other, timeout=timeout)
+        contents = merged(self.snapshot(), others.snapshot(), (self.path.name, others.path.name))
+        return Store(write_state(as_path(out), contents, timeout))
 
 
 def create(
     path: str | PathLike[str],
     *,
-    features: Iterable[str],
+    features: Iterable[str] | Encoding,
     target: str | Iterable[str],
     weight_column: str | None = None,
     weight_kind: WeightKind = "precision",
@@ -233,7 +195,7 @@ def create(
     Parameters
     ----------
     path : where
-    features : names of the features
+    features : names of the features, columns of numbers; or an encoding, such as `encoding_of` makes from a table
     target : name of the target, or names of several
     weight_column : the column of a data file that holds the weights of the rows, optional
     weight_kind, prior, fit_intercept, information : as for `weights.Accumulated` and `GeneralizedRidge`
@@ -253,8 +215,52 @@ def create(
             f"the state of {schema.width} columns would have {n_bytes} bytes, beyond the budget of {MEMORY_BUDGET}. "
             "Name fewer features."
         )
-    seconds = min(nonnegative(timeout, "timeout"), LONGEST_WAIT)
-    return _made(as_path(path), Contents((schema.to_bytes(),), (), empty_arrays(schema, prior)), seconds)
+    contents = Contents((schema.to_bytes(),), (), empty_arrays(schema, prior))
+    return Store(write_state(as_path(path), contents, checked_timeout(timeout)))
+
+
+def encoding_of(
+    table: Any,
+    *,
+    features: str | Iterable[str] | None = None,
+    leave_out: Iterable[str] = (),
+    missing: MissingRule = "refuse",
+    unknown: UnknownRule = "refuse",
+    references: Mapping[str, str] | None = None,
+    ignore_extra: bool = False,
+    csv: CsvFormat | None = None,
+) -> Encoding:
+    """Return how the columns of a first table become features: `create` takes it as `features`. The table is read once.
+
+    Numbers and booleans are used as they are; text becomes a category with the values that the table has. Of a date, a
+    term says what is used.
+
+    Parameters
+    ----------
+    table : path, DataFrame, or any object with `__arrow_c_stream__`
+    features : terms, such as ["hour", "log(distance)", "carrier:distance", "month(date)"], optional
+        All columns if not given, except those in `leave_out`.
+    leave_out : columns that are not features: the target, the weights, and those that tables have but models ignore
+    missing : {"refuse", "drop", "indicator"}, default "refuse"
+        What to do with rows that have missing values: stop; leave them out; or count the value as 0 and mark it in a
+        column of its own.
+    unknown : {"refuse", "other", "widen"}, default "refuse"
+        What to do with a category that the first table does not have: stop; count it as "(other)"; or add it.
+    references : reference levels of categories, optional; the first in sorted order if not given
+    ignore_extra : bool, default False
+        Whether later tables may have other columns too.
+    csv : how a CSV file is written, if not with commas, points and UTF-8
+    """
+    terms = None if features is None else parse_terms(features)
+    return inferred(
+        open_table(table, csv=csv),
+        terms,
+        leave_out=list(leave_out),
+        missing=missing,
+        unknown=unknown,
+        references=references,
+        ignore_extra=ignore_extra,
+    )
 
 
 def open(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
@@ -265,13 +271,12 @@ def open(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
     path : the file
     timeout : the longest wait for other processes, in seconds
     """
-    where, seconds = as_path(path), min(nonnegative(timeout, "timeout"), LONGEST_WAIT)
+    where, seconds = as_path(path), checked_timeout(timeout)
     check_mount(where)
     with transaction(where, write=False, timeout=seconds) as connection:
         now = read_generation(connection, where)
         read_arrays(connection, now, where)
-        inode = inode_of(where)
-    return Store(Handle(where, inode, now.file_id, now.schema, seconds))
+        return Store(Handle(where, inode_of(where), now.file_id, seconds))
 
 
 def restore_previous(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
@@ -279,16 +284,11 @@ def restore_previous(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> 
 
     What was absorbed last is lost and must be absorbed again. An intact file is refused.
     """
-    where, seconds = as_path(path), min(nonnegative(timeout, "timeout"), LONGEST_WAIT)
+    where, seconds = as_path(path), checked_timeout(timeout)
     check_mount(where)
     return Store(restore(where, seconds))
 
 
 def import_arrays(source: str | PathLike[str], path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
     """Make a state file, which must not exist yet, from what `Store.export` wrote."""
-    seconds = min(nonnegative(timeout, "timeout"), LONGEST_WAIT)
-    return _made(as_path(path), imported(as_path(source)), seconds)
-
-
-def _made(path: Path, contents: Contents, timeout: float) -> Store:
-    return Store(write_state(path, contents, timeout))
+    return Store(write_state(as_path(path), imported(as_path(source)), checked_timeout(timeout)))

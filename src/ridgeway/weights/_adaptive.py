@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._checks import Array
 from ridgeway.data import Task
+from ridgeway.errors import InvalidParameterError
 from ridgeway.information import Information, change_odds, useful_share
 from ridgeway.weights._states import Retained, Whole
 
@@ -102,6 +104,15 @@ class Adaptive(Whole):
         if self.aside is None or self.recent is None:
             return smaller
         return replace(smaller, aside=self.aside.select(columns), recent=self.recent.select(columns))
+
+    def widened(
+        self, features: NDArray[np.intp], targets: NDArray[np.intp], past: Array, prior: Any = None
+    ) -> NoReturn:
+        """Raise: whether the past still counts was decided with the old columns."""
+        raise InvalidParameterError(
+            "a state with decay='adaptive' cannot be widened: which rows count was decided task by task with the old "
+            "columns, and the new ones might have decided otherwise. Start a new model, or use a fixed decay."
+        )
 
 
 def kept_share(state: Retained, task: Information) -> float:

@@ -75,7 +75,10 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
     origin = Origin(start, type(information), information.centered, header["single_target"], weight_kind=weights)
     kind = STATES[header["state"]]
     try:
-        prior = None if header["prior"] == "evidence" else checked_prior(np.array(arrays.get("prior", ())), p)
+        prior = None if header["prior"] == "evidence" else np.array(arrays.get("prior", ()))
+        plain = prior is None or (prior.dtype == np.float64 and prior.shape == (p,))
+        if prior is not None and not (plain and ((prior >= 0.0) & (prior <= LARGEST)).all()):
+            prior = checked_prior(prior, p)
         settings: dict[str, Any] = {"decay": checked_decay(header.get("decay"))} if kind is Fading else {}
     except InvalidParameterError as error:
         raise InvalidStateError(f"a setting of a state is damaged: {error}") from error

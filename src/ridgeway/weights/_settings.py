@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ridgeway._checks import Array, nonnegative
 from ridgeway.errors import InvalidParameterError
@@ -30,6 +31,37 @@ def checked_prior(prior: Any, n_features: int) -> Array:
             f"the prior has {len(diagonal)} entries; this model has {n_features} features. Pass one per feature."
         )
     return diagonal
+
+
+def widened_prior(prior: Array | None, features: NDArray[np.intp], entries: Any) -> Array | None:
+    """Return a prior with entries for new features, or raise; a multiple of the identity and None need none.
+
+    Parameters
+    ----------
+    prior : P as a diagonal or a matrix, or None if it is learned
+    features : for each feature its position in P, or −1 if it is new
+    entries : what the diagonal of P has for the new features; None if nothing was given
+    """
+    if prior is None:
+        if entries is not None:
+            raise InvalidParameterError("the prior is learned from the rows; got entries for it. Leave them out.")
+        return None
+    new = features < 0
+    if entries is None and new.any() and (prior.ndim > 1 or (prior != prior[0]).any()):
+        raise InvalidParameterError(
+            f"the prior is not one number for all features, so it needs an entry for each of the {new.sum()} new ones; "
+            "got none. Pass them as prior."
+        )
+    added = checked_prior(float(prior.flat[0]) if entries is None else entries, int(new.sum()))
+    if added.ndim > 1:
+        raise InvalidParameterError("expected one entry of the prior per new feature; got a matrix. Pass its diagonal.")
+    if prior.ndim == 1:
+        wider = np.append(prior, 0.0)[features]
+        wider[new] = added
+    else:
+        wider = np.pad(prior, (0, 1))[np.ix_(features, features)]
+        wider[new, new] = added
+    return wider
 
 
 def checked_decay(decay: Any) -> float:

@@ -18,6 +18,7 @@ from ridgeway.errors import (
 )
 from ridgeway.information import AveragedInference, Inference, Information, SquareRoot, Stacked, learn_penalty
 from ridgeway.weights._precision import MOST_GROWTH, MOST_LOST, warn_of_lost_digits
+from ridgeway.weights._settings import widened_prior
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +176,21 @@ class Retained(_Started, ABC):
         origin = replace(self.origin, coef=self.origin.coef[columns])
         return replace(self, information=self.information.select(columns), prior=prior, origin=origin)
 
+    def widened(self, features: NDArray[np.intp], targets: NDArray[np.intp], past: Array, prior: Any = None) -> Self:
+        """Return the state of the same rows with more columns, as if they had been there from the start.
+
+        Parameters
+        ----------
+        features, targets, past : as in `Information.widened`
+        prior : the entries of the prior for new features, needed unless it is one number for all, or learned
+        """
+        information = self.information.widened(features, targets, past)
+        coef = np.pad(self.origin.coef, (0, 1))[np.ix_(features, targets)]  # −1 is the zeros at the end
+        single = self.origin.single_target and len(targets) == 1
+        origin = replace(self.origin, coef=coef, single_target=single, given=None)
+        wider = widened_prior(self.prior, features, prior)
+        return replace(self, information=information, prior=wider, origin=origin, given=(None, None))
+
     def before(self, task: Task) -> Information:
         """Return the past as it counts beside a new task: whole."""
         return self.information
@@ -255,6 +271,18 @@ class Pooled(Whole):
         """Return the state as if a task had never been learned, or raise `RemovalError`. O((n + p)·p²)."""
         gone = task.counted() if self.origin.weight_kind == "frequency" else task
         return replace(self, n_tasks=max(self.n_tasks - 1, 1), information=self.information.remove(gone))
+
+    def mapped(self, matrix: Array, shift: Array) -> "Pooled":
+        """Return the state of the same rows, the features being x·matrix + shift: as `Information.mapped`."""
+        if self.prior is None or self.prior.any() or self.origin.coef.any():
+            raise InvalidParameterError(
+                "features cannot be replaced by functions of them under a prior or an initial_coef: both are about the "
+                "old features. Learn without them."
+            )
+        q, k = matrix.shape[1], self.origin.coef.shape[1]
+        origin = replace(self.origin, coef=np.zeros((q, k)), given=None)
+        information = self.information.mapped(matrix, shift)
+        return replace(self, information=information, prior=np.zeros(q), origin=origin, given=(None, None))
 
     def _agreement(self, other: "Pooled") -> list[tuple[str, bool]]:
         """Return what two states must have in common, and whether they do."""

@@ -1,0 +1,165 @@
+"""An encoding made from a first table: what its columns contain, the levels of its categories, and its gaps."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ridgeway.data._columns import Kind, is_number, kind_of
+from ridgeway.data._encoder import READERS, labels_of
+from ridgeway.data._encoding import MISSING, OTHER, Encoding, MissingRule, UnknownRule, ordered
+from ridgeway.data._functions import FUNCTIONS
+from ridgeway.data._schema import check_columns, refuse_index
+from ridgeway.data._tables import Table
+from ridgeway.data._terms import Term, TermFactor, column_term
+from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError
+
+ROWS = 65536
+MOST_CATEGORIES = 200
+"""A text column with more distinct values than this is treated as a name or a key, not a category."""
+NEARLY_ALL = 0.9
+"""If at least this share of a text column are numbers, the rest is taken for stray text in a column of numbers."""
+
+
+def inferred(
+    table: Table,
+    terms: Sequence[Term] | None,
+    *,
+    leave_out: Sequence[str] = (),
+    missing: MissingRule = "refuse",
+    unknown: UnknownRule = "refuse",
+    references: Mapping[str, str] | None = None,
+    ignore_extra: bool = False,
+) -> Encoding:
+    """Return the encoding of a table: what its columns contain, and the categories found in its rows. Reads it once.
+
+    Parameters
+    ----------
+    table : Table
+    terms : sequence of Term or None
+        All columns except those in `leave_out`, as they are, if None.
+    leave_out : columns that are not features: targets, weights, and those to ignore
+    missing, unknown, ignore_extra : as for `Encoding`
+    references : the reference level of categories; the first in sorted order if not given
+    """
+    check_columns(table.columns, leave_out, table.source, extra=None)
+    if terms is None:
+        names = [name for name in table.columns if name not in leave_out]
+        refuse_index([name for name in table.index if name in names], table.source)
+        terms = tuple(map(column_term, names))
+    columns = list(dict.fromkeys(factor.column for term in terms for factor in term.factors))
+    if not columns:
+        raise InvalidDataError(f"{table.source} has no column that could be a feature. Leave out fewer columns.")
+    check_columns(table.columns, columns, table.source, extra=None)
+    kinds = _kinds(table, terms, columns)
+    ignored = tuple(name for name in leave_out if name not in columns)
+    draft = Encoding(tuple(terms), kinds, {}, missing, unknown, (), ignored, ignore_extra)
+    levels, gaps = _scanned(table, draft, references or {})
+    marked = [name for name in columns if gaps[name] and kinds[name] != "text"] if missing == "indicator" else []
+    return Encoding(
+        draft.terms, kinds, levels, missing, unknown, tuple(sorted(marked)), ignored, ignore_extra
+    ).checked()
+
+
+def _kinds(table: Table, terms: Sequence[Term], columns: Sequence[str]) -> dict[str, Kind]:
+    """Return what each column contains; a column whose parts are used as a date's is a date."""
+    found, kinds = table.types(columns), dict[str, Kind]()
+    dates = {
+        factor.column
+        for term in terms
+        for factor in term.factors
+        if factor.calls and FUNCTIONS[factor.calls[0][0]].of == "date"
+    }
+    for name in columns:
+        kind = kind_of(found[name])
+        if kind is None:
+            raise InvalidDataTypeError(
+                f"{table.source}: column {name!r} has type {found[name]}: neither numbers, text nor dates. Convert it, "
+                "or leave it out."
+            )
+        kinds[name] = "date" if kind == "text" and name in dates else kind
+    return kinds
+
+
+def _scanned(
+    table: Table, draft: Encoding, references: Mapping[str, str]
+) -> tuple[dict[str, tuple[str, ...]], Counter[str]]:
+    """Read the rows once; return the levels of the categories and the number of gaps in each column."""
+    gaps, counts = Counter[str](), {key: Counter[str]() for key in draft.categories}
+    fixed = {key: levels for key, factor in draft.categories.items() if (levels := _complete(factor))}
+    needed = {factor.column for key, factor in draft.categories.items() if key not in fixed}
+    read = [name for name in draft.columns if name in needed or draft.missing == "indicator"]
+    for batch in table.batches(read, rows=ROWS, kinds=_text(draft, read)) if read else ():
+        raw = {name: READERS[draft.kinds[name]](batch.column(name), name, table.source) for name in read}
+        for name, column in raw.items():
+            gaps[name] += int(column.missing.sum())
+        for key, factor in draft.categories.items():
+            if key not in fixed:
+                labels = labels_of(factor, raw[factor.column])
+                rows = np.bincount(labels.codes[~labels.missing], minlength=len(labels.names))
+                counts[key].update(dict(zip(labels.names, rows.tolist(), strict=True)))
+    for key in references:
+        if key not in counts:
+            raise InvalidParameterError(f"{key!r} is not a category, so it has no reference level. Leave it out.")
+    chosen: dict[str, tuple[str, ...]] = {}
+    for key, factor in draft.categories.items():
+        if key not in fixed:
+            _check_category(table.source, key, factor, counts[key])
+        found = fixed.get(key) or tuple(name for name, count in counts[key].items() if count)
+        chosen[key] = _levels(table.source, key, draft, found, references.get(key), gaps[factor.column])
+    return chosen, gaps
+
+
+def _text(draft: Encoding, columns: Sequence[str]) -> dict[str, Any]:
+    import pyarrow as pa
+
+    return {name: pa.string() for name in columns if draft.kinds[name] == "text"}
+
+
+def _complete(factor: TermFactor) -> tuple[str, ...]:
+    """Return all levels that a category can have, if they are known beforehand: months, weekdays, hours."""
+    inner = [name for name, _ in factor.calls if name != "category"]
+    return FUNCTIONS[inner[-1]].levels if inner else ()
+
+
+def _levels(
+    source: str, key: str, draft: Encoding, found: Sequence[str], reference: str | None, n_gaps: int
+) -> tuple[str, ...]:
+    """Return the levels of a category, the reference first."""
+    reserved = [level for level in found if level in (OTHER, MISSING)]
+    if reserved:
+        raise InvalidDataError(
+            f"{source}: column {key!r} has the value {reserved[0]!r}, which has a meaning of its own. Rename it."
+        )
+    if not found:
+        raise InvalidDataError(f"{source}: column {key!r} has no values. Leave it out.")
+    if reference is not None and reference not in found:
+        raise InvalidParameterError(f"{key!r} has no category {reference!r} to be its reference. Choose another.")
+    extra = {OTHER} if draft.unknown == "other" and not _complete(draft.categories[key]) else set()
+    extra |= {MISSING} if draft.missing == "indicator" and n_gaps else set()
+    first = reference or ordered("", found)[1]
+    return ordered(first, {*found, *extra} - {first})
+
+
+def _check_category(source: str, key: str, factor: TermFactor, counts: Counter[str]) -> None:
+    """Raise if a column looks like a key, or like numbers with stray text."""
+    if len(counts) > MOST_CATEGORIES:
+        raise InvalidDataError(
+            f"column {key!r} has {len(counts):,} distinct values; the limit for a category is {MOST_CATEGORIES}, so it "
+            "looks like a name or a key. Leave it out."
+        )
+    if not factor.calls:
+        refuse_stray_text(key, counts)
+
+
+def refuse_stray_text(name: str, counts: Mapping[str, int]) -> None:
+    """Raise if nearly all values of a text column are numbers, but not all."""
+    stray = [value for value, count in counts.items() if count and not is_number(value)]
+    n_stray, n_values = sum(counts[value] for value in stray), sum(counts.values())
+    if n_stray and n_values - n_stray >= NEARLY_ALL * n_values:
+        raise InvalidDataError(
+            f"{n_stray:,} of {n_values:,} values of {name!r} {'is' if n_stray == 1 else 'are'} text ({stray[0]!r}"
+            f"{', …' if len(stray) > 1 else ''}) and the others are numbers. Correct or clear those values, or leave "
+            "out the column."
+        )

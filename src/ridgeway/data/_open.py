@@ -1,0 +1,174 @@
+"""Open a table: by the path of a file, by a pattern of paths, from standard input, or from memory."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from glob import glob
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ridgeway.data._arrow_tables import ArrowFile, ArrowStream, InMemory, ParquetFile, PipedArrow
+from ridgeway.data._csv_tables import PLAIN, CsvFormat, CsvTable
+from ridgeway.data._pipe import PipeBytes
+from ridgeway.data._tables import Table, first_line, reading, require_pyarrow
+from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError
+
+Opener = Callable[[Path, CsvFormat], Table]
+
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+"""What separates the columns of text files."""
+PARQUET = (".parquet", ".pq")
+FILES: dict[str, Opener] = dict.fromkeys(
+    DELIMITERS, lambda path, style: CsvTable(str(path), None, style, DELIMITERS[path.suffix.lower()])
+)
+"""Which reader each file ending stands for."""
+FILES |= dict.fromkeys(PARQUET, lambda path, _: ParquetFile(path))
+FILES |= dict.fromkeys((".arrow", ".feather", ".ipc"), lambda path, _: ArrowFile(path))
+STDIN = "-"
+"""Stands for standard input in place of a path."""
+ARROW_FILE = b"ARROW1\0\0"
+"""The first bytes of Arrow's file format; what follows is its stream format."""
+
+
+def unknown_ending(path: Path) -> InvalidDataError:
+    """Return the error for a file that is not a data file by its name."""
+    return InvalidDataError(
+        f"{path} ends in {path.suffix!r}; a data file ends in {', '.join(FILES)}. Convert or rename it."
+    )
+
+
+def open_table(data: Any, *, source: str = "the table", csv: CsvFormat | None = None) -> Table:
+    """Open a table: a file by its path, or a table in memory. Needs pyarrow.
+
+    Parameters
+    ----------
+    data : path, DataFrame, Arrow data, mapping of names to columns, or Table
+        The ending of a path says what kind of file it is. Arrow data is any object with `__arrow_c_stream__` or
+        `__arrow_c_array__`, such as those of pyarrow, polars, DuckDB and ADBC. A stream is read batch by batch; one
+        that is an iterator, such as a RecordBatchReader, can be read only once.
+    source : str
+        What messages call a table in memory.
+    csv : CsvFormat, optional
+        How a CSV file is written.
+    """
+    if isinstance(data, Table):
+        return data
+    require_pyarrow()
+    if isinstance(data, str | PathLike):
+        return _open_file(Path(data), csv or PLAIN)
+    import pyarrow as pa
+
+    try:
+        if hasattr(data, "__arrow_c_stream__") and not (isinstance(data, pa.Table) or hasattr(data, "iloc")):
+            height = getattr(data, "height", None)  # of polars; it may be a column of another library's table
+            n_rows = height if isinstance(height, int) else None
+            once = hasattr(data, "__next__")
+            return ArrowStream(source, lambda: _stream_of(data, source), once=once, n_rows=n_rows)
+        arrow = _as_arrow(data)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        what = f"{source} cannot be read: {first_line(error)}. Give each column one type."
+        raise InvalidDataTypeError(what) from error
+    return InMemory(arrow, source)
+
+
+def open_stream(file: BinaryIO, *, source: str = "standard input", csv: CsvFormat | None = None) -> Table:
+    """Open a table that comes through a pipe, as CSV or in one of Arrow's formats. It can be read once. Needs pyarrow.
+
+    Parameters
+    ----------
+    file : binary file, such as `sys.stdin.buffer`
+    source : str
+        What messages call it.
+    csv : CsvFormat, optional
+        How CSV is written.
+    """
+    require_pyarrow()
+    pipe = PipeBytes(file, source)
+    with reading(source):
+        start = pipe.head(len(ARROW_FILE))
+        if not start:
+            raise InvalidDataError(f"{source} is empty. Check the command that writes to it.")
+        if start.startswith(b"PAR1"):
+            raise InvalidDataError(
+                f"{source} is a Parquet file, which cannot be read from a pipe: its end is read first. Pass the path "
+                "of the file."
+            )
+        if start == ARROW_FILE:
+            pipe.read(len(ARROW_FILE))
+        elif not start.startswith(b"\xff\xff\xff\xff"):
+            return CsvTable(source, pipe, csv or PLAIN)
+        return PipedArrow(source, pipe)
+
+
+def expand(paths: Sequence[str]) -> list[Path]:
+    """Return the files that paths and patterns (`*`, `?`, `[`) stand for, each once.
+
+    The files of a pattern are sorted by name, with numbers by value: 2013-2 comes before 2013-10. `-`, which stands for
+    standard input, must be the only path.
+
+    Examples
+    --------
+    >>> expand(["b.csv", "a.csv", "b.csv"])
+    [PosixPath('b.csv'), PosixPath('a.csv')]
+    """
+    if STDIN in paths and {*paths} != {STDIN}:
+        raise InvalidParameterError(f"{STDIN!r} is standard input, which is read alone. Leave out the other files.")
+    found: dict[Path, Path] = {}
+    for path in paths:
+        matches = [path]
+        if re.search(r"[*?\[]", path) and not Path(path).exists():
+            matches = sorted((name for name in glob(path, recursive=True) if Path(name).is_file()), key=_natural)
+        if not matches:
+            raise InvalidDataError(f"no file matches {path!r}. Check the pattern.")
+        for match in map(Path, matches):
+            found.setdefault(match.resolve(), match)
+    return list(found.values())
+
+
+def _natural(name: str) -> list[tuple[int, int, str]]:
+    """Return a key that sorts digits by their value, before other characters."""
+    return [(0, int(part), part) if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", name) if part]
+
+
+def _open_file(path: Path, style: CsvFormat) -> Table:
+    opened = FILES.get(path.suffix.lower())
+    if opened is None:
+        raise unknown_ending(path)
+    if not path.is_file():
+        what = "is a folder, not a file" if path.is_dir() else "does not exist"
+        raise InvalidDataError(f"{path} {what}. Check the path.")
+    if path.stat().st_size == 0:
+        raise InvalidDataError(f"{path} is empty. Pass a file with rows, or leave out an empty task.")
+    with reading(str(path)):
+        return opened(path, style)
+
+
+def _stream_of(data: Any, source: str) -> Any:
+    """Return a reader of the batches of an object, or raise; an object of another library may raise anything."""
+    import pyarrow as pa
+
+    try:
+        return pa.RecordBatchReader.from_stream(data)
+    except pa.ArrowException:
+        raise
+    except Exception as error:
+        raise InvalidDataError(f"{source} cannot be read: {first_line(error)}. Check where it comes from.") from error
+
+
+def _as_arrow(data: Any) -> Any:
+    """Return a table in memory as an Arrow table, or raise."""
+    import pyarrow as pa
+
+    if isinstance(data, pa.Table):
+        return data
+    if hasattr(data, "iloc"):  # pandas
+        if not data.columns.is_unique:
+            raise InvalidDataError("the table has duplicate column names. Rename or drop them first.")
+        return pa.Table.from_pandas(data, preserve_index=False)
+    if hasattr(data, "__arrow_c_array__"):
+        return pa.Table.from_batches([pa.record_batch(data)])
+    if isinstance(data, Mapping):
+        return pa.table(dict(data))
+    raise InvalidDataTypeError(
+        f"cannot read a table from {type(data).__name__}. Pass a path, a DataFrame, Arrow data or a mapping of columns."
+    )

@@ -1,0 +1,111 @@
+"""Two schemas into one: columns are matched by name, and categories are united."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ridgeway._checks import Array
+from ridgeway.data._encoding import Encoding
+from ridgeway.data._schema import Schema
+from ridgeway.errors import MergeError
+
+WORDS = {
+    "weight_column": "weight column",
+    "weight_kind": "kind of weights",
+    "fit_intercept": "intercept",
+    "information": "kind of information",
+}
+RULES = {"missing": "rule for missing values", "unknown": "rule for unknown categories"}
+
+
+class Rebased(NamedTuple):
+    """A schema with all categories of another, and how its features become those of `after`: x·matrix + shift."""
+
+    before: Schema
+    after: Schema
+    matrix: Array
+    shift: Array
+
+
+def differences(one: Schema, two: Schema, names: tuple[str, str]) -> list[str]:
+    """Return what keeps two schemas from being united; `names` are those of the files."""
+    found = [
+        f"the {word} differs ({getattr(one, name)!r} and {getattr(two, name)!r})"
+        for name, word in WORDS.items()
+        if getattr(one, name) != getattr(two, name)
+    ]
+    if one.single_target != two.single_target:
+        found.append("one names its target alone and the other in a list")
+    mine, theirs = one.encoding, two.encoding
+    found += [
+        f"the {word} differs ({getattr(mine, name)!r} and {getattr(theirs, name)!r})"
+        for name, word in RULES.items()
+        if getattr(mine, name) != getattr(theirs, name)
+    ]
+    found += _only("features", map(str, mine.terms), map(str, theirs.terms), names)
+    found += _only("targets", one.targets, two.targets, names)
+    found += [
+        f"column {name!r} is a {kind} in {names[0]} and a {theirs.kinds[name]} in {names[1]}"
+        for name, kind in mine.kinds.items()
+        if theirs.kinds.get(name, kind) != kind
+    ]
+    return found
+
+
+def _only(what: str, mine: Iterable[str], theirs: Iterable[str], names: tuple[str, str]) -> list[str]:
+    """Return which names are in one file only, all of them."""
+    one, two = list(mine), list(theirs)
+    sides = ((names[0], one, set(two)), (names[1], two, set(one)))
+    missing = [(file, [name for name in listed if name not in other]) for file, listed, other in sides]
+    return [f"{what} only in {file}: {', '.join(map(repr, found))}" for file, found in missing if found]
+
+
+def united(one: Schema, two: Schema) -> tuple[Schema, Rebased | None]:
+    """Return the schema of both, in the order of the first, and how the second changes its reference levels.
+
+    They must not have `differences`. Raises `MergeError` if a reference level cannot be changed.
+    """
+    mine, theirs = one.encoding, two.encoding
+    encoding = replace(
+        mine.with_levels({key: set(levels) for key, levels in theirs.levels.items()}),
+        indicators=tuple(sorted({*mine.indicators, *theirs.indicators})),
+        ignored=tuple(dict.fromkeys((*mine.ignored, *theirs.ignored))),
+        ignore_extra=mine.ignore_extra or theirs.ignore_extra,
+    )
+    schema = replace(one.with_encoding(encoding), past={**two.past, **one.past})
+    changed = [key for key, levels in theirs.levels.items() if levels[0] != mine.levels[key][0]]
+    if not changed:
+        return schema, None
+    before = two.with_encoding(theirs.with_levels({key: set(levels) for key, levels in mine.levels.items()}))
+    after = two.with_encoding(replace(before.encoding, levels={**before.encoding.levels, **_of(encoding, changed)}))
+    return schema, Rebased(before, after, *_map(before, after, changed))
+
+
+def _of(encoding: Encoding, keys: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    return {key: encoding.levels[key] for key in keys}
+
+
+def _map(before: Schema, after: Schema, changed: list[str]) -> tuple[Array, Array]:
+    """Return how features change with their reference levels: the old reference is 1 minus all others."""
+    place = {name: j for j, name in enumerate(before.features)}
+    matrix, shift = np.zeros((len(before.features), len(after.features))), np.zeros(len(after.features))
+    old = {}
+    for key in changed:
+        factor = before.encoding.categories[key]
+        terms = [term for term in before.encoding.terms if factor in term.factors]
+        if any(len(term.factors) > 1 for term in terms):
+            raise MergeError(
+                f"cannot merge: {key!r} has different reference levels and is part of a product. Start both files with "
+                "the same reference."
+            )
+        names = list(before.encoding.names_of(terms[0]))
+        (added,) = set(after.encoding.names_of(terms[0])) - set(names)
+        old[added] = [place[name] for name in names]
+    for j, name in enumerate(after.features):
+        if name in place:
+            matrix[place[name], j] = 1.0
+        else:
+            matrix[old[name], j], shift[j] = -1.0, 1.0
+    return matrix, shift

@@ -1,0 +1,60 @@
+"""Write a table, part by part, to a file of any kind that can be read."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from os import fsencode
+from pathlib import Path
+from typing import Any
+
+from ridgeway.data._open import DELIMITERS, FILES, PARQUET, unknown_ending
+from ridgeway.data._tables import first_line, require_pyarrow
+from ridgeway.errors import InvalidDataTypeError
+
+
+@contextmanager
+def writer(path: Path, temporary: Path, schema: Any) -> Iterator[Callable[[Any], None]]:
+    """Yield a function that appends an Arrow table to a new data file; the ending of `path` says which kind.
+
+    Parameters
+    ----------
+    path : what the file will be called
+    temporary : where it is written
+    schema : pyarrow.Schema, of every table
+    """
+    require_pyarrow()
+    ending = path.suffix.lower()
+    if ending not in FILES:
+        raise unknown_ending(path)
+    import pyarrow as pa
+    from pyarrow import csv as pacsv
+    from pyarrow import parquet
+
+    with pa.OSFile(fsencode(temporary), "wb") as file:
+        with _writing(path):
+            if ending in DELIMITERS:
+                options = pacsv.WriteOptions(delimiter=DELIMITERS[ending])
+                sink: Any = pacsv.CSVWriter(file, schema, write_options=options)
+            elif ending in PARQUET:
+                sink = parquet.ParquetWriter(file, schema)
+            else:
+                sink = pa.ipc.new_file(file, schema)
+
+        def write(table: Any) -> None:
+            with _writing(path):
+                sink.write_table(table)
+
+        with sink:
+            yield write
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Turn pyarrow's refusal of a type into an error that names the file."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise InvalidDataTypeError(
+            f"{path} cannot hold a column: {first_line(error)}. Leave out the column, or write another kind of file."
+        ) from error

@@ -1,0 +1,91 @@
+"""Predictions for tables: with intervals, beside columns that identify the rows."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ridgeway._text import quoted
+from ridgeway.data import Encoder, Progress, Schema, Table, check_columns, explained
+from ridgeway.errors import InvalidParameterError
+from ridgeway.estimators import GeneralizedRidge
+from ridgeway.retrospect import intervals
+from ridgeway.store._digests import Array
+
+PREDICTED_ROWS = 65536
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is predicted.
+
+    Attributes
+    ----------
+    ids : columns of the table that are kept
+    interval : level of the intervals for new observations, optional
+    confidence : level of the intervals for the mean, optional
+    column : name of the predicted column, if there is one target; `predicted_TARGET` if not given
+    """
+
+    ids: Sequence[str] = ()
+    interval: float | None = None
+    confidence: float | None = None
+    column: str | None = None
+
+    def names(self, targets: Sequence[str]) -> list[str]:
+        """Return the names of the columns with predictions and their intervals."""
+        if self.column is not None and len(targets) > 1:
+            raise InvalidParameterError(
+                f"one name for the predictions of {len(targets)} targets: {self.column!r}. Leave it out."
+            )
+        ends = [""]
+        ends += ["_lower", "_upper"] if self.interval is not None else []
+        ends += ["_mean_lower", "_mean_upper"] if self.confidence is not None else []
+        found = [self.column or quoted(f"predicted_{target}") for target in targets]
+        names = [f"{name}{end}" for name in found for end in ends]
+        both = [name for name in names if name in self.ids]
+        if both:
+            raise InvalidParameterError(f"{both[0]!r} is a column of the table, too. Name the predictions otherwise.")
+        return names
+
+    def values(self, model: GeneralizedRidge, X: Array) -> Array:
+        """Return the columns of predictions, (n_columns, n_rows)."""
+        parts = [np.reshape(model.predict(X), (len(X), -1))]
+        if self.interval is not None:
+            found = intervals(model, X, self.interval)
+            parts += [np.reshape(part, (len(X), -1)) for part in (found.lower, found.upper)]
+        if self.confidence is not None:
+            found = intervals(model, X, self.confidence)
+            parts += [np.reshape(part, (len(X), -1)) for part in (found.mean_lower, found.mean_upper)]
+        return np.stack(parts, axis=2).reshape(len(X), -1).T
+
+
+def predictions(
+    model: GeneralizedRidge, schema: Schema, table: Table, wanted: Wanted, progress: Progress | None
+) -> Iterator[Any]:
+    """Yield Arrow tables: the ids of the rows, and predictions, null for rows that have missing values.
+
+    The table may have other columns too. The first one that is yielded may be empty; all have the same columns.
+    """
+    import pyarrow as pa
+
+    check_columns(table.columns, [*wanted.ids, *schema.encoding.columns], table.source, extra=None)
+    encoder = Encoder(schema, table.source, has_targets=False, grows=False)
+    names, types, done = wanted.names(schema.targets), table.types(wanted.ids), 0
+    columns = list(dict.fromkeys((*wanted.ids, *encoder.columns)))
+    kinds = types | encoder.arrow_kinds()
+    shape = pa.schema([*types.items(), *((name, pa.float64()) for name in names)])
+    yield shape.empty_table()
+    with explained(table, lambda: schema):
+        for batch in table.batches(columns, rows=PREDICTED_ROWS, kinds=kinds):
+            rows = encoder.rows(batch)
+            values = np.full((len(names), len(batch)), np.nan)
+            known = slice(None) if rows.kept is None else rows.kept
+            if len(rows.X):
+                values[:, known] = wanted.values(model, rows.X)
+            ids = [batch.column(name) for name in wanted.ids]
+            yield pa.table([*ids, *(pa.array(part, mask=np.isnan(part)) for part in values)], schema=shape)
+            done += len(batch)
+            if progress is not None:
+                progress(done, table.n_rows)

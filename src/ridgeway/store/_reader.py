@@ -1,0 +1,162 @@
+"""What a state file says: its state, its history, and answers from them. Nothing here changes it."""
+
+import os
+import sqlite3
+from abc import ABC
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ridgeway.data import CsvFormat, Progress, Schema, Table, open_table
+from ridgeway.errors import InvalidParameterError
+from ridgeway.estimators import GeneralizedRidge
+from ridgeway.retrospect import Comparison, Summary, compare, submodel, summary
+from ridgeway.store._changes import Handle
+from ridgeway.store._connection import as_path, transaction
+from ridgeway.store._digests import Array
+from ridgeway.store._exchange import export, predict_file, rows_of
+from ridgeway.store._generations import Generation, read_arrays, read_generation, read_ledger, stream_ledger
+from ridgeway.store._ledger import Record
+from ridgeway.store._merge import Snapshot
+from ridgeway.store._predict import Wanted, predictions
+from ridgeway.store._recovery import Health, back_up, full_check
+from ridgeway.store._state import described, model_of
+
+
+class StoreReader(ABC):
+    """A state file that is read. `Store` adds every way to change it."""
+
+    path: Path
+    _handle: Handle
+
+    @property
+    def schema(self) -> Schema:
+        """The columns and settings of the model, as they are now."""
+        with self._reading() as (_, now):
+            return now.schema
+
+    def rows(self, table: Any, *, csv: CsvFormat | None = None) -> tuple[Any, Array, Array | None]:
+        """Return the rows of a table, checked, as X (a pyarrow Table), y and sample_weight; nothing is learned.
+
+        They are what `retrospect.compare` takes. All rows are in memory at once.
+        """
+        return rows_of(open_table(table, csv=csv), self.schema)
+
+    def backup(self, path: str | PathLike[str]) -> Health:
+        """Copy the file, even while it is in use, to a path that must not exist yet; return the result of `check`.
+
+        The copy appears once it is complete, on disk and checked in full. It has the same id as the file.
+        """
+        return back_up(self._handle, as_path(path))
+
+    def export(self, path: str | PathLike[str]) -> None:
+        """Write the state as plain arrays with a manifest (.safetensors), or the coefficients as a table (.csv).
+
+        The file must not exist yet. `import_arrays` turns a .safetensors export into a state file again.
+        """
+        export(self.snapshot(), as_path(path))
+
+    def predict(
+        self,
+        table: Any,
+        *,
+        ids: Sequence[str] = (),
+        interval: float | None = None,
+        confidence: float | None = None,
+        column: str | None = None,
+        csv: CsvFormat | None = None,
+    ) -> Any:
+        """Return predictions for the rows of a table, in their order, as a pyarrow table.
+
+        Parameters
+        ----------
+        table : path, DataFrame, or any object with `__arrow_c_stream__`, with the columns of the features
+        ids : columns to keep beside the predictions
+        interval : level of prediction intervals, for new observations; `…_lower` and `…_upper`
+        confidence : level of confidence intervals, for the mean; `…_mean_lower` and `…_mean_upper`
+        column : name of the predictions, if there is one target; `predicted_TARGET` if not given
+        csv : how a CSV file is written, if not with commas, points and UTF-8
+        """
+        import pyarrow as pa
+
+        found = self._predictions(open_table(table, csv=csv), Wanted(ids, interval, confidence, column), None)
+        return pa.concat_tables(list(found))
+
+    def predict_file(
+        self,
+        table: Any,
+        out: str | PathLike[str],
+        *,
+        ids: Sequence[str] = (),
+        interval: float | None = None,
+        confidence: float | None = None,
+        column: str | None = None,
+        csv: CsvFormat | None = None,
+        progress: Progress | None = None,
+    ) -> int:
+        """Write what `predict` returns to a new file, block by block; return the number of rows.
+
+        The file must not exist yet, and appears once it is complete.
+        """
+        where = as_path(out)
+        taken = [self.path, *([table] if isinstance(table, str | PathLike) else [])]
+        if os.path.realpath(where) in map(os.path.realpath, taken):
+            raise InvalidParameterError(f"{where} is an input of this call. Write the predictions to another file.")
+        wanted = Wanted(ids, interval, confidence, column)
+        return predict_file(self._predictions(open_table(table, csv=csv), wanted, progress), where)
+
+    def _predictions(self, table: Table, wanted: Wanted, progress: Progress | None) -> Iterator[Any]:
+        schema, arrays = self._state()
+        return predictions(model_of(schema, arrays, named=False), schema, table, wanted, progress)
+
+    def summary(self, *, features: Sequence[str] | None = None, level: float = 0.95) -> Summary:
+        """Return coefficients, standard errors, tests and intervals, based on all rows absorbed so far.
+
+        Parameters
+        ----------
+        features : fit only these features, as if on all rows; optional
+        level : level of the intervals
+        """
+        model = self.model()
+        return summary(model if features is None else submodel(model, features), level=level)
+
+    def compare_task(self, table: Any, *, equal_noise: bool = False, csv: CsvFormat | None = None) -> Comparison:
+        """Return whether a table follows the same relation as the rows absorbed so far. Nothing is learned."""
+        return compare(self.model(), *self.rows(table, csv=csv), equal_noise=equal_noise)
+
+    def model(self) -> GeneralizedRidge:
+        """Return the fitted model. It predicts for tables with the columns that were learned, encoded or not."""
+        return model_of(*self._state())
+
+    def describe(self) -> dict[str, Any]:
+        """Return coefficients, rank, condition and sizes, as plain data."""
+        return described(*self._state())
+
+    def history(self) -> tuple[Record, ...]:
+        """Return a record of each task that the state holds, in the order in which they were absorbed."""
+        return tuple(record for record in self.ledger() if record.removed is None)
+
+    def ledger(self) -> tuple[Record, ...]:
+        """Return every record, including those of tasks that were removed."""
+        with self._reading() as (connection, now):
+            return tuple(entry.record for entry in stream_ledger(connection, now, self.path, full=False))
+
+    def check(self) -> Health:
+        """Check every digest and every invariant of the file; raise `DamagedStoreError` if one does not hold."""
+        return full_check(self._handle)
+
+    def snapshot(self) -> Snapshot:
+        """Return the current generation, its ledger and its arrays, all digests checked."""
+        with self._reading() as (connection, now):
+            return Snapshot(now, read_ledger(connection, now, self.path), read_arrays(connection, now, self.path))
+
+    def _state(self) -> tuple[Schema, dict[str, Array]]:
+        with self._reading() as (connection, now):
+            return now.schema, read_arrays(connection, now, self.path)
+
+    @contextmanager
+    def _reading(self) -> Iterator[tuple[sqlite3.Connection, Generation]]:
+        with transaction(self.path, write=False, timeout=self._handle.timeout) as connection:
+            yield connection, self._handle.check(read_generation(connection, self.path))

@@ -1,0 +1,40 @@
+"""The model of a state file."""
+
+from typing import Any
+
+import numpy as np
+
+from ridgeway.data import Encoder, Schema, check_columns, open_table
+from ridgeway.estimators import GeneralizedRidge
+
+
+class StoredModel(GeneralizedRidge):
+    """The fitted model of a state file, which predicts for tables with the columns that were learned.
+
+    Arrays, and tables with the encoded features, are taken as every `GeneralizedRidge` takes them.
+
+    Attributes
+    ----------
+    schema_ : Schema
+    """
+
+    schema_: Schema
+
+    def predict(self, X: Any, return_std: Any = False) -> Any:
+        """Predict for a table of raw columns, or for encoded features; `return_std` as for `GeneralizedRidge`."""
+        return super().predict(self.encoded(X), return_std)
+
+    def encoded(self, X: Any) -> Any:
+        """Return a table of raw columns as a table of features; anything else as it is."""
+        names = [str(name) for name in getattr(X, "column_names", getattr(X, "columns", ()))]
+        schema = self.schema_
+        if not names or set(schema.features) <= set(names):
+            return X
+        import pyarrow as pa
+
+        table = open_table(X, source="X")
+        check_columns(table.columns, schema.encoding.columns, table.source, extra=None)
+        encoder = Encoder(schema, table.source, has_targets=False, grows=False)
+        parts = [encoder.rows(batch).X for batch in table.batches(encoder.columns, rows=len(X) or 1)]
+        rows = np.vstack(parts) if parts else np.empty((0, len(schema.features)))
+        return pa.table(dict(zip(schema.features, rows.T, strict=True)))

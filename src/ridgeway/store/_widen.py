@@ -1,0 +1,81 @@
+"""A wider schema for a state file: more categories, features or targets, exactly as if they had always been there."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ridgeway.data import OTHER, Schema, source_value, widening
+from ridgeway.errors import InvalidParameterError, StoreError
+from ridgeway.store._changes import Handle, changing
+from ridgeway.store._digests import Content, constant_digest, schema_from, split_digests, task_digest
+from ridgeway.store._generations import read_arrays, read_generation
+from ridgeway.store._state import checked_arrays, read_state
+from ridgeway.weights import Retained
+
+
+def widened(state: Retained, old: Schema, new: Schema, prior: Any = None) -> Retained:
+    """Return a state with the columns of a wider schema; `prior` has the entries of new features, if needed."""
+    features, targets, past = widening(old, new)
+    for key, levels in new.encoding.levels.items():
+        before = old.encoding.levels.get(key, levels)
+        if OTHER in before and len(levels) > len(before) and _is_used(state, old, key):
+            raise InvalidParameterError(
+                f"rows of other categories of {key!r} have been learned together, and nobody can tell how many of them "
+                "had the new one. Start a new state file."
+            )
+    return state.widened(features, targets, past, prior)
+
+
+def _is_used(state: Retained, schema: Schema, key: str) -> bool:
+    """Return whether a row of an unknown category was ever learned."""
+    held, place = state.information, schema.features.index(schema.encoding.feature_of(key, OTHER))
+    return bool(held.peak[place] or held.mean[place])
+
+
+def next_schemas(schemas: Sequence[bytes], schema: Schema) -> list[bytes]:
+    """Return the schemas of a file, followed by a new one."""
+    return [*schemas, replace(schema, version=len(schemas) + 1).to_bytes()]
+
+
+def widen(handle: Handle, wider: Callable[[Schema], Schema], prior: Any) -> Schema:
+    """Widen a state file by a function of its schema; return the new schema."""
+    with changing(handle) as change:
+        now, ledger = change.generation, change.ledger
+        schemas = next_schemas(now.schemas, wider(now.schema))
+        schema = schema_from(schemas[-1])
+        state = widened(read_state(now.schema, change.arrays), now.schema, schema, prior)
+        change.commit(checked_arrays(schema, state, ledger.n_tasks, ledger.n_samples), schemas=schemas)
+    return schema
+
+
+def undo_widening(handle: Handle) -> Schema:
+    """Go back to the generation before the last change, if that was a widening and nothing else."""
+    with changing(handle) as change:
+        now, path = change.generation, handle.path
+        previous = read_generation(change.connection, path, previous=True)
+        if len(previous.schemas) == len(now.schemas) or previous.next_sequence != now.next_sequence:
+            raise StoreError(f"the last change of {path} was not a widening alone. There is nothing to undo.")
+        arrays = read_arrays(change.connection, previous, path)
+        change.commit(arrays, schemas=previous.schemas, keep_previous=False)
+    return previous.schema
+
+
+def known_digests(content: Content, schemas: Sequence[bytes]) -> list[str]:
+    """Return the digests that a task has, or had before columns were added that are constant in it.
+
+    A new column must have its past value in every row: then the task may be one that was learned without it.
+    """
+    *older, schema = map(schema_from, schemas)
+    columns, weights = split_digests(schema.sources, content.columns)
+    kinds: Mapping[str, Any] = schema.encoding.kinds
+    constant = {
+        name
+        for name, value in schema.past.items()
+        if columns[name] == constant_digest(source_value(kinds.get(name, "number"), name, value), content.n_samples)
+    }
+    found = [content.digest]
+    for earlier in {one.sources for one in older if one.sources != schema.sources}:
+        if {*schema.sources} - {*earlier} <= constant and {*earlier} <= {*schema.sources}:
+            joined = b"".join(columns[name] for name in earlier) + weights
+            found.append(task_digest(earlier, content.n_samples, joined))
+    return found
