@@ -19,7 +19,7 @@ from ridgeway.retrospect._effect import (
 )
 from ridgeway.retrospect._model import feature_names, least_squares, per_target, state_of, whole_information
 from ridgeway.retrospect._rotated import Seen
-from ridgeway.retrospect._wald import Noise, Tested
+from ridgeway.retrospect._wald import Noise, WaldTest
 from ridgeway.weights import Retained, kept_share
 
 
@@ -176,7 +176,7 @@ def compare(
     seen = Seen.of(known, task, of_task)
     equal, assumption = _assumed(known, task, seen, asked)
     noise = Noise.of(known, seen, equal)
-    tested = Tested.of(seen, noise)
+    tested = WaldTest.of(seen, noise)
     order = np.argsort(-np.square(tested.statistics).sum(axis=0), kind="stable")
     directions = seen.directions[order]
     norms = np.sqrt(np.square(directions).sum(axis=1))
@@ -236,7 +236,7 @@ def _assumed(known: Inference, task: Task, seen: Seen, asked: bool) -> tuple[boo
 
 
 @np.errstate(divide="ignore")
-def _judged(state: Retained, task: Task, seen: Seen, noise: Noise, tested: Tested, absorbed: bool) -> dict[str, Any]:
+def _judged(state: Retained, task: Task, seen: Seen, noise: Noise, tested: WaldTest, absorbed: bool) -> dict[str, Any]:
     """Return the sizes of the difference and the advice, by their names in `Comparison`."""
     difference = np.sqrt(np.maximum(squared_difference(seen, noise), 0.0) / task.total_weight)
     relative, standardized = (

@@ -48,7 +48,7 @@ class Noise:
 
 
 @dataclass(frozen=True, eq=False)
-class Tested:
+class WaldTest:
     """The test of each target: statistics (n_targets, q) and degrees of freedom (n_targets,)."""
 
     statistics: Array
@@ -56,7 +56,7 @@ class Tested:
 
     @classmethod
     @np.errstate(divide="ignore", invalid="ignore")
-    def of(cls, seen: Seen, noise: Noise) -> "Tested":
+    def of(cls, seen: Seen, noise: Noise) -> "WaldTest":
         variances, freedom = noise.of_difference(np.ones(len(seen.strengths)), 1.0 / seen.strengths)
         return cls((seen.differences() / np.sqrt(variances)).T, freedom.min(axis=0))
 
