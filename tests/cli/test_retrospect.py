@@ -77,7 +77,7 @@ def test_what_is_infinite_or_undefined_is_null_in_json(tmp_path, table):
     said = json.loads(ask("compare-task", opened.path, tmp_path / "few.csv", "--json").stdout)
     assert said["targets"]["wage"]["gain_for_task"] is None
     said = ask("compare-task", opened.path, tmp_path / "few.csv").stdout
-    assert "none: one parameter fits all rows of past and task exactly; there is nothing to compare\n" in said
+    assert "none: Absorb: one relation fits all rows of past and task exactly.\n" in said
     assert "nan" not in said
 
 
@@ -96,6 +96,12 @@ def test_compare_task_as_json(tmp_path, rng):
     found = said["targets"]["bonus"]
     np.testing.assert_allclose([found["f"], np.square(found["statistics"]).mean()], chow, rtol=1e-9)
     assert np.shape(said["directions"]) == (4, len(said["terms"]))
+    change = (halves[2].params - halves[1].params)["age"]
+    np.testing.assert_allclose(found["coefficients"]["age"]["difference"], change, rtol=1e-9)
+    assert found["coefficients"]["age"]["lower"] < change < found["coefficients"]["age"]["upper"]
+    assert (said["advice"], said["absorbed"]) == ("absorb", False)
+    assert said["recommendation"].splitlines() == [part["recommendation"] for part in said["targets"].values()]
+    assert {"difference", "relative_difference", "standardized_difference", "prediction_gain_for_past"} <= set(found)
     assert list(said["targets"]) == ["wage", "bonus"]
     assert "Chow's test: F(4, 42)" in ask(*asked, "--equal-noise").stdout
     said = json.loads(ask(*asked, "--json").stdout)
@@ -107,16 +113,21 @@ def test_compare_task_as_json(tmp_path, rng):
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_compare_task(state, table, tmp_path, ending):
     same, other = table[60:], table[60:].assign(wage=lambda rows: rows["wage"] + 5.0 * rows["hours"])
-    for rows, words in ((same, "are compatible"), (other, "disagree")):
+    for rows, words in ((same, "Absorb: no difference"), (other, "Keep apart: the relation differs by")):
         path = tmp_path / f"new.{ending}"
         rows.to_parquet(path, index=False) if ending == "parquet" else rows.to_csv(path, index=False)
         before = state.read_bytes()
         said = ask("compare-task", state, path)
         assert said.exit_code == 0, said.output
-        assert f"wage: past and task {words}" in said.stdout
+        assert said.stdout.startswith(words)
         assert state.read_bytes() == before
-    assert "hours" in said.stdout
-    assert "raises the expected squared error" in said.stdout
+        assert all(len(line) <= 80 for line in said.stdout.splitlines() if str(path) not in line)
+    past, task = (sm.OLS(part["wage"], sm.add_constant(part[NAMES])).fit().params for part in (table[:60], other))
+    first = said.stdout.partition("intervals:\n")[2].splitlines()[0]
+    assert first.startswith(f"    hours: {task['hours'] - past['hours']:+.4g} [")
+    assert "absorbing raises the mean squared error for the past by about" in said.stdout
+    places = [said.stdout.index(words) for words in ("Keep apart", ": difference ", "    hours:", "Wald's test")]
+    assert places == sorted(places)
 
 
 def test_compare_task_with_few_rows_weights_and_two_targets(tmp_path, rng):
@@ -126,8 +137,8 @@ def test_compare_task_with_few_rows_weights_and_two_targets(tmp_path, rng):
     rows[32:].to_csv(tmp_path / "new.csv", index=False)
     said = ask("compare-task", opened.path, tmp_path / "new.csv")
     assert said.exit_code == 0, said.output
-    assert "bonus: past and task" in said.stdout
-    assert "is the only way to get an estimate" in said.stdout
+    assert "bonus: Absorb: no difference" in said.stdout
+    assert "in the direction" in said.stdout  # two rows determine no coefficient
 
 
 def test_what_goes_wrong_is_one_line(state, table, tmp_path):

@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Iterator
+from sys import float_info
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +15,23 @@ if TYPE_CHECKING:
     from ridgeway.retrospect import Comparison
 
 SHOWN = 3
-"""Number of directions shown, and of terms in each."""
+"""Number of coefficients or directions shown, and of terms in each direction."""
+WIDTH = 80
+SHARED = ("advice", "recommendation", "absorbed", "equal_noise", "assumption", "share", "terms")
+NUMBERS = (
+    "difference",
+    "relative_difference",
+    "standardized_difference",
+    "prediction_gain_for_past",
+    "prediction_gain_for_task",
+    "f",
+    "p_value",
+    "noise_variance",
+    "task_noise_variance",
+    "noncentrality",
+    "gain_for_past",
+    "gain_for_task",
+)
 
 
 @command("ridgeway compare-task wages.rw survey-2024.parquet    before absorbing it")
@@ -21,72 +39,79 @@ SHOWN = 3
 @data_file
 @click.option("--equal-noise", is_flag=True, help="Assume that the file has the noise variance of the state.")
 def compare_task(file: str, data: str, equal_noise: bool, as_json: bool) -> None:
-    """Test whether a data file follows the same relation as a state file, before absorbing it.
+    """Recommend whether to absorb a data file, absorb it and watch, or keep it apart.
 
-    Prints the test and what it assumes, the expected gain or loss of absorbing the file, and the directions that
-    disagree most. Changes nothing. Exits with 2 if the file cannot be used or has nothing in common with the state.
+    Prints the recommendation, how large the difference between the file and the state is in the unit of the target,
+    the coefficients that differ most, and the test. Changes nothing. Exits with 2 if the file cannot be used or has
+    nothing in common with the state.
     """
     from ridgeway import retrospect, store
 
     opened = store.open(file)
     model = opened.model()
     found = retrospect.compare(model, *opened.rows(data), equal_noise=equal_noise)
-    targets = opened.schema.targets
-    lines = [f"{data} compared with {model.n_tasks_} task(s), {model.n_samples_seen_:,} rows"]
-    lines += [line for number, name in enumerate(targets) for line in _lines(found, number, name)]
-    answer(_as_dict(found, targets), *lines, as_json=as_json)
+    targets = {name: _numbers(found, number) for number, name in enumerate(opened.schema.targets)}
+    said = [f"{name}: {numbers['recommendation']}" for name, numbers in targets.items()]
+    lines = [line for text in (said if len(said) > 1 else [found.recommendation]) for line in wrap(text, WIDTH)]
+    past = "what remains without it" if found.absorbed else f"{model.n_tasks_} task(s), {model.n_samples_seen_:,} rows"
+    lines.append(f"{data} compared with {past}")
+    lines += [line for name, numbers in targets.items() for line in _lines(found, name, numbers)]
+    shared = {name: getattr(found, name) for name in SHARED}
+    answer(shared | {"directions": found.directions.tolist(), "targets": targets}, *lines, as_json=as_json)
 
 
-def _as_dict(found: "Comparison", targets: tuple[str, ...]) -> dict[str, Any]:
-    """Return the result as plain data, by target."""
+def _numbers(found: "Comparison", number: int) -> dict[str, Any]:
+    """Return the result for one target as plain data."""
     import numpy as np
 
-    parts = ("f", "p_value", "noise_variance", "task_noise_variance", "noncentrality", "gain_for_past", "gain_for_task")
-    rows = ("differences", "statistics")
     q, freedom = found.degrees_of_freedom
+    differences = np.atleast_2d(found.coef_differences)[number]
+    intervals = found.coef_intervals.reshape(-1, len(found.terms), 2)[number]
     return {
-        "equal_noise": found.equal_noise,
-        "assumption": found.assumption,
-        "share": float(found.share),
-        "terms": found.terms,
-        "directions": found.directions.tolist(),
-        "targets": {
-            target: {name: float(np.atleast_1d(getattr(found, name))[k]) for name in parts}
-            | {"degrees_of_freedom": [q, float(np.atleast_1d(freedom)[k])]}
-            | {name: np.atleast_2d(getattr(found, name))[k].tolist() for name in rows}
-            for k, target in enumerate(targets)
+        "recommendation": found.recommendation.splitlines()[number],
+        **{name: float(np.atleast_1d(getattr(found, name))[number]) for name in NUMBERS},
+        "degrees_of_freedom": [q, float(np.atleast_1d(freedom)[number])],
+        "coefficients": {
+            term: {"difference": float(difference), "lower": float(lower), "upper": float(upper)}
+            for term, difference, (lower, upper) in zip(found.terms, differences, intervals, strict=True)
         },
+        "differences": np.atleast_2d(found.differences)[number].tolist(),
+        "statistics": np.atleast_2d(found.statistics)[number].tolist(),
     }
 
 
-def _lines(found: "Comparison", number: int, target: str) -> Iterator[str]:
-    """Yield the result for one target."""
+def _lines(found: "Comparison", target: str, numbers: dict[str, Any]) -> Iterator[str]:
+    """Yield effect sizes and test of one target."""
+    if math.isnan(numbers["f"]):
+        return
+    yield f"{target}: difference {numbers['difference']:.4g} (root mean square over the rows of the file)"
+    yield f"  {numbers['relative_difference']:.3g} times the noise standard deviation of the file"
+    yield f"  {numbers['standardized_difference']:.3g} times the standard deviation of {target} in the file"
+    for side in ("past", "task"):
+        gain = numbers[f"prediction_gain_for_{side}"]
+        verb = "lowers" if gain >= 0.0 else "raises"
+        yield f"  absorbing {verb} the mean squared error for the {side} by about {abs(gain):.3g}"
+    yield from _largest(found, numbers)
+    q, freedom = numbers["degrees_of_freedom"]
+    test = "Chow's test" if found.equal_noise else "Wald's test"
+    yield f"  {test}: F({q}, {freedom:.4g}) = {numbers['f']:.4g}, p = {numbers['p_value']:.3g}"
+    yield f"  assuming that {found.assumption}"
+
+
+def _largest(found: "Comparison", numbers: dict[str, Any]) -> Iterator[str]:
+    """Yield the coefficients that differ most clearly or, if none can be compared, the directions."""
     import numpy as np
 
-    q, freedom = found.degrees_of_freedom
-    values = (found.f, freedom, found.p_value, found.noncentrality, found.gain_for_past, found.gain_for_task)
-    f, freedom, p_value, noncentrality, for_past, for_task = (float(np.atleast_1d(value)[number]) for value in values)
-    if math.isnan(f):
-        yield f"{target}: one parameter fits all rows of past and task exactly; there is nothing to compare"
-        return
-    verb = "disagree" if p_value < 0.05 else "are compatible"
-    test = "Chow's test" if found.equal_noise else "Wald's test"
-    yield f"{target}: past and task {verb} ({test}: F({q}, {freedom:.4g}) = {f:.4g}, p = {p_value:.3g})"
-    yield f"  assuming that {found.assumption}"
-    yield f"  noncentrality about {noncentrality:.3g}; under equal noise, absorbing helps in every direction if ≤ 1"
-    yield f"  for the past's parameter, absorbing {_effect(for_past)} compared with leaving the task out"
-    yield f"  for the task's parameter, absorbing {_effect(for_task)} compared with learning it alone"
-    yield f"  decay='adaptive' would leave {100.0 * found.share:.3g} % of the past in force"
-    statistics = np.atleast_2d(found.statistics)[number]
-    for j in np.argsort(-np.abs(statistics), kind="stable")[:SHOWN]:
-        largest = np.argsort(-np.abs(found.directions[j]), kind="stable")[:SHOWN]
-        words = " ".join(f"{found.directions[j, i]:+.2f}·{found.terms[i]}" for i in largest)
-        more = " …" if len(found.terms) > SHOWN else ""
-        yield f"  t = {statistics[j]:+.2f} in the direction {words}{more}"
-
-
-def _effect(gain: float) -> str:
-    """Return a gain in expected squared error in words."""
-    if math.isinf(gain):
-        return "is the only way to get an estimate"
-    return f"{'lowers' if gain >= 0.0 else 'raises'} the expected squared error by {abs(gain):.3g}"
+    rows = [(term, *row.values()) for term, row in numbers["coefficients"].items() if not math.isnan(row["difference"])]
+    rows.sort(key=lambda row: -abs(row[1]) / max(row[3] - row[2], float_info.min))
+    if rows:
+        yield "  largest differences of coefficients, task − past, with 95 % intervals:"
+    for term, difference, lower, upper in rows[:SHOWN]:
+        yield f"    {term}: {difference:+.4g} [{lower:.4g}, {upper:.4g}]"
+    if not rows:
+        statistics = np.array(numbers["statistics"])
+        for j in np.argsort(-np.abs(statistics), kind="stable")[:SHOWN]:
+            largest = np.argsort(-np.abs(found.directions[j]), kind="stable")[:SHOWN]
+            words = " ".join(f"{found.directions[j, i]:+.2f}·{found.terms[i]}" for i in largest)
+            more = " …" if len(found.terms) > SHOWN else ""
+            yield f"  t = {statistics[j]:+.2f} in the direction {words}{more}"

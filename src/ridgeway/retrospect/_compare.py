@@ -4,18 +4,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import fdtrc
 
 from ridgeway._checks import Array, flag
-from ridgeway.data import check_tasks
-from ridgeway.errors import InferenceError
+from ridgeway.data import Task, check_tasks
+from ridgeway.errors import InferenceError, RemovalError
 from ridgeway.information import Inference, SquareRoot
-from ridgeway.retrospect._model import feature_names, least_squares_of, per_target, state_of
+from ridgeway.retrospect._advice import Advice, Grounds, most_careful
+from ridgeway.retrospect._effect import (
+    coef_differences,
+    prediction_gains,
+    squared_difference,
+    target_deviations,
+    within_rounding,
+)
+from ridgeway.retrospect._model import feature_names, least_squares, per_target, state_of, whole_information
 from ridgeway.retrospect._rotated import Seen
-from ridgeway.weights import kept_share
-
-FEW = 4
-"""Degrees of freedom below which a variance is too uncertain for Welch's approximation."""
+from ridgeway.retrospect._wald import Noise, WaldTest
+from ridgeway.weights import Retained, kept_share
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +29,31 @@ class Comparison:
 
     Attributes
     ----------
+    advice : {"absorb", "absorb and watch", "keep apart"}
+        What to do. If the difference is not significant (`p_value` ≥ 0.05), **absorb**. If it is significant but small
+        (`relative_difference` < 0.1), absorb if that is expected to improve predictions for both past and task, and
+        otherwise **absorb and watch**. If it is larger, or its size cannot be told (an estimate of 0), **keep apart**
+        if it is clear (`p_value` < 0.001) and absorbing is expected to harm both, and otherwise absorb and watch.
+        Expected are the prediction gains below. With several targets, the most careful advice for any of them.
+    recommendation : str
+        The advice and its reason in one sentence; with several targets, one line for each.
+    absorbed : bool
+        Whether the task was part of the model, and is compared with what remains without it.
+    difference : float
+        How far apart the predictions of the two are, in the unit of the target: the root of the weighted mean of
+        (x·δ)² over the task's rows, intercept included, for parameters that differ by δ. The estimate of the square,
+        from which the part of estimation noise is subtracted, is unbiased until it is set to 0 if negative.
+    relative_difference, standardized_difference : float
+        `difference` divided by the noise standard deviation of the task, and by the standard deviation of the target
+        in the task.
+    prediction_gain_for_past, prediction_gain_for_task : float
+        Unbiased estimates of how much absorbing lowers the mean squared error of predictions, noise aside: for the
+        past's rows, against leaving the task out; and for the task's, against learning the task alone. Negative if
+        absorbing harms. Unlike `gain_for_past`, they are finite and do not depend on the units of the features.
+    coef_differences : ndarray of shape (n_terms,), or (n_targets, n_terms)
+        The task's estimate of each term minus the past's; NaN if one of them does not determine it.
+    coef_intervals : ndarray of shape (n_terms, 2), or (n_targets, n_terms, 2)
+        Their confidence intervals. Bonferroni's: at the level 95 % for all terms together.
     f, p_value : float
         The test of equal parameters, intercept included: Wald's with both noise variances or, if `equal_noise`, Chow's.
     degrees_of_freedom : tuple
@@ -57,6 +87,16 @@ class Comparison:
         The differences divided by their standard errors; (Σ statistics²)/q is `f`.
     """
 
+    advice: Advice
+    recommendation: str
+    absorbed: bool
+    difference: Any
+    relative_difference: Any
+    standardized_difference: Any
+    prediction_gain_for_past: Any
+    prediction_gain_for_task: Any
+    coef_differences: Array
+    coef_intervals: Array
     f: Any
     p_value: Any
     degrees_of_freedom: tuple[int, Any]
@@ -74,7 +114,9 @@ class Comparison:
     statistics: Array
 
 
-def compare(model: Any, X: Any, y: Any, sample_weight: Any = None, *, equal_noise: bool = False) -> Comparison:
+def compare(
+    model: Any, X: Any, y: Any, sample_weight: Any = None, *, equal_noise: bool = False, absorbed: bool = False
+) -> Comparison:
     """Ask whether a task shares the model's parameter, before it is absorbed. The model is left as it is.
 
     Past and task are rotated to directions in which they are independent. In each, the difference of the two estimates
@@ -91,9 +133,13 @@ def compare(model: Any, X: Any, y: Any, sample_weight: Any = None, *, equal_nois
     equal_noise : bool, default False
         Whether to assume that past and task have the same noise variance. Chow's test has more power if that is true;
         if the task is noisier, it rejects far too often.
+    absorbed : bool, default False
+        Whether the model has learned the task already. It is then compared with what remains once it is removed.
 
     Raises
     ------
+    RemovalError
+        If the task was absorbed and cannot be removed.
     InferenceError
         If no degrees of freedom are left, or the task and the past have no direction in common.
 
@@ -115,15 +161,63 @@ def compare(model: Any, X: Any, y: Any, sample_weight: Any = None, *, equal_nois
     (True, True, True)
     >>> same.assumption
     'each side has its own noise variance'
+    >>> same.advice, other.recommendation
+    ('absorb', 'Keep apart: the relation differs by 4.21 (3.5 times the noise standard deviation), and absorbing ...')
     """
-    state, asked = state_of(model), flag(equal_noise, "equal_noise")
-    known = least_squares_of(model)
+    asked, absorbed = flag(equal_noise, "equal_noise"), flag(absorbed, "absorbed")
+    if absorbed:
+        model = _without(model, X, y, sample_weight)
+    state, held = state_of(model), whole_information(model)
     (task,) = check_tasks(model, X, y, sample_weight, first=False)
     state.origin.check_targets(task)
     task = task.counted() if state.origin.weight_kind == "frequency" else task
-    alone = SquareRoot.empty(task.n_features, task.n_targets, centered=known.information.centered).add(task)
-    seen = Seen.of(known, task, alone)
-    share = kept_share(state, alone)
+    of_task = SquareRoot.empty(task.n_features, task.n_targets, centered=held.centered).add(task)
+    known, alone = least_squares(held), least_squares(of_task)
+    seen = Seen.of(known, task, of_task)
+    equal, assumption = _assumed(known, task, seen, asked)
+    noise = Noise.of(known, seen, equal)
+    tested = WaldTest.of(seen, noise)
+    order = np.argsort(-np.square(tested.statistics).sum(axis=0), kind="stable")
+    directions = seen.directions[order]
+    norms = np.sqrt(np.square(directions).sum(axis=1))
+    terms = feature_names(model)
+    differences, intervals = coef_differences(known, alone, noise)
+    return Comparison(
+        **_judged(state, task, seen, noise, tested, absorbed),
+        absorbed=absorbed,
+        coef_differences=per_target(state, differences),
+        coef_intervals=per_target(state, intervals),
+        f=per_target(state, tested.f),
+        p_value=per_target(state, tested.p_value),
+        degrees_of_freedom=(len(order), per_target(state, tested.freedom)),
+        equal_noise=equal,
+        assumption=assumption,
+        noise_variance=per_target(state, noise.past),
+        task_noise_variance=per_target(state, noise.task),
+        noncentrality=per_target(state, tested.noncentrality),
+        gain_for_past=per_target(state, seen.gain_for_past(noise.past)),
+        gain_for_task=per_target(state, seen.gain_for_task(noise.task)),
+        share=kept_share(state, of_task),
+        terms=("intercept", *terms) if held.centered else tuple(terms),
+        directions=directions / norms[:, None],
+        differences=per_target(state, (seen.differences()[order] / norms[:, None]).T),
+        statistics=per_target(state, tested.statistics[:, order]),
+    )
+
+
+def _without(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    """Return the model without a task that it has learned, or raise."""
+    state_of(model)
+    try:
+        return model.remove(X, y, sample_weight)
+    except RemovalError as error:
+        raise RemovalError(
+            f"the task was absorbed already, and cannot be removed to compare it with what remains: {error}"
+        ) from error
+
+
+def _assumed(known: Inference, task: Task, seen: Seen, asked: bool) -> tuple[bool, str]:
+    """Return whether the test assumes equal noise, and its assumption in words, or raise if there is no test."""
     if len(seen.strengths) == 0:
         raise InferenceError(
             "the task and the past have no direction in common, so there is nothing to compare. Absorb the task, or "
@@ -134,73 +228,32 @@ def compare(model: Any, X: Any, y: Any, sample_weight: Any = None, *, equal_nois
             f"no degrees of freedom are left for the comparison: {known.information.n_samples} rows of the past and "
             f"{task.n_samples} of the task fit exactly. Learn more rows."
         )
-    equal = asked or min(known.degrees_of_freedom, seen.freedom) < 1
-    assumption = "each side has its own noise variance"
-    if equal:
-        few = "the past has" if known.degrees_of_freedom < 1 else "the task has"
-        why = "" if asked else f": {few} too few rows for a noise variance of its own"
-        assumption = f"past and task have the same noise variance{why}"
-    tested = _Tested.of(known, seen, equal)
-    order = np.argsort(-np.square(tested.statistics).sum(axis=0), kind="stable")
-    directions = seen.directions[order]
-    norms = np.sqrt(np.square(directions).sum(axis=1))
-    terms = feature_names(model)
-    return Comparison(
-        f=per_target(state, tested.f),
-        p_value=per_target(state, tested.p_value),
-        degrees_of_freedom=(len(order), per_target(state, tested.freedom)),
-        equal_noise=equal,
-        assumption=assumption,
-        noise_variance=per_target(state, tested.noise),
-        task_noise_variance=per_target(state, tested.task_noise),
-        noncentrality=per_target(state, tested.noncentrality),
-        gain_for_past=per_target(state, seen.gain_for_past(tested.noise)),
-        gain_for_task=per_target(state, seen.gain_for_task(tested.task_noise)),
-        share=share,
-        terms=("intercept", *terms) if known.information.centered else tuple(terms),
-        directions=directions / norms[:, None],
-        differences=per_target(state, (seen.differences()[order] / norms[:, None]).T),
-        statistics=per_target(state, tested.statistics[:, order]),
+    if not asked and min(known.degrees_of_freedom, seen.freedom) >= 1:
+        return False, "each side has its own noise variance"
+    few = "the past has" if known.degrees_of_freedom < 1 else "the task has"
+    why = "" if asked else f": {few} too few rows for a noise variance of its own"
+    return True, f"past and task have the same noise variance{why}"
+
+
+@np.errstate(divide="ignore")
+def _judged(state: Retained, task: Task, seen: Seen, noise: Noise, tested: WaldTest, absorbed: bool) -> dict[str, Any]:
+    """Return the sizes of the difference and the advice, by their names in `Comparison`."""
+    difference = np.sqrt(np.maximum(squared_difference(seen, noise), 0.0) / task.total_weight)
+    relative, standardized = (
+        np.divide(difference, scale, out=np.zeros_like(difference), where=difference > 0.0)
+        for scale in (np.sqrt(noise.task), target_deviations(task))
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Tested:
-    """The test of each target: noise variances (n_targets,) and degrees of freedom, statistics (n_targets, q)."""
-
-    noise: Array
-    task_noise: Array
-    freedom: Array
-    statistics: Array
-
-    @classmethod
-    @np.errstate(divide="ignore", invalid="ignore")
-    def of(cls, known: Inference, seen: Seen, equal: bool) -> "_Tested":
-        past, task = known.degrees_of_freedom, seen.freedom
-        if equal:
-            noise = task_noise = (known.residual_squares + seen.left) / (past + task)
-        else:
-            noise, task_noise = known.residual_squares / past, seen.left / task
-        of_task = task_noise / seen.strengths[:, None]
-        variances = noise + of_task  # of the differences, (q, n_targets)
-        freedom = np.full(len(noise), float(past + task if equal else min(past, task)))
-        if not equal and min(past, task) >= FEW:
-            welch = 1.0 / (np.square(noise / variances) / past + np.square(of_task / variances) / task)
-            freedom = np.where(variances.all(axis=0), welch.min(axis=0), freedom)
-        return cls(noise, task_noise, freedom, (seen.differences() / np.sqrt(variances)).T)
-
-    @property
-    def f(self) -> Array:
-        """The mean of the squared statistics."""
-        return np.asarray(np.square(self.statistics).mean(axis=1))
-
-    @property
-    def p_value(self) -> Array:
-        """The probability of a larger F under equal parameters."""
-        return np.asarray(fdtrc(self.statistics.shape[1], self.freedom, self.f), dtype=np.float64)
-
-    @property
-    def noncentrality(self) -> Array:
-        """The excess of the squared statistics over their mean under equal parameters, at least 0."""
-        shrunk = self.f * np.maximum(self.freedom - 2.0, 1.0) / self.freedom
-        return np.asarray(np.maximum(self.statistics.shape[1] * (shrunk - 1.0), 0.0))
+    gains = prediction_gains(seen, noise)
+    for_past, for_task = gains[0] / state.information.total_weight, gains[1] / task.total_weight
+    rounding = within_rounding(seen, task)
+    parts = tested.p_value, rounding, difference, relative, for_past, for_task
+    grounds = [Grounds(*row) for row in zip(*(part.tolist() for part in parts), strict=True)]
+    return {
+        "advice": most_careful(grounds),
+        "recommendation": "\n".join(each.sentence(absorbed) for each in grounds),
+        "difference": per_target(state, difference),
+        "relative_difference": per_target(state, relative),
+        "standardized_difference": per_target(state, standardized),
+        "prediction_gain_for_past": per_target(state, for_past),
+        "prediction_gain_for_task": per_target(state, for_task),
+    }

@@ -43,9 +43,8 @@ def assumption_of(state: Retained) -> str:
     return f"{kind}. Rows are assumed independent, of equal variance (weights aside)."
 
 
-def least_squares_of(model: Any) -> Inference:
-    """Return what is known without the prior, or raise if a model's rows do not count fully."""
-    held = whole_information(model)
+def least_squares(held: Information) -> Inference:
+    """Return what is known without a prior."""
     none, zero = np.zeros(held.n_features), np.zeros((held.n_features, held.n_targets))
     return Inference(held, none, zero, held.solve(none, zero).coef)
 
