@@ -5,6 +5,7 @@ from ridgeway.data._columns import Categories, Numbers, index_columns, is_number
 from ridgeway.data._encoded_rows import EncodedRows, encode
 from ridgeway.data._encoding import Encoding
 from ridgeway.data._file_rows import Progress, check_file, explained, features_of, numbers, read_rows, tasks_in
+from ridgeway.data._raw_tasks import raw_tasks
 from ridgeway.data._row_blocks import Block, checked_rows, cut
 from ridgeway.data._schema import Schema, WeightKind, check_columns, checked_schema, listed
 from ridgeway.data._tables import Table, open_table, writer
@@ -44,6 +45,7 @@ __all__ = [
     "listed",
     "numbers",
     "open_table",
+    "raw_tasks",
     "read_rows",
     "tasks_in",
     "writer",
