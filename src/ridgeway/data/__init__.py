@@ -7,7 +7,7 @@ from ridgeway.data._encoding import Encoding
 from ridgeway.data._file_rows import Progress, check_file, explained, features_of, numbers, read_rows, tasks_in
 from ridgeway.data._raw_tasks import raw_tasks
 from ridgeway.data._row_blocks import Block, checked_rows, cut
-from ridgeway.data._schema import Schema, WeightKind, check_columns, checked_schema, listed
+from ridgeway.data._schema import InformationKind, Schema, WeightKind, check_columns, checked_schema, listed
 from ridgeway.data._tables import Table, open_table, writer
 from ridgeway.data._task import Task, dense, is_sparse
 from ridgeway.data._typed import TypedTable
@@ -19,6 +19,7 @@ __all__ = [
     "Categories",
     "EncodedRows",
     "Encoding",
+    "InformationKind",
     "Numbers",
     "Progress",
     "Schema",

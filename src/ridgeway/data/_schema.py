@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args
 from ridgeway.data._columns import index_columns
 from ridgeway.errors import FeatureMismatchError, InvalidParameterError, InvalidStateError
 
+InformationKind = Literal["square_root", "moments"]
 WeightKind = Literal["precision", "frequency"]
 
-KINDS = ("square_root", "moments")
 SCHEMA_VERSION = 1
 LONGEST_NAME = 200
 BLOCK_ENTRIES = 2**22
@@ -48,7 +48,7 @@ class Schema:
     single_target: bool
     weight_column: str | None
     fit_intercept: bool
-    information: str
+    information: InformationKind
     version: int = SCHEMA_VERSION
     weight_kind: WeightKind = "precision"
 
@@ -97,7 +97,7 @@ def checked_schema(
     *,
     weight_column: str | None,
     fit_intercept: bool,
-    information: str,
+    information: InformationKind,
     version: int = SCHEMA_VERSION,
     weight_kind: WeightKind = "precision",
 ) -> Schema:
@@ -133,7 +133,7 @@ def _check_settings(schema: Schema) -> None:
         raise InvalidParameterError("a schema needs at least one feature and one target. Name them.")
     if not isinstance(schema.fit_intercept, bool):
         raise InvalidParameterError(f"fit_intercept must be True or False; got {schema.fit_intercept!r}.")
-    for name, choices in (("information", KINDS), ("weight_kind", get_args(WeightKind))):
+    for name, choices in (("information", get_args(InformationKind)), ("weight_kind", get_args(WeightKind))):
         value = getattr(schema, name)
         if not isinstance(value, str) or value not in choices:
             raise InvalidParameterError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.data import check_tasks
+from ridgeway.data import InformationKind, WeightKind, check_tasks
 from ridgeway.errors import InvalidParameterError, InvalidStateError, MergeError, RemovalError
 from ridgeway.estimators._default_policy import DEFAULT, DefaultPolicyMixin
 from ridgeway.estimators._shell import ContinualRegressor
@@ -87,12 +87,12 @@ class GeneralizedRidge(DefaultPolicyMixin, ContinualRegressor):
 
     def __init__(
         self,
-        weights: Any = None,
+        weights: WeightPolicy | None = None,
         *,
-        information: str = "square_root",
+        information: InformationKind = "square_root",
         fit_intercept: bool = True,
         initial_coef: Any = None,
-        weight_kind: str = "precision",
+        weight_kind: WeightKind = "precision",
     ) -> None:
         self.weights = weights
         self.information = information
@@ -152,10 +152,11 @@ class GeneralizedRidge(DefaultPolicyMixin, ContinualRegressor):
     def from_state(cls, state: Retained, feature_names: Sequence[str] | None = None) -> Self:
         """Return the fitted model of a state that keeps information, such as another model's `state_`."""
         origin, n_features = state.origin, state.information.n_features
+        kind: Any = state.information.name
         start = origin.coef.T.copy() if origin.coef.any() else None
         model = cls(
             policy_of(state),
-            information=state.information.name,
+            information=kind,
             fit_intercept=origin.centered,
             initial_coef=start,
             weight_kind=origin.weight_kind,

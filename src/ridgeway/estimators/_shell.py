@@ -33,7 +33,7 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
     feature_names_in_: NDArray[np.object_]
     fit_intercept: bool
     initial_coef: Any
-    weight_kind: str = "precision"
+    weight_kind: WeightKind = "precision"
 
     @abstractmethod
     def _policy(self) -> WeightPolicy:

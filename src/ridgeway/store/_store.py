@@ -9,6 +9,7 @@ from typing import Any
 from ridgeway._checks import nonnegative
 from ridgeway.data import (
     Block,
+    InformationKind,
     Progress,
     WeightKind,
     check_file,
@@ -31,6 +32,7 @@ from ridgeway.store._ledger import Record
 from ridgeway.store._merge import Snapshot, merged
 from ridgeway.store._recovery import Health, back_up, full_check, restore
 from ridgeway.store._state import described, empty_arrays, model_of
+from ridgeway.weights import PriorValue
 
 TIMEOUT = 60.0
 LONGEST_WAIT = 1e6
@@ -223,9 +225,9 @@ def create(
     target: str | Iterable[str],
     weight_column: str | None = None,
     weight_kind: WeightKind = "precision",
-    prior: Any = 0.0,
+    prior: PriorValue = 0.0,
     fit_intercept: bool = True,
-    information: str = "square_root",
+    information: InformationKind = "square_root",
     timeout: float = TIMEOUT,
 ) -> Store:
     """Make a state file, which must not exist yet.
