@@ -183,12 +183,15 @@ def test_merge_and_remove_with_fixed_steps(tasks):
     assert_allclose(both.predict(X), LinearRegression().fit(X, y).predict(X), rtol=1e-8, atol=1e-9)
     assert_allclose(both.remove(*tasks[0]).predict(X), alone, rtol=1e-8, atol=1e-9)
     assert [each.pipeline_[-1].n_tasks_ for each in (north, south, both)] == [1, 2, 3]  # neither changes anything
+    plain = [ContinualPipeline([GeneralizedRidge()]).fit(*task) for task in tasks]
+    rest = plain[0].merge(plain[1]).remove(*tasks[0])
+    assert_allclose(rest.predict(X), plain[1].predict(X), rtol=1e-8, atol=1e-9)
 
 
 @pytest.mark.parametrize(
     ("mine", "theirs", "message"),
     [
-        ([StandardScaler()], [StandardScaler()], "steps that change with each task: standardscaler"),
+        ([StandardScaler()], [StandardScaler()], "these change with each task: standardscaler"),
         ([FrozenEstimator(StandardScaler())], [FrozenEstimator(StandardScaler())], "differ in: frozenestimator"),
         ([FunctionTransformer()], [], "differ in: the number of steps"),
         ([FunctionTransformer(np.sqrt)], [FunctionTransformer(np.cbrt)], "differ in: functiontransformer"),

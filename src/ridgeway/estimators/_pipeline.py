@@ -64,7 +64,8 @@ class ContinualPipeline(BaseEstimator):
 
     Notes
     -----
-    A call that fails changes no step. Threads that learn take turns.
+    A call that fails changes no step. Threads that learn take turns. `set_params` changes what the next `fit` starts
+    with, not the steps that are fitted.
 
     Examples
     --------
@@ -150,14 +151,14 @@ class ContinualPipeline(BaseEstimator):
         """
         if not isinstance(other, ContinualPipeline):
             raise MergeError(f"cannot merge a ContinualPipeline with {other!r}. Pass another ContinualPipeline.")
-        (*mine, (_, model)), (*theirs, (_, their_model)) = self._fixed(MergeError), other._fixed(MergeError)
+        (*mine, (label, model)), (*theirs, (_, their_model)) = self._fixed(MergeError), other._fixed(MergeError)
         differing = [name for (name, one), (_, two) in zip(mine, theirs, strict=False) if not same(one, two)]
         if differing or len(mine) != len(theirs):
             raise MergeError(
                 f"cannot merge two pipelines that differ in: {', '.join(differing) or 'the number of steps'}. Fit the "
                 "steps once, and start both pipelines with them in sklearn.frozen.FrozenEstimator."
             )
-        return self._with(model.merge(their_model))
+        return self._with([*mine, (label, model.merge(their_model))])
 
     @_model_has("remove")
     def remove(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -165,9 +166,11 @@ class ContinualPipeline(BaseEstimator):
 
         The model must allow it, and the steps before it must be fixed.
         """
-        model = self._fixed(RemovalError)[-1][1]
+        (*transformers, (name, model)) = self._fixed(RemovalError)
         ((X, y, sample_weight),) = raw_tasks(X, y, sample_weight)
-        return self._with(model.remove(self._fitted()[:-1].transform(X), y, sample_weight))
+        for _, step in transformers:
+            X = step.transform(X)
+        return self._with([*transformers, (name, model.remove(X, y, sample_weight))])
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose what the steps hand on, before the first task: "pandas" or "polars" gives the model named columns."""
@@ -243,14 +246,13 @@ class ContinualPipeline(BaseEstimator):
         changing = [name for name, step in steps[:-1] if is_updated(step)]
         if changing:
             raise error(
-                f"not possible with steps that change with each task: {', '.join(changing)}. What was learned through "
-                "them before cannot be found again. Put them into sklearn.frozen.FrozenEstimator from the start."
+                f"merge and remove need steps that stay as they are; these change with each task: "
+                f"{', '.join(changing)}. Start with them in sklearn.frozen.FrozenEstimator."
             )
         return steps
 
-    def _with(self, model: Any) -> Self:
-        """Return a pipeline like this one, with another model."""
+    def _with(self, steps: Steps) -> Self:
+        """Return a pipeline like this one, with other fitted steps."""
         other = copy.copy(self)
-        (*transformers, (name, _)) = self.pipeline_.steps
-        other.pipeline_ = as_pipeline([*transformers, (name, model)])
+        other.pipeline_ = as_pipeline(steps)
         return other
