@@ -14,6 +14,7 @@ from sklearnex.linear_model import IncrementalLinearRegression
 from benchmarks.nist import NAMES, Array, digits, exact_least_squares, load
 from benchmarks.row_orders import order_table
 from ridgeway import GeneralizedRidge
+from ridgeway.data import InformationKind
 
 N_TASKS = 3
 Case = tuple[Array, Array, bool]
@@ -39,7 +40,7 @@ def incremental(X: Array, y: Array, fit_intercept: bool) -> Array:
     return np.r_[model.intercept_, model.coef_.ravel()] if fit_intercept else model.coef_.ravel()
 
 
-def ridgeway(kind: str) -> Callable[[Array, Array, bool], Array]:
+def ridgeway(kind: InformationKind) -> Callable[[Array, Array, bool], Array]:
     """GeneralizedRidge, task by task."""
 
     def learn(X: Array, y: Array, fit_intercept: bool) -> Array:

@@ -1,7 +1,11 @@
 """What must be reached: the bars, as data. A measurement beside its bar is met or missed, never adjusted."""
 
-KINDS = ("moments", "square_root")
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from ridgeway.data import InformationKind
+
+KINDS: tuple["InformationKind", ...] = ("moments", "square_root")
 
 # Time relative to scikit-learn-intelex, two threads: (n, p) → moments and square_root, coefficients asked for once at
 # the end and after every task.

@@ -16,6 +16,7 @@ from sklearnex.linear_model import IncrementalLinearRegression, IncrementalRidge
 
 from benchmarks.bars import KINDS
 from ridgeway import GeneralizedRidge
+from ridgeway.data import InformationKind
 from ridgeway.weights import Accumulated
 
 Array = NDArray[np.float64]
@@ -157,7 +158,7 @@ def sgd(n_features: int, *, fit_intercept: bool = True) -> SGDRegressor:
     return SGDRegressor(fit_intercept=fit_intercept, eta0=0.1 / n_features)
 
 
-def _ridgeway(kind: str, *, fit_intercept: bool, prior: float) -> Callable[[], Contender]:
+def _ridgeway(kind: InformationKind, *, fit_intercept: bool, prior: float) -> Callable[[], Contender]:
     return lambda: Estimator(GeneralizedRidge(Accumulated(prior=prior), information=kind, fit_intercept=fit_intercept))
 
 

@@ -13,11 +13,12 @@ import numpy as np
 from benchmarks.tables import number, table
 from benchmarks.workers import worker
 from ridgeway import GeneralizedRidge
+from ridgeway.data import InformationKind
 
 Times = dict[tuple[int, int, str], float]
 
 SIZES = ((50_000, 100), (200_000, 10), (27_000, 20), (2000, 20), (100, 20), (1000, 2000), (200, 4000))
-KINDS = ("moments", "square_root")
+KINDS: tuple[InformationKind, ...] = ("moments", "square_root")
 FEWEST, MOST, SECONDS = 5, 200, 2.0
 """Tasks of a size: as many as fit into the seconds, between these two."""
 
@@ -28,7 +29,7 @@ def counts() -> list[int]:
     return sorted({2**i for i in range(most.bit_length())} | {most})
 
 
-def seconds_per_task(kind: str, X: Any, y: Any) -> float:
+def seconds_per_task(kind: InformationKind, X: Any, y: Any) -> float:
     """Return the median time in which a model that has learned two tasks learns another."""
     model = GeneralizedRidge(information=kind).partial_fit(X, y).partial_fit(X, y)
     times: list[float] = []

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 from unittest import mock
 
 import numpy as np
@@ -38,7 +38,8 @@ ROOM = 1e4
 FEWEST_DIGITS = 1e-4
 """The largest error that is allowed, whatever κ is."""
 MOST_CLEAN_WARNINGS = 0.01
-KINDS = ("square_root", "moments", "oracle", "minimum norm")
+Kind = Literal["square_root", "moments", "oracle", "minimum norm"]
+KINDS = get_args(Kind)
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Design:
     """
 
     problem: Problem
-    kind: str
+    kind: Kind
     n_tasks: int
     droppable: tuple[int, ...]
     concerned: tuple[int, ...]

@@ -13,6 +13,7 @@ from benchmarks.speed import learn
 from benchmarks.tables import number, table
 from benchmarks.workers import alone
 from ridgeway import ContinualRidge, GeneralizedRidge, MinimumNorm
+from ridgeway.data import InformationKind
 from ridgeway.weights import Accumulated
 
 BLOCK = (50_000, 100)
@@ -65,7 +66,7 @@ def wide_peak(name: str) -> float:
     return peak_bytes()
 
 
-def wide_state(kind: str) -> float:
+def wide_state(kind: InformationKind) -> float:
     """Return the bytes of a state after its coefficients have been asked for, what it caches included."""
     model = GeneralizedRidge(Accumulated(prior=1.0), information=kind)
     for X, y in make_tasks(*STATE_SIZE, STATE_TASKS):

@@ -15,6 +15,7 @@ from benchmarks.memory import MB, peak_bytes
 from benchmarks.tables import number, table
 from benchmarks.timing import paired_ratio
 from benchmarks.workers import alone
+from ridgeway.data import InformationKind
 
 ROWS, ROUNDS = 1_000_000, 3
 NUMBERS, TEXTS, CATEGORIES = 47, 3, 20
@@ -57,7 +58,7 @@ def bare(path: str) -> float:
     return time.perf_counter() - start
 
 
-def absorbed(path: str, kind: str) -> tuple[float, float]:
+def absorbed(path: str, kind: InformationKind) -> tuple[float, float]:
     """Return the seconds that absorbing takes, and the peak memory of the process."""
     from ridgeway import store
 
@@ -84,11 +85,11 @@ def main() -> None:
             for kind in KINDS:
                 runs[kind].append(alone(2, absorbed, path, kind))
     lines = [["bare loop", f"{np.median(loops):.2f} s", "1", "", ""]]
-    for kind, found in runs.items():
+    for name, found in runs.items():
         seconds, peaks = zip(*found, strict=True)
-        limit = f"{MOST}, {MOST_BYTES / MB:.0f} MB" if kind == "moments" else ""
+        limit = f"{MOST}, {MOST_BYTES / MB:.0f} MB" if name == "moments" else ""
         ratio = paired_ratio(seconds, loops)
-        lines.append([kind, f"{np.median(seconds):.2f} s", number(ratio), f"{max(peaks) / MB:.0f} MB", limit])
+        lines.append([name, f"{np.median(seconds):.2f} s", number(ratio), f"{max(peaks) / MB:.0f} MB", limit])
     print(f"{rows:,} rows, {NUMBERS} numbers and {TEXTS} text columns of {CATEGORIES} categories")
     print("\n".join(table(["", "time", "relative to the loop", "peak memory", "limit"], lines)))
 

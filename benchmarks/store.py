@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from benchmarks.memory import MB, peak_bytes
 from benchmarks.tables import number, table
 from benchmarks.timing import paired_ratio
 from benchmarks.workers import alone
+
+if TYPE_CHECKING:
+    from ridgeway.data import InformationKind
 
 FEATURES = 50
 ROWS_SHORT, ROWS_FULL = 1_000_000, 5_000_000
@@ -69,7 +72,7 @@ def bare_loop(path: str, *, pre_buffer: bool = True) -> tuple[float, float]:
     return time.perf_counter() - begin, peak_bytes()
 
 
-def absorb(path: str, folder: str, kind: str) -> tuple[float, float]:
+def absorb(path: str, folder: str, kind: "InformationKind") -> tuple[float, float]:
     """Return the seconds that a state file takes to absorb a Parquet file, and the peak of its process."""
     from pyarrow import parquet
 

@@ -239,6 +239,7 @@ def test_the_error_tree_is_the_one_in_its_docstring():
 
 def test_every_estimator_has_an_executed_example():
     for estimator in (
+        ridgeway.ContinualPipeline,
         ridgeway.ContinualRidge,
         ridgeway.EarlyStopping,
         ridgeway.GeneralizedRidge,

@@ -82,6 +82,20 @@ def test_every_command_of_the_readme_runs(workplace):
             assert re.search(rf"^{line.split()[1]}:", makefile, flags=re.M), line
 
 
+def rows_described(text):
+    """Run the snippets of a page, and return how many rows its models have learned."""
+    test = doctest.DocTestParser().get_doctest(text, {}, "README", None, 0)
+    assert doctest.DocTestRunner(optionflags=FLAGS).run(test, clear_globs=False).failed == 0
+    return {name: test.globs[name].n_samples_seen_ for name in ("north", "south", "both", "rest")}
+
+
+def test_the_readme_asks_about_the_rows_of_both():
+    """`merge` and `remove` return new models, so that what follows describes all 90 rows."""
+    text = README.read_text(encoding="utf-8")
+    assert rows_described(text) == {"north": 40, "south": 50, "both": 90, "rest": 50}
+    assert rows_described(text.replace("rest = both.remove", "rest = both = both.remove"))["both"] == 50  # the control
+
+
 def test_make_demo_is_the_command_of_the_readme():
     (recipe,) = re.findall(r"^demo:.*\n\t\$\(BIN\)/(.*) --out \S+$", (ROOT / "Makefile").read_text(), flags=re.M)
     assert any(line.startswith(recipe) for line in command_lines(README))

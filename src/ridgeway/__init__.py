@@ -21,9 +21,17 @@ if TYPE_CHECKING:
         store,
         weights,
     )
-    from ridgeway.estimators import ContinualRidge, EarlyStopping, GeneralizedRidge, MinimumNorm, Oracle
+    from ridgeway.estimators import (
+        ContinualPipeline,
+        ContinualRidge,
+        EarlyStopping,
+        GeneralizedRidge,
+        MinimumNorm,
+        Oracle,
+    )
 
 __all__ = [
+    "ContinualPipeline",
     "ContinualRidge",
     "EarlyStopping",
     "GeneralizedRidge",
@@ -42,7 +50,7 @@ __all__ = [
     "weights",
 ]
 
-_ESTIMATORS = {"ContinualRidge", "EarlyStopping", "GeneralizedRidge", "MinimumNorm", "Oracle"}
+_ESTIMATORS = {"ContinualPipeline", "ContinualRidge", "EarlyStopping", "GeneralizedRidge", "MinimumNorm", "Oracle"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,7 +1,7 @@
 """Checks on parameters: each returns its value in a known form, or raises a typed error that says what to pass."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ridgeway.errors import InvalidDataTypeError, InvalidParameterError
 
 Array = NDArray[np.float64]
+Word = TypeVar("Word")
 
 LARGEST = 1e150
 """The largest number that is accepted: its square does not overflow."""
@@ -54,11 +55,11 @@ def whole(value: Any, name: str, least: int = 1, most: int | None = None) -> int
     return int(value)
 
 
-def one_of(value: Any, allowed: Sequence[str], name: str) -> str:
+def one_of(value: Word, allowed: Sequence[str], name: str) -> Word:
     """Return one of the allowed words, or raise."""
     if not isinstance(value, str) or value not in allowed:
         raise InvalidParameterError(f"{name} must be one of {', '.join(allowed)}; got {value!r}.")
-    return str(value)
+    return value
 
 
 def flag(value: Any, name: str) -> bool:

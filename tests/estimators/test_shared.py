@@ -68,7 +68,7 @@ def test_no_task_is_lost(model, impatient):
 
 
 def test_without_the_lock_tasks_would_be_lost(monkeypatch):
-    monkeypatch.setattr(_shell, "_lock_of", lambda model: nullcontext())
+    monkeypatch.setattr(_shell, "lock_of", lambda model: nullcontext())
     with pytest.raises(InvalidStateError, match="not learned"):
         taught_by_threads(ContinualRidge(slow_penalty))
 
@@ -131,7 +131,7 @@ COPIES = {
 @pytest.mark.parametrize("kind", COPIES)
 def test_copies_have_a_lock_of_their_own(kind):
     model = ContinualRidge(slow_penalty).partial_fit(X, y)
-    with _shell._lock_of(model):
+    with _shell.lock_of(model):
         other = COPIES[kind](model)  # also while the model learns
         learner = Thread(target=other.partial_fit, args=(X, y), daemon=True)
         learner.start()

@@ -10,7 +10,7 @@ from ridgeway.cli._options import choice, command, option
 from ridgeway.cli._output import Cell, emit, print_table, progress_bar, say
 
 if TYPE_CHECKING:
-    from ridgeway.research.verify import StatementResult, Trial
+    from ridgeway.research.verify import Budget, StatementResult, Trial
 
 COLOURS = {
     "holds": "green",
@@ -36,7 +36,7 @@ NARROW = ("statement", "row", "verdict")
 @choice(
     "--budget", "quick", "full", words="quick takes seconds; full takes minutes, with 10 to 50 times as many instances."
 )
-def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: str) -> None:
+def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: "Budget") -> None:
     """Test each statement of the paper, or only those named.
 
     Every statement is tested as printed and, if necessary, as corrected or extended. The functions of Ridgeway that

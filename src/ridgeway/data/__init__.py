@@ -9,9 +9,10 @@ from ridgeway.data._encoding import OTHER, Encoding, MissingRule, UnknownRule
 from ridgeway.data._file_rows import Progress, check_file, explained, rows_in_memory, tasks_in
 from ridgeway.data._inferred import inferred
 from ridgeway.data._open import expand, open_stream, open_table
+from ridgeway.data._raw_tasks import raw_tasks
 from ridgeway.data._report_encoding import ReportEncoding
 from ridgeway.data._row_blocks import Block, checked_rows, cut
-from ridgeway.data._schema import Schema, WeightKind, check_columns, checked_schema, listed
+from ridgeway.data._schema import InformationKind, Schema, WeightKind, check_columns, checked_schema, listed
 from ridgeway.data._tables import Table
 from ridgeway.data._task import Task, dense, is_sparse
 from ridgeway.data._terms import parse_terms
@@ -30,6 +31,7 @@ __all__ = [
     "EncodedRows",
     "Encoder",
     "Encoding",
+    "InformationKind",
     "MissingRule",
     "Numbers",
     "Progress",
@@ -64,6 +66,7 @@ __all__ = [
     "open_stream",
     "open_table",
     "parse_terms",
+    "raw_tasks",
     "rows_in_memory",
     "source_value",
     "tasks_in",

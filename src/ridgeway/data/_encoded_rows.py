@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +46,8 @@ def encode(
     task_columns: Sequence[str],
     features: Sequence[str] | None,
     *,
-    missing: str = "drop",
-    unknown: str = "refuse",
+    missing: Literal["drop", "refuse"] = "drop",
+    unknown: Literal["refuse", "ignore"] = "refuse",
     encoding: ReportEncoding | None = None,
 ) -> EncodedRows:
     """Encode a table, or raise an error that says what is wrong with it.

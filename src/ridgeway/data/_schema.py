@@ -11,9 +11,9 @@ from ridgeway.data._columns import index_columns
 from ridgeway.data._encoding import Encoding
 from ridgeway.errors import FeatureMismatchError, InvalidParameterError, InvalidStateError
 
+InformationKind = Literal["square_root", "moments"]
 WeightKind = Literal["precision", "frequency"]
 
-KINDS = ("square_root", "moments")
 LONGEST_NAME = 200
 BLOCK_ENTRIES = 2**21
 FEWEST_ROWS = 1024
@@ -53,7 +53,7 @@ class Schema:
     single_target: bool
     weight_column: str | None
     fit_intercept: bool
-    information: str
+    information: InformationKind
     version: int = 1
     weight_kind: WeightKind = "precision"
     raw: Encoding | None = None
@@ -127,7 +127,7 @@ def checked_schema(
     *,
     weight_column: str | None,
     fit_intercept: bool,
-    information: str,
+    information: InformationKind,
     weight_kind: WeightKind = "precision",
 ) -> Schema:
     """Return the first schema of a model whose names cannot be confused, or raise `InvalidParameterError`.
@@ -179,7 +179,7 @@ def _check_settings(schema: Schema) -> None:
         raise InvalidParameterError("a schema needs at least one feature and one target. Name them.")
     if not isinstance(schema.fit_intercept, bool):
         raise InvalidParameterError(f"fit_intercept must be True or False; got {schema.fit_intercept!r}.")
-    for name, choices in (("information", KINDS), ("weight_kind", get_args(WeightKind))):
+    for name, choices in (("information", get_args(InformationKind)), ("weight_kind", get_args(WeightKind))):
         value = getattr(schema, name)
         if not isinstance(value, str) or value not in choices:
             raise InvalidParameterError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")

@@ -64,7 +64,7 @@ def check_tasks(
     weight = _check_weight(sample_weight, len(y))
     _refuse_overflow(X, y, weight)
     tasks = []
-    for label, index in _groups(labels, len(y)):
+    for label, index in groups(labels, len(y)):
         part = None if weight is None else weight[index]
         if part is not None and not part.any():
             raise InvalidDataError(
@@ -96,7 +96,7 @@ def check_values(task: Task) -> None:
         return
     from sklearn.utils.validation import check_array
 
-    with _typed_errors(None):
+    with typed_errors(None):
         check_array(task.X, dtype=None, input_name="X")
         check_array(task.y, dtype=None, input_name="y")
     _refuse_overflow(task.X, task.y, None)
@@ -112,7 +112,7 @@ def _check_table(
     refuse_non_numbers(y, "y")
     refuse_ambiguous_names(estimator, X, first=first)
     probe = copy.copy(estimator)  # validate_data writes to the estimator that it is given
-    with _typed_errors(estimator):
+    with typed_errors(estimator):
         X, y = validate_data(
             probe, X, y, reset=first, accept_sparse="csr", dtype=np.float64, multi_output=True, y_numeric=True
         )
@@ -136,11 +136,11 @@ def check_rows(estimator: "BaseEstimator", X: Any) -> Any:
 
     X = from_arrow(X, "X")
     refuse_non_numbers(X, "X")
-    with _typed_errors(estimator):
+    with typed_errors(estimator):
         return validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=np.float64)
 
 
-def _groups(labels: Any, n_samples: int) -> Iterator[tuple[str, Any]]:
+def groups(labels: Any, n_samples: int) -> Iterator[tuple[str, Any]]:
     """Yield a phrase for the label and the index of its rows."""
     if labels is None:
         yield "", slice(None)
@@ -180,7 +180,7 @@ def _check_weight(sample_weight: Any, n_samples: int) -> Array | None:
     from sklearn.utils.validation import check_array
 
     refuse_non_numbers(sample_weight, "sample_weight")
-    with _typed_errors(None):
+    with typed_errors(None):
         weight: Array = check_array(
             sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight", ensure_min_samples=0
         )
@@ -235,7 +235,7 @@ _REMEDIES = {
 
 
 @contextmanager
-def _typed_errors(estimator: "BaseEstimator | None") -> Iterator[None]:
+def typed_errors(estimator: "BaseEstimator | None") -> Iterator[None]:
     """Turn scikit-learn's errors into ours, its sentence kept and the remedy added."""
     try:
         yield

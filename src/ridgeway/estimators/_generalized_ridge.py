@@ -6,12 +6,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.data import check_tasks
+from ridgeway.data import InformationKind, WeightKind, check_tasks
 from ridgeway.errors import InvalidParameterError, InvalidStateError, MergeError, RemovalError
+from ridgeway.estimators._default_policy import DEFAULT, DefaultPolicyMixin
 from ridgeway.estimators._shell import ContinualRegressor
 from ridgeway.information import KINDS, Information
 from ridgeway.weights import (
-    Accumulated,
     Informed,
     Mergeable,
     Removable,
@@ -23,10 +23,8 @@ from ridgeway.weights import (
     to_arrays,
 )
 
-DEFAULT = Accumulated()
 
-
-class GeneralizedRidge(ContinualRegressor):
+class GeneralizedRidge(DefaultPolicyMixin, ContinualRegressor):
     """Continual regression that does not forget (GR).
 
     ŵ_t = argmin_w (1/n_t)‖X_t·w − y_t‖² + ‖w − ŵ_{t−1}‖²_{H_t}, with H_t from a policy. With `weights.Accumulated()`,
@@ -36,7 +34,7 @@ class GeneralizedRidge(ContinualRegressor):
     Parameters
     ----------
     weights : policy of `ridgeway.weights`, optional
-        How H_t is chosen; `Accumulated(prior=0.0)` if not given.
+        How H_t is chosen; `Accumulated(prior=0.0)` if not given. `set_params(weights__prior=1.0)` works in either case.
     information : {"square_root", "moments"}, default "square_root"
         How `Accumulated` keeps the past. "square_root" is a triangular factor, as accurate as a QR decomposition of all
         rows; "moments" is faster, with half as many digits.
@@ -89,12 +87,12 @@ class GeneralizedRidge(ContinualRegressor):
 
     def __init__(
         self,
-        weights: Any = None,
+        weights: WeightPolicy | None = None,
         *,
-        information: str = "square_root",
+        information: InformationKind = "square_root",
         fit_intercept: bool = True,
         initial_coef: Any = None,
-        weight_kind: str = "precision",
+        weight_kind: WeightKind = "precision",
     ) -> None:
         self.weights = weights
         self.information = information
@@ -154,10 +152,11 @@ class GeneralizedRidge(ContinualRegressor):
     def from_state(cls, state: Retained, feature_names: Sequence[str] | None = None) -> Self:
         """Return the fitted model of a state that keeps information, such as another model's `state_`."""
         origin, n_features = state.origin, state.information.n_features
+        kind: Any = state.information.name
         start = origin.coef.T.copy() if origin.coef.any() else None
         model = cls(
             policy_of(state),
-            information=state.information.name,
+            information=kind,
             fit_intercept=origin.centered,
             initial_coef=start,
             weight_kind=origin.weight_kind,

@@ -33,7 +33,7 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
     feature_names_in_: NDArray[np.object_]
     fit_intercept: bool
     initial_coef: Any
-    weight_kind: str = "precision"
+    weight_kind: WeightKind = "precision"
 
     @abstractmethod
     def _policy(self) -> WeightPolicy:
@@ -56,7 +56,7 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         tasks : array of shape (n_samples,), optional
             The task that each row belongs to.
         """
-        with _lock_of(self):
+        with lock_of(self):
             before = getattr(self, "_state", None)
             return self._take(None, check_tasks(self, X, y, sample_weight, first=True, labels=tasks), before)
 
@@ -70,7 +70,7 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         sample_weight : array of shape (n_samples,), optional
             How much each row counts; rows of weight zero are ignored.
         """
-        with _lock_of(self):
+        with lock_of(self):
             state = getattr(self, "_state", None)
             return self._take(state, check_tasks(self, X, y, sample_weight, first=state is None), state)
 
@@ -156,10 +156,7 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
             after = policy.step(after, task)
         names = {} if first.feature_names is None else {"feature_names_in_": first.feature_names}
         if getattr(self, "_state", None) is not before:  # the thread that holds the lock may call again
-            raise InvalidStateError(
-                "the model learned another task in the middle of this one, in a signal handler or while data were "
-                "converted. This one was not learned. Learn it again."
-            )
+            raise interrupted()
         vars(self).update(_state=after, n_features_in_=first.n_features, **names)  # nothing can fail from here
         if not names:
             vars(self).pop("feature_names_in_", None)
@@ -197,16 +194,24 @@ class AnchoredRegressor(ContinualRegressor):
         return SquareRoot
 
 
-_LOCKS: WeakKeyDictionary[ContinualRegressor, RLock] = WeakKeyDictionary()
+_LOCKS: WeakKeyDictionary[BaseEstimator, RLock] = WeakKeyDictionary()
 """One per model that learns. They are not kept in the model, so that it can be copied and pickled."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_LOCKS.clear)  # other threads of the parent may have held some
 
 
-def _lock_of(model: ContinualRegressor) -> RLock:
+def lock_of(model: BaseEstimator) -> RLock:
     """Return the lock that a thread holds while the model learns."""
     return _LOCKS.setdefault(model, RLock())
+
+
+def interrupted() -> InvalidStateError:
+    """Return the error for a model that learned a task in the middle of learning another one."""
+    return InvalidStateError(
+        "the model learned another task in the middle of this one, in a signal handler or while data were converted. "
+        "This one was not learned. Learn it again."
+    )
 
 
 def checked_start(initial_coef: Any, n_features: int, n_targets: int) -> Array:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,9 @@ from ridgeway.report._learning import LearningRun, learn_in_order
 from ridgeway.report._result import MethodComparison, MethodResult, TaskInfo
 from ridgeway.report._tasks import Tasks, label_rows, lost_tasks, running_constants
 
-ORDERS = ("file", "sorted", "random")
+Order = Literal["file", "sorted", "random"]
+Missing = Literal["drop", "refuse"]
+Unknown = Literal["refuse", "ignore"]
 N_ORDERS = 5
 """Number of random orders in addition to the requested one."""
 N_CONTROLS = 19
@@ -36,10 +38,10 @@ def compare(
     task_columns: str | Sequence[str] | None = None,
     features: Sequence[str] | None = None,
     methods: str | Sequence[Any] | None = None,
-    order: str = "file",
+    order: Order = "file",
     holdout: float = 0.2,
-    missing: str = "drop",
-    unknown: str = "refuse",
+    missing: Missing = "drop",
+    unknown: Unknown = "refuse",
     encoding: ReportEncoding | None = None,
     seed: int = 0,
     progress: Progress = lambda done, total: None,
@@ -94,9 +96,9 @@ def compare(
     >>> comparison["mn"].forgets, comparison["gr"].forgets
     (True, False)
     """
-    one_of(order, ORDERS, "order")
-    one_of(missing, ("drop", "refuse"), "missing")
-    one_of(unknown, ("refuse", "ignore"), "unknown")
+    one_of(order, get_args(Order), "order")
+    one_of(missing, get_args(Missing), "missing")
+    one_of(unknown, get_args(Unknown), "unknown")
     target, labels = _target_and_tasks(data, target, task_columns)
     if isinstance(data, Dataset) and features is None and encoding is None:
         features = [name for name in data.features if name != target and name not in labels]

@@ -1,7 +1,8 @@
 """σ² and the prior, learned from all rows ever seen."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,9 @@ from ridgeway.errors import InvalidParameterError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.information import LearnedPrior, learn_by_gcv, learn_directions, learn_groups, learn_penalty
 from ridgeway.retrospect._model import per_target, positions, state_of, whole_information
+
+Criterion = Literal["evidence", "gcv"]
+Groups = Sequence[Sequence[str]] | Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +39,12 @@ class Prior:
     model: GeneralizedRidge
 
 
-def learn_prior(model: GeneralizedRidge, groups: Any = None, *, criterion: str = "evidence") -> Prior:
+def learn_prior(
+    model: GeneralizedRidge,
+    groups: Groups | Literal["direction"] | None = None,
+    *,
+    criterion: Criterion = "evidence",
+) -> Prior:
     """Learn σ² and the prior from all rows ever seen, using only the state.
 
     The evidence is the marginal likelihood of y under w ~ N(start, σ²P⁻¹), a flat intercept and noise N(0, σ²/weight);
@@ -71,7 +80,7 @@ def learn_prior(model: GeneralizedRidge, groups: Any = None, *, criterion: str =
     (2.45, 3.99)
     """
     state = state_of(model)
-    one_of(criterion, ("evidence", "gcv"), "criterion")
+    one_of(criterion, get_args(Criterion), "criterion")
     if criterion == "gcv" and groups is not None:
         raise InvalidParameterError("criterion='gcv' learns one penalty. Leave groups out, or use 'evidence'.")
     held, start = whole_information(model), state.origin.coef

@@ -1,6 +1,8 @@
 """Standard errors, tests and intervals of the coefficients, over all rows ever learned."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +27,7 @@ COLUMNS = ("coef", "standard_error", "t", "p_value", "lower", "upper")
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What is known about each coefficient. Prints as a table.
+    """What is known about each coefficient. Prints as a table, in a notebook too.
 
     With several targets each array has one more axis in front, and each number is an array of shape (n_targets,).
 
@@ -91,34 +93,55 @@ class Summary:
         return DataFrame(table.reshape(-1, len(COLUMNS)), index=index, columns=list(COLUMNS))
 
     def __str__(self) -> str:
-        tables = self._table().reshape(-1, len(self.terms), len(COLUMNS))
         width = max(map(len, self.terms))
-        percent = f"{100 * self.level:g} %"
+        lines = [self._title()]
+        for caption, rows in self._tables():
+            printed = [f"{term:<{width}}" + "".join(f"{cell:>11}" for cell in cells) for term, *cells in rows]
+            rule = "-" * len(printed[0])
+            lines += [caption, rule, printed[0], rule, *printed[1:], rule]
+        return "\n".join([*lines, *self._notes()])
+
+    def _repr_html_(self) -> str:
+        """Return the tables and notes as HTML, for a notebook."""
+        parts = [f"<p>{escape(self._title())}</p>"]
+        for caption, (head, *rows) in self._tables():
+            parts += [f'<table><caption style="text-align: left">{escape(caption)}</caption>']
+            parts += ["<thead><tr>", *(f"<th>{escape(cell)}</th>" for cell in head), "</tr></thead><tbody>"]
+            for term, *cells in rows:
+                parts += [f'<tr><th style="text-align: left">{escape(term)}</th>']
+                parts += [*(f"<td>{escape(cell)}</td>" for cell in cells), "</tr>"]
+            parts += ["</tbody></table>"]
+        return "\n".join(["<div>", *parts, *(f"<p>{escape(note)}</p>" for note in self._notes()), "</div>"])
+
+    def _title(self) -> str:
         kind = "Posterior under the prior" if self.posterior else "Least squares"
-        heads = ["coef", "std err", "t", "P>|t|", f"[{percent}", f"{percent}]"]
-        lines = [
-            f"{kind}: {self.n_samples} rows of {self.n_tasks} task(s), {self.degrees_of_freedom} degrees of freedom"
-        ]
+        return f"{kind}: {self.n_samples} rows of {self.n_tasks} task(s), {self.degrees_of_freedom} degrees of freedom"
+
+    def _tables(self) -> Iterator[tuple[str, list[list[str]]]]:
+        """Yield how well each target is fitted, and the rows of its table as text, the head first."""
+        tables = self._table().reshape(-1, len(self.terms), len(COLUMNS))
+        percent = f"{100 * self.level:g} %"
+        head = ["", "coef", "std err", "t", "P>|t|", f"[{percent}", f"{percent}]"]
         numbers = [np.atleast_1d(x) for x in (self.r_squared, self.noise_variance, self.aic, self.bic)]
         for number, table in enumerate(tables):
-            r_squared, noise, aic, bic = (float(values[number]) for values in numbers)
             target = f"target {number}: " if len(tables) > 1 else ""
-            rows = [f"{term:<{width}}" + "".join(_cells(row)) for term, row in zip(self.terms, table, strict=True)]
-            rule = "-" * len(rows[0])
-            lines += [f"{target}{_fit(r_squared, noise, aic, bic)}"]
-            lines += [rule, " " * width + "".join(f"{head:>11}" for head in heads), rule, *rows, rule]
+            fit = _fit(*(float(values[number]) for values in numbers))
+            yield target + fit, [head, *([term, *_cells(row)] for term, row in zip(self.terms, table, strict=True))]
+
+    def _notes(self) -> list[str]:
+        notes = [self.assumption]
         if self.post_selection:
-            lines.append(
+            notes.insert(
+                0,
                 f"decay='adaptive' chose these rows from the {self.n_samples_seen} learned. The p-values and intervals "
-                "do not account for that choice."
+                "do not account for that choice.",
             )
-        lines.append(self.assumption)
         if self.not_estimable:
-            lines.append(
+            notes.append(
                 f"The rows do not determine: {', '.join(self.not_estimable)} (collinear or constant columns). Drop "
                 "a column, or give a prior."
             )
-        return "\n".join(lines)
+        return notes
 
     def _table(self) -> Array:
         columns = (self.coef, self.standard_errors, self.t, self.p_values, *np.moveaxis(self.intervals, -1, 0))
@@ -136,7 +159,7 @@ def _fit(r_squared: float, noise: float, aic: float, bic: float) -> str:
 
 def _cells(row: Array) -> list[str]:
     kinds = (".3f" if name == "p_value" else ".4g" for name in COLUMNS)
-    return [f"{'–' if np.isnan(value) else format(value, kind):>11}" for kind, value in zip(kinds, row, strict=True)]
+    return ["–" if np.isnan(value) else format(value, kind) for kind, value in zip(kinds, row, strict=True)]
 
 
 def summary(model: Any, *, level: float = 0.95) -> Summary:

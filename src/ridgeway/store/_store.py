@@ -8,6 +8,7 @@ from typing import Any
 from ridgeway.data import (
     CsvFormat,
     Encoding,
+    InformationKind,
     MissingRule,
     Progress,
     Schema,
@@ -33,6 +34,7 @@ from ridgeway.store._reader import StoreReader
 from ridgeway.store._recovery import restore
 from ridgeway.store._state import empty_arrays
 from ridgeway.store._widen import undo_widening, widen
+from ridgeway.weights import PriorValue
 
 TIMEOUT = 60.0
 
@@ -185,9 +187,9 @@ def create(
     target: str | Iterable[str],
     weight_column: str | None = None,
     weight_kind: WeightKind = "precision",
-    prior: Any = 0.0,
+    prior: PriorValue = 0.0,
     fit_intercept: bool = True,
-    information: str = "square_root",
+    information: InformationKind = "square_root",
     timeout: float = TIMEOUT,
 ) -> Store:
     """Make a state file, which must not exist yet.

@@ -17,11 +17,13 @@ from ridgeway.weights._codec import from_arrays, policy_of, to_arrays
 from ridgeway.weights._gradient import GradientSteps
 from ridgeway.weights._penalties import Explicit, FullInformation, Isotropic, Zero
 from ridgeway.weights._policy import Designed, DesignPolicy, PenaltyPolicy, WeightPolicy, checked_policy
+from ridgeway.weights._settings import Decay, PriorValue
 from ridgeway.weights._states import Anchored, Inferable, Informed, Mergeable, Origin, Removable, Retained, State
 
 __all__ = [
     "Accumulated",
     "Anchored",
+    "Decay",
     "DesignPolicy",
     "Designed",
     "Explicit",
@@ -33,6 +35,7 @@ __all__ = [
     "Mergeable",
     "Origin",
     "PenaltyPolicy",
+    "PriorValue",
     "Removable",
     "Retained",
     "Rows",

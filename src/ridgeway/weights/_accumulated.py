@@ -1,7 +1,7 @@
 """The policy that keeps the past's information, and solves when asked."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from ridgeway.data import Task
 from ridgeway.weights._adaptive import Adaptive
 from ridgeway.weights._penalties import FullInformation
 from ridgeway.weights._policy import WeightPolicy
-from ridgeway.weights._settings import checked_decay, checked_prior
+from ridgeway.weights._settings import Decay, PriorValue, checked_decay, checked_prior
 from ridgeway.weights._states import Fading, Origin, Pooled, Retained, changed
 
 
@@ -41,7 +41,7 @@ class Accumulated(WeightPolicy):
     array([2.])
     """
 
-    def __init__(self, prior: Any = 0.0, decay: float | str = 1.0) -> None:
+    def __init__(self, prior: PriorValue | Literal["evidence"] = 0.0, decay: Decay = 1.0) -> None:
         self.prior = prior
         self.decay = decay
 

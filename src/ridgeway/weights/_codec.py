@@ -3,7 +3,7 @@
 import copyreg
 import json
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,7 +108,7 @@ def _out_of_force(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]], he
 
 def policy_of(state: Retained) -> Accumulated:
     """Return the policy that continues from a state."""
-    prior = "evidence" if state.prior is None else state.prior
+    prior: NDArray[Any] | Literal["evidence"] = "evidence" if state.prior is None else state.prior
     if isinstance(state, Fading):
         return Accumulated(prior, state.decay)
     return Accumulated(prior, "adaptive" if isinstance(state, Adaptive) else 1.0)

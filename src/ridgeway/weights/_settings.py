@@ -1,6 +1,7 @@
 """Priors and decays as a user may pass them."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +9,9 @@ from numpy.typing import NDArray
 from ridgeway._checks import Array, nonnegative
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import checked_semidefinite
+
+PriorValue = float | Sequence[float] | Sequence[Sequence[float]] | NDArray[Any]
+Decay = float | Literal["adaptive"]
 
 
 def checked_prior(prior: Any, n_features: int) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
-from ridgeway.data import Task
+from ridgeway.data import Task, WeightKind
 from ridgeway.errors import (
     InferenceError,
     InvalidDataError,
@@ -55,7 +55,7 @@ class Origin:
     centered: bool = True
     single_target: bool = True
     given: Any = None
-    weight_kind: str = "precision"
+    weight_kind: WeightKind = "precision"
 
     def check_targets(self, task: Task) -> None:
         """Raise if a task's targets are not those of the model."""

@@ -1,0 +1,3 @@
+from typing import Any
+
+def _safe_indexing(X: Any, indices: Any) -> Any: ...

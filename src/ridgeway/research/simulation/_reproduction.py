@@ -12,13 +12,13 @@ from ridgeway.research.simulation import _claims as claims
 from ridgeway.research.simulation._folder import entries_of
 from ridgeway.research.simulation._results import Results
 from ridgeway.research.simulation._runner import EXPECTED_DESIGNS, expectation, run
-from ridgeway.research.simulation._setting import Setting
+from ridgeway.research.simulation._setting import Setting, Shift
 
 REPRODUCED = ("mn", *claims.TRIED, claims.LAMBDA_MAX, "gr", "gr:optimal", "gr:diagonal", "es", "oracle")
 """The methods that `reproduce` runs."""
 SHOWN = ("mn", "crr:1", "crr:best", "crr:max", claims.LAMBDA_MAX, "gr", "oracle")
 """The methods in the figures."""
-RUNS = {"no-shift": "none", "paper-shift": "paper", "scaled-shift": "scaled"}
+RUNS: dict[str, Shift] = {"no-shift": "none", "paper-shift": "paper", "scaled-shift": "scaled"}
 PAGE = "reproduction.md"
 FIGURES = ("figure-1", "figure-2")
 OWN = {*RUNS, PAGE, *(f"{name}.{kind}" for name in FIGURES for kind in ("png", "svg"))}

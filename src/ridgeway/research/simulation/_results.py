@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from os import fsencode
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ridgeway.research.simulation._setting import Setting
 
 TABLE, DIRECTIONS = "results.parquet", "directions.parquet"
 KEY = b"ridgeway"
+Averaging = Literal["exact", "drawn"]
 FORMAT = 1
 
 
@@ -55,7 +56,7 @@ class Description:
     methods: tuple[str, ...]
     repetitions: int
     seed: int
-    averaging: str
+    averaging: Averaging
     version: str
 
     def as_dict(self) -> dict[str, Any]:

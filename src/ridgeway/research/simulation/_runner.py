@@ -22,7 +22,7 @@ from ridgeway.research.simulation._core import drawn_repetition, exact_repetitio
 from ridgeway.research.simulation._folder import RunFolder
 from ridgeway.research.simulation._forms import Form, PooledMethod
 from ridgeway.research.simulation._rehearsal import best_penalties
-from ridgeway.research.simulation._results import Description, RepetitionErrors, Results
+from ridgeway.research.simulation._results import Averaging, Description, RepetitionErrors, Results
 from ridgeway.research.simulation._rules import BEST, forms_of
 from ridgeway.research.simulation._setting import Setting
 
@@ -45,7 +45,7 @@ def run(
     seed: int = 0,
     n_jobs: int | None = 1,
     *,
-    averaging: str = "exact",
+    averaging: Averaging = "exact",
     out: str | Path | None = None,
     resume: bool = False,
     progress: Callable[[int, int], object] | None = None,
@@ -148,7 +148,9 @@ def _is_nonlinear(form: Form) -> bool:
     return isinstance(form, PooledMethod) and form.second_moment is None
 
 
-def _described(setting: Setting, forms: Sequence[Form], repetitions: int, seed: int, averaging: str) -> Description:
+def _described(
+    setting: Setting, forms: Sequence[Form], repetitions: int, seed: int, averaging: Averaging
+) -> Description:
     one_of(averaging, tuple(AVERAGING), "averaging")
     nonlinear = [form.name for form in forms if _is_nonlinear(form)]
     if nonlinear and averaging == "exact":

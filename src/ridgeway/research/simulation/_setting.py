@@ -4,7 +4,7 @@ import base64
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,7 @@ from ridgeway._checks import Array, flag, nonnegative, one_of, whole
 from ridgeway.errors import InvalidParameterError
 from ridgeway.research.simulation import _setting_checks as checks
 
-SHIFTS = ("none", "paper", "scaled")
+Shift = Literal["none", "paper", "scaled"]
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -61,7 +61,7 @@ class Setting:
     n_samples: tuple[int, ...]
     n_features: int
     noise_variance: tuple[float, ...]
-    shift: str
+    shift: Shift
     covariance: Array | None
     rotate: bool
     signal: str
@@ -77,7 +77,7 @@ class Setting:
         n_features: int = 200,
         noise_variance: float | Sequence[float] = 1.0,
         *,
-        shift: str = "none",
+        shift: Shift = "none",
         covariance: ArrayLike | None = None,
         rotate: bool = False,
         signal: str = "dense",
@@ -92,7 +92,7 @@ class Setting:
             n_samples=checks.sample_counts(n_samples, tasks, features),
             n_features=features,
             noise_variance=checks.noise_levels(noise_variance),
-            shift=one_of(shift, SHIFTS, "shift"),
+            shift=one_of(shift, get_args(Shift), "shift"),
             covariance=checks.covariances(covariance, tasks, features),
             rotate=flag(rotate, "rotate"),
             signal=checks.signal_law(signal, features),

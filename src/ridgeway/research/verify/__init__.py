@@ -11,12 +11,13 @@ from ridgeway.research.verify._experiment_statements import experiment
 from ridgeway.research.verify._findings import StatementResult, Trial, Verdict
 from ridgeway.research.verify._library import LibraryCheck
 from ridgeway.research.verify._run import STATEMENTS, select, verify
-from ridgeway.research.verify._search import BUDGETS, Search
+from ridgeway.research.verify._search import BUDGETS, Budget, Search
 from ridgeway.research.verify._statement import Claim, Statement
 
 __all__ = [
     "BUDGETS",
     "STATEMENTS",
+    "Budget",
     "Claim",
     "LibraryCheck",
     "Search",

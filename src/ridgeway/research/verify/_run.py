@@ -20,7 +20,7 @@ from ridgeway.research.verify._pooled_statements import STATEMENTS as POOLED
 from ridgeway.research.verify._remark_statements import STATEMENTS as REMARKS
 from ridgeway.research.verify._ridge_proof_statements import STATEMENTS as RIDGE_PROOF
 from ridgeway.research.verify._ridge_statements import STATEMENTS as RIDGE
-from ridgeway.research.verify._search import BUDGETS
+from ridgeway.research.verify._search import BUDGETS, Budget
 from ridgeway.research.verify._statement import Statement
 
 _PAPER = (
@@ -67,7 +67,7 @@ def select(names: Iterable[str] = ()) -> list[Statement]:
     return chosen or list(STATEMENTS.values())
 
 
-def verify(names: Iterable[str] = (), *, seed: int = 0, budget: str = "quick") -> Iterator[StatementResult]:
+def verify(names: Iterable[str] = (), *, seed: int = 0, budget: Budget = "quick") -> Iterator[StatementResult]:
     """Test statements of the paper, one after another.
 
     Parameters

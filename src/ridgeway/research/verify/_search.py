@@ -2,10 +2,12 @@
 
 import zlib
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
-BUDGETS = ("quick", "full")
+Budget = Literal["quick", "full"]
+BUDGETS = get_args(Budget)
 
 
 @dataclass(frozen=True)
