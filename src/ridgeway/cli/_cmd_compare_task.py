@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ridgeway.cli._options import command, data_file, state_file
+from ridgeway.cli._options import command, csv_options, data_file, state_file
 from ridgeway.cli._output import answer
 
 if TYPE_CHECKING:
@@ -38,22 +38,27 @@ NUMBERS = (
 @state_file
 @data_file
 @click.option("--equal-noise", is_flag=True, help="Assume that the file has the noise variance of the state.")
-def compare_task(file: str, data: str, equal_noise: bool, as_json: bool) -> None:
+@csv_options
+def compare_task(file: str, data: str, equal_noise: bool, csv: Any, as_json: bool) -> None:
     """Recommend whether to absorb a data file, absorb it and watch, or keep it apart.
 
     Prints the recommendation, how large the difference between the file and the state is in the unit of the target,
     the coefficients that differ most, and the test. Changes nothing. Exits with 2 if the file cannot be used or has
     nothing in common with the state.
     """
-    from ridgeway import retrospect, store
+    from ridgeway import store
 
     opened = store.open(file)
-    model = opened.model()
-    found = retrospect.compare(model, *opened.rows(data), equal_noise=equal_noise)
+    found = opened.compare_task(data, equal_noise=equal_noise, csv=csv)
+    tasks = opened.history()
     targets = {name: _numbers(found, number) for number, name in enumerate(opened.schema.targets)}
     said = [f"{name}: {numbers['recommendation']}" for name, numbers in targets.items()]
     lines = [line for text in (said if len(said) > 1 else [found.recommendation]) for line in wrap(text, WIDTH)]
-    past = "what remains without it" if found.absorbed else f"{model.n_tasks_} task(s), {model.n_samples_seen_:,} rows"
+    past = (
+        "what remains without it"
+        if found.absorbed
+        else f"{len(tasks)} task(s), {sum(t.n_samples for t in tasks):,} rows"
+    )
     lines.append(f"{data} compared with {past}")
     lines += [line for name, numbers in targets.items() for line in _lines(found, name, numbers)]
     shared = {name: getattr(found, name) for name in SHARED}

@@ -1,6 +1,6 @@
 """How the columns of a table become features: terms, categories with their levels, and what to do with gaps."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -103,6 +103,21 @@ class Encoding:
         """Return the name of the feature that stands for a level of a category."""
         names = self._columns_of(self.categories[key])
         return names[self.levels[key].index(level) - 1]
+
+    def always_zero(self, empty: Collection[str]) -> list[bool]:
+        """Return which features are 0 in every row if the sums of those in `empty` are 0.
+
+        Those are features of zeros and ones among `empty`, and products with them.
+        """
+        factors = (factor for term in self.terms for factor in term.factors)
+        hot = {name for factor in factors if self.is_category(factor) for name in self._columns_of(factor)}
+        zero = hot & {*empty}
+        found = [
+            not zero.isdisjoint(names)
+            for term in self.terms
+            for names in product(*(self._columns_of(factor) for factor in term.factors))
+        ]
+        return [*found, *(name in empty for name in self.features[len(found) :])]
 
     def with_levels(self, new: Mapping[str, Iterable[str]]) -> "Encoding":
         """Return the encoding with more levels."""

@@ -8,10 +8,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ridgeway.data import Block, Schema
 from ridgeway.errors import DuplicateTaskError, InvalidDataError, InvalidParameterError, RemovalError
 from ridgeway.store._changes import Change, Handle, changing
 from ridgeway.store._digests import Content, ContentDigest
+from ridgeway.store._forget import Forgetting
 from ridgeway.store._ledger import Entry, Ledger, Record
 from ridgeway.store._state import checked_arrays, emptied, read_state, task_of
 from ridgeway.store._widen import known_digests, next_schemas, widened
@@ -128,19 +131,23 @@ def remove(handle: Handle, task_id: str, source: Source) -> Removed:
     """Remove a task from a state file, exactly, or raise `RemovalError`; what is freed is overwritten."""
     with changing(handle, wipe=True) as change:
         ledger, schema, schemas = change.ledger, change.generation.schema, change.generation.schemas
-        content = _read(source(schema), schema, lambda _, __: None).get(task_id)
+        sums = np.zeros(len(schema.features))
+
+        def count(_: str, block: Block) -> None:
+            nonlocal sums
+            sums = sums + (block.X.sum(axis=0) if block.sample_weight is None else block.sample_weight @ block.X)
+
+        content = _read(source(schema), schema, count).get(task_id)
         entry = _recorded(ledger, task_id, known_digests(content, schemas) if content else [""])
-        state: Any = read_state(schema, change.arrays)
+        state = read_state(schema, change.arrays)
         if ledger.n_tasks == 1:
             state = emptied(state)
         else:
-
-            def forget(_: str, block: Block) -> None:
-                nonlocal state
-                state = state.remove(task_of(schema, block))
-
-            if _read(source(schema), schema, forget).get(task_id) != content:
+            left = Forgetting(state, schema, sums)
+            again = _read(source(schema), schema, lambda _, block: left.remove(task_of(schema, block)))
+            if again.get(task_id) != content:
                 raise RemovalError("the rows changed while they were read. Remove with a file that nobody writes to.")
+            state = left.state()
         digits = float(state.information.digits_lost)
         gone = replace(entry.record, digest="", removed=ledger.next_sequence, digits_lost=digits)
         ledger.put(Entry(entry.generation, gone, b""), entry)

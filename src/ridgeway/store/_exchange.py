@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,8 @@ import numpy as np
 from ridgeway._files import PRIVATE, atomic_path
 from ridgeway._optional import require
 from ridgeway._text import quoted
-from ridgeway.data import Schema, Table, explained, tasks_in, writer
-from ridgeway.errors import DamagedStoreError, InvalidDataError, InvalidParameterError, StoreError
+from ridgeway.data import Schema, writer
+from ridgeway.errors import DamagedStoreError, InvalidParameterError, StoreError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.store._changes import FIRST, Contents
 from ridgeway.store._digests import Array, canonical, digest_of, digest_of_arrays, parsed, schema_from
@@ -147,20 +147,6 @@ def predict_file(found: Iterator[Any], out: Path) -> int:
             write(part)
             done += part.num_rows
     return done
-
-
-def rows_of(table: Table, schema: Schema) -> tuple[Any, Array, Array | None]:
-    """Return the rows of a table as X (a pyarrow Table), y and sample_weight."""
-    with explained(table, lambda: schema), closing(tasks_in(table, schema, "")) as tasks:
-        blocks = [block for _, block in tasks]
-    if not blocks:
-        raise InvalidDataError(f"{table.source} has no rows. Pass a table with rows.")
-    import pyarrow as pa
-
-    X, y = np.vstack([block.X for block in blocks]), np.vstack([block.y for block in blocks])
-    weights = [block.sample_weight for block in blocks if block.sample_weight is not None]
-    named = pa.table(dict(zip(schema.features, X.T, strict=True)))
-    return named, y[:, 0] if schema.single_target else y, np.concatenate(weights) if weights else None
 
 
 @contextmanager

@@ -16,13 +16,16 @@ from ridgeway.retrospect import Comparison, Summary, compare, submodel, summary
 from ridgeway.store._changes import Handle
 from ridgeway.store._connection import as_path, transaction
 from ridgeway.store._digests import Array
-from ridgeway.store._exchange import export, predict_file, rows_of
+from ridgeway.store._exchange import export, predict_file
 from ridgeway.store._generations import Generation, read_arrays, read_generation, read_ledger, stream_ledger
 from ridgeway.store._ledger import Record
 from ridgeway.store._merge import Snapshot
 from ridgeway.store._predict import Wanted, predictions
 from ridgeway.store._recovery import Health, back_up, full_check
-from ridgeway.store._state import described, model_of
+from ridgeway.store._state import described, model_of, read_state
+from ridgeway.store._stored_model import StoredModel
+from ridgeway.store._whole_task import WholeTask
+from ridgeway.store._widen import known_digests, widened
 
 
 class StoreReader(ABC):
@@ -42,7 +45,7 @@ class StoreReader(ABC):
 
         They are what `retrospect.compare` takes. All rows are in memory at once.
         """
-        return rows_of(open_table(table, csv=csv), self.schema)
+        return WholeTask.of(open_table(table, csv=csv), self.schema).arguments()
 
     def backup(self, path: str | PathLike[str]) -> Health:
         """Copy the file, even while it is in use, to a path that must not exist yet; return the result of `check`.
@@ -123,8 +126,21 @@ class StoreReader(ABC):
         return summary(model if features is None else submodel(model, features), level=level)
 
     def compare_task(self, table: Any, *, equal_noise: bool = False, csv: CsvFormat | None = None) -> Comparison:
-        """Return whether a table follows the same relation as the rows absorbed so far. Nothing is learned."""
-        return compare(self.model(), *self.rows(table, csv=csv), equal_noise=equal_noise)
+        """Return whether a table follows the same relation as the rows absorbed so far. Nothing is learned.
+
+        A table that was absorbed already is compared with what remains without it.
+        """
+        with self._reading() as (connection, now):
+            arrays = read_arrays(connection, now, self.path)
+            digests = {entry.record.digest for entry in stream_ledger(connection, now, self.path, full=False)}
+        task = WholeTask.of(open_table(table, csv=csv), now.schema)
+        state = read_state(now.schema, arrays)
+        if task.schema is not now.schema:
+            state = widened(state, now.schema, task.schema)
+        model = StoredModel.from_state(state, task.schema.features)
+        model.schema_ = task.schema
+        absorbed = not digests.isdisjoint(known_digests(task.content, now.schemas))
+        return compare(model, *task.arguments(), equal_noise=equal_noise, absorbed=absorbed)
 
     def model(self) -> GeneralizedRidge:
         """Return the fitted model. It predicts for tables with the columns that were learned, encoded or not."""

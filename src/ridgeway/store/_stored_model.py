@@ -1,11 +1,12 @@
 """The model of a state file."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from ridgeway.data import Encoder, Schema, check_columns, open_table
+from ridgeway.data import Encoder, Schema, check_columns, check_tasks, dense, open_table
 from ridgeway.estimators import GeneralizedRidge
+from ridgeway.store._forget import Forgetting
 
 
 class StoredModel(GeneralizedRidge):
@@ -23,6 +24,14 @@ class StoredModel(GeneralizedRidge):
     def predict(self, X: Any, return_std: Any = False) -> Any:
         """Predict for a table of raw columns, or for encoded features; `return_std` as for `GeneralizedRidge`."""
         return super().predict(self.encoded(X), return_std)
+
+    def remove(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Return a new model, as `GeneralizedRidge.remove` does; the task may be the only one to have a category."""
+        (task,) = check_tasks(self, self.encoded(X), y, sample_weight, first=False)
+        weight = np.ones(task.n_samples) if task.sample_weight is None else task.sample_weight
+        left = Forgetting(self._informed(), self.schema_, weight @ dense(task.X))
+        left.remove(task)
+        return self._with(left.state())
 
     def encoded(self, X: Any) -> Any:
         """Return a table of raw columns as a table of features; anything else as it is."""

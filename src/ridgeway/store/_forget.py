@@ -1,0 +1,65 @@
+"""Removal of a task that was the only one to have a category: what remains is known to be 0 there."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway._checks import Array
+from ridgeway.data import Schema, Task, dense
+from ridgeway.weights import Retained
+
+ROUNDING = 1e-9
+"""A sum of a column of zeros and ones that is below this share of what is removed is 0."""
+
+
+class Forgetting:
+    """Removes the rows of a task from a state, part by part.
+
+    A column of zeros and ones whose ones are all in these rows is 0 in the others, and so are products with it. Such
+    columns are taken out first and come back as columns that were always 0: only the others must keep full rank.
+
+    Parameters
+    ----------
+    state : Retained
+        With `remove`.
+    schema : Schema
+    sums : ndarray of shape (n_features,)
+        Σ w·x over the rows to remove.
+    """
+
+    def __init__(self, state: Retained, schema: Schema, sums: Array) -> None:
+        self._state: Any = state
+        gone = _gone(state, schema, sums)
+        self._gone = gone if not gone.all() else np.zeros_like(gone)
+        self._prior = None if state.prior is None else state.prior[self._gone]
+        if self._gone.any():
+            self._state = state.select(np.flatnonzero(~self._gone))
+
+    def remove(self, task: Task) -> None:
+        """Remove some of the rows, or raise `RemovalError`."""
+        if self._gone.any():
+            X = np.asfortranarray(dense(task.X)[:, ~self._gone])
+            task = Task(**{**vars(task), "X": X, "n_features": X.shape[1], "feature_names": None})
+        self._state = self._state.remove(task)
+
+    def state(self) -> Any:
+        """Return the state of the rows that remain."""
+        if not self._gone.any():
+            return self._state
+        places = np.where(self._gone, -1, np.cumsum(~self._gone) - 1)
+        n_targets = self._state.information.n_targets
+        past = np.zeros(len(places) + n_targets)
+        return self._state.widened(places, np.arange(n_targets), past, self._prior)
+
+
+def _gone(state: Retained, schema: Schema, sums: Array) -> NDArray[np.bool_]:
+    """Return which features are 0 in all rows that remain."""
+    if schema.raw is None or (state.prior is not None and state.prior.ndim > 1):
+        return np.zeros(len(sums), dtype=bool)
+    held, p = state.information, len(sums)
+    # Without an intercept there are no means, but the squares of zeros and ones are these numbers themselves.
+    sum_of_all = held.total_weight * (held.mean + held.mean_low) if held.centered else np.diag(held.moments())
+    totals = sum_of_all[:p]
+    empty = (sums > 0.0) & (np.abs(totals - sums) <= ROUNDING * sums)
+    return np.array(schema.raw.always_zero({schema.features[j] for j in np.flatnonzero(empty)}), dtype=bool)
