@@ -236,6 +236,9 @@ def with_targets(schema: Schema, X: Any, y: Any, sample_weight: Any) -> Table:
     """Return a table of the columns of X, the targets and the weights."""
     import pyarrow as pa
 
+    if (schema.weight_column is None) != (sample_weight is None):
+        what = "no weight column" if schema.weight_column is None else f"a weight column, {schema.weight_column!r}"
+        raise InvalidDataError(f"the model has {what}. Pass sample_weight if and only if it has one.")
     if not column_names(X):
         raise InvalidDataTypeError(
             f"X has no column names, and features are made from the columns {listed(schema.encoding.columns)}. Pass a "
@@ -243,12 +246,16 @@ def with_targets(schema: Schema, X: Any, y: Any, sample_weight: Any) -> Table:
         )
     opened = open_table(X, source="X")
     columns = dict(zip(opened.columns, opened.read(opened.columns).columns, strict=True))
-    targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+    try:
+        targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        weight = None if sample_weight is None else pa.array(np.asarray(sample_weight, dtype=np.float64).ravel())
+    except (TypeError, ValueError) as error:
+        raise InvalidDataTypeError(f"y and sample_weight must be numbers: {error}. Pass arrays of numbers.") from error
     if targets.shape[1] != len(schema.targets) or any(len(column) != len(targets) for column in columns.values()):
         raise InvalidDataError(
             f"y has shape {np.shape(y)}; it needs one row per row of X and the targets {listed(schema.targets)}."
         )
     columns |= dict(zip(schema.targets, map(pa.array, targets.T.copy()), strict=True))
     if schema.weight_column is not None:
-        columns[schema.weight_column] = pa.array(np.asarray(sample_weight, dtype=np.float64))
+        columns[schema.weight_column] = weight
     return open_table(columns, source="the table")
