@@ -96,7 +96,7 @@ def test_groups(rng, n):
     assert found.log_evidence >= retrospect.learn_prior(model).log_evidence
 
 
-@pytest.mark.parametrize("seed", [94, 175, 320])
+@pytest.mark.parametrize("seed", [81, 320, 1026, 1949, 2144])
 def test_groups_of_several_peaks_the_highest_is_found(seed):
     """A grid of penalties finds none higher, though most climbs end on a lower one."""
     rng = np.random.default_rng(seed)
