@@ -17,6 +17,11 @@ NAMED: dict[str, Mutant] = {
 }
 """Mutants that once survived every test, by what they do."""
 
+_CLIMB = (
+    "minimize(climb.deviance, np.clip(logs, low, high), jac=True, {}bounds=[(low, high)] * len(groups), "
+    "options={{'maxiter': 1000, 'ftol': 1e-15, 'gtol': 1e-09}})"
+)
+
 EQUIVALENT: dict[Mutant, str] = {
     Mutant(
         "research.theory._approximation", "smallest_constants", "-best_gain", "best_gain"
@@ -30,6 +35,36 @@ EQUIVALENT: dict[Mutant, str] = {
     Mutant(
         "research.theory._ridge_gap", "ridge_gap", "i + 1", "i + 2"
     ): "The wider bracket holds the same minimum; it takes the search a little longer.",
+    Mutant(
+        "information._base", "Information.add", "held.peak.max() <= LARGEST ** 2", "held.peak.max() < LARGEST ** 2"
+    ): "At the limit itself the values are checked once more, and pass.",
+    Mutant(
+        "information._change", "", "np.linspace(-1.0, 1.0, 21)", "np.linspace(-1.0, 1.0, 22)"
+    ): "The steps are narrower: the logarithm of the best ratio is found to 2.4e-4 instead of 2.5e-4.",
+    Mutant(
+        "information._marginals",
+        "Marginals._quantile",
+        "self.mean + place * self.deviations",
+        "self.mean - place * self.deviations",
+    ): "The search starts elsewhere between the same bounds and finds the same quantile.",
+    Mutant(
+        "information._square_root",
+        "SquareRoot._without_task",
+        "residual > tolerance(p) * noise[p:]",
+        "residual >= tolerance(p) * noise[p:]",
+    ): "If both are 0, nothing is subtracted; otherwise they are rounded sums, whose last bits mean nothing.",
+    Mutant(
+        "information._structured", "learn_groups", "np.clip(logs, low, high)", "np.clip(low, logs, high)"
+    ): "Both are min(max(logs, low), high).",
+    Mutant(
+        "information._structured",
+        "learn_groups",
+        _CLIMB.format("method='L-BFGS-B', "),
+        _CLIMB.format(""),
+    ): "With bounds this method is SciPy's default.",
+    Mutant(
+        "retrospect._model", "positions", "np.array(chosen, dtype=np.intp)", "np.array(chosen)"
+    ): "NumPy's default integer is intp, and the list is not empty.",
     Mutant("retrospect._summary", "Summary.to_frame", "-1", "-2"): "NumPy infers the length from any negative number.",
 }
 """Mutants that no test can kill, and why."""

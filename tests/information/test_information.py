@@ -1,15 +1,16 @@
 """Both kinds hold the same truth, frozen, and say when they cannot."""
 
 import dataclasses
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ridgeway import GeneralizedRidge
-from ridgeway.data import check_tasks
-from ridgeway.errors import InvalidDataError, MergeError
-from ridgeway.information import Moments, SquareRoot
+from ridgeway.data import LARGEST, check_tasks
+from ridgeway.errors import InvalidDataError, InvalidStateError, MergeError, RemovalError
+from ridgeway.information import AllRows, Moments, SquareRoot
 
 rng = np.random.default_rng(0)
 X, Y, W = rng.normal(size=(50, 3)) + 2.0, rng.normal(size=(50, 2)), rng.uniform(0.5, 2.0, 50)
@@ -103,6 +104,14 @@ def test_overflow_is_caught_before_it_is_kept(kind):
             worst.add(big)
 
 
+@pytest.mark.parametrize("kind", [Moments, SquareRoot])
+@pytest.mark.parametrize("name", ["mean", "mean_low"])
+def test_a_state_whose_means_exceed_the_limit_is_refused(kind, name):
+    counts, arrays = kind.empty(3, 2, centered=True).add(task()).to_parts()
+    with pytest.raises(InvalidStateError, match="a mean of a state exceeds"):
+        kind.from_parts(counts, arrays | {name: np.full(5, 3.0 * LARGEST)})
+
+
 def test_decay_scales_every_weight():
     for kind in (Moments, SquareRoot):
         faded = kind.empty(3, 2, centered=True).add(task()).scaled(0.25)
@@ -138,3 +147,49 @@ def test_digits_lost_are_those_of_the_larger_values_that_were_removed_and_are_ke
     other = kind.empty(3, 2, centered=True).add(task())
     assert other.digits_lost == 0
     assert rest.merge(other).digits_lost == other.merge(rest).digits_lost == lost[1e6]
+
+
+@pytest.mark.parametrize("kind", [AllRows, Moments, SquareRoot])
+def test_the_intercept_has_the_digits_that_a_large_mean_rounds_off(kind):
+    """Exact: thirds, which no mean near 2²⁷ can hold beyond its eighth decimal."""
+    x, y = (2.0**27 + np.array(steps) for steps in ([1.0, 1.0, 2.0], [0.0, 1.0, 1.0]))
+    rows = check_tasks(GeneralizedRidge(), x[:, None], y, first=True)[0]
+    information = kind.empty(1, 1, centered=True).add(rows)
+    for coef in (1.0, 0.5):
+        exact = (sum(map(Fraction, y)) - Fraction(coef) * sum(map(Fraction, x))) / 3
+        assert_allclose(information.intercept(np.array([[coef]])), float(exact), rtol=1e-15)
+
+
+def two_tasks(A, y):
+    """Return the first 20 rows, and those that remain without them."""
+    return [check_tasks(GeneralizedRidge(), A[rows], y[rows], first=True)[0] for rows in (slice(20), slice(20, 40))]
+
+
+@pytest.mark.parametrize("offset", [0.0, 2.0**40])
+def test_moments_refuse_a_removal_if_only_rounding_tells_two_columns_apart(rng, offset):
+    """They differ by 1/4096, which is the distance of floats near 2⁴⁰."""
+    x = np.round(4096.0 * rng.normal(size=40)) / 4096.0
+    A = np.column_stack([x, x + rng.choice([-1.0, 1.0], size=40) / 4096.0]) + offset
+    gone, kept = two_tasks(A, rng.normal(size=40))
+    alone = Moments.empty(2, 1, centered=True).add(kept)
+    if offset:
+        with pytest.raises(RemovalError, match="full rank"):
+            alone.add(gone).remove(gone)
+    else:
+        assert_allclose(alone.add(gone).remove(gone).moments(), alone.moments(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("collinear", [False, True])
+def test_a_factor_refuses_a_removal_if_collinear_columns_turn_what_remains_into_rounding(rng, collinear):
+    """Of a direction 1e-10 remains: enough, unless the columns are collinear to 1e-6 and magnify the rounding."""
+    x, z = rng.normal(size=(2, 40))
+    z[20:] *= 1e-5
+    gone, kept = two_tasks(np.column_stack([x, x + 1e-6 * z if collinear else z]), rng.normal(size=40))
+    alone = SquareRoot.empty(2, 1, centered=False).add(kept)
+    if collinear:
+        with pytest.raises(RemovalError, match="full rank"):
+            alone.add(gone).remove(gone)
+    else:
+        none, zero = np.zeros(2), np.zeros((2, 1))
+        left = alone.add(gone).remove(gone)
+        assert_allclose(left.solve(none, zero).coef, alone.solve(none, zero).coef, rtol=1e-4)

@@ -143,6 +143,13 @@ def test_the_stacked_factor_is_carried_while_somebody_asks():
     assert "stacked" not in vars(model.partial_fit(*rows(5)).state_)  # with many rows it is cheaper to stack again
 
 
+@pytest.mark.parametrize(("scale", "carried"), [(1.0, True), (1e3, True), (1e6, False)])
+def test_the_stacked_factor_is_carried_until_the_prior_is_weak(scale, carried):
+    model = pair()[0].fit(*rows(20))
+    _ = model.coef_
+    assert ("stacked" in vars(model.partial_fit(*rows(2, scale)).state_)) is carried
+
+
 def test_a_prior_that_fades_before_the_first_row_is_let_go(capfd):
     X, y = rows(30)
     one, two = pair(decay=1e-9)

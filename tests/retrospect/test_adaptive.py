@@ -36,9 +36,11 @@ def restricted(ratio, change, past, task):
 
 @pytest.mark.parametrize("rows", [3, 12])
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_the_odds_are_those_of_the_restricted_likelihood(rng, rows, fit_intercept):
+@pytest.mark.parametrize(("noise", "task_noise"), [(1.0, 2.0), (1e-3, 10.0), (10.0, 1e-3)])
+def test_the_odds_are_those_of_the_restricted_likelihood(rng, rows, fit_intercept, noise, task_noise):
     X, A = rng.normal(size=(25, 4)) + 1.0, rng.normal(size=(rows, 4)) + 2.0
-    y, b = X @ [1.0, 2.0, 3.0, 4.0] + rng.normal(size=25), A @ [1.5, 2.0, 2.0, 4.0] + 2.0 * rng.normal(size=rows)
+    y = X @ [1.0, 2.0, 3.0, 4.0] + noise * rng.normal(size=25)
+    b = A @ [1.5, 2.0, 2.0, 4.0] + task_noise * rng.normal(size=rows)
     found = change_odds(*(information(*of, fit_intercept=fit_intercept) for of in ((X, y), (A, b))))
     ones = [np.ones((n, int(fit_intercept))) for n in (25, rows)]
     past, task = ((np.hstack([ones[0], X]), y), (np.hstack([ones[1], A]), b))

@@ -220,6 +220,8 @@ def test_wald(rng, n_past, n_task, intercept):
     np.testing.assert_allclose(ours.f, f, rtol=1e-7)
     np.testing.assert_allclose(ours.degrees_of_freedom, (q, freedom), rtol=1e-7)
     np.testing.assert_allclose(ours.p_value, stats.f.sf(f, q, freedom), rtol=1e-7)
+    excess = q * (f * max(freedom - 2.0, 1.0) / freedom - 1.0)
+    np.testing.assert_allclose(ours.noncentrality, max(excess, 0.0), rtol=1e-6)
     assert not ours.equal_noise
     chow = retrospect.compare(learned(*past, fit_intercept=intercept), *task, equal_noise=True)
     assert chow.equal_noise
@@ -238,8 +240,9 @@ def test_the_prior_is_left_out(rng):
         retrospect.compare(model, Z, np.ones(4))
 
 
-def test_a_task_of_few_rows_is_compared_under_equal_noise_and_says_so(rng):
-    past, task = tasks(rng, 30, 4, 5)
+@pytest.mark.parametrize("n_past", [30, 7])
+def test_a_task_of_few_rows_is_compared_under_equal_noise_and_says_so(rng, n_past):
+    past, task = tasks(rng, n_past, 4, 5)
     found = retrospect.compare(learned(*past), *task)
     assert found.equal_noise
     assert found.assumption.endswith("the task has too few rows for a noise variance of its own")

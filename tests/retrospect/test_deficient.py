@@ -35,6 +35,14 @@ def test_coefficients_that_are_determined_are_those_of_the_model_without_the_oth
     assert "do not determine: intercept, x1, x3, x4" in str(found)
 
 
+def test_the_unit_of_the_weights_decides_no_rank(rng):
+    """Weights are relative: the same answers in a unit 1e18 times as small, though the columns are far from 0."""
+    X, y = rng.normal(size=(20, 2)) + 1e6, rng.normal(size=20)
+    found, want = (retrospect.summary(learned(X, y, np.full(20, unit))) for unit in (1e18, 1.0))
+    assert found.degrees_of_freedom == want.degrees_of_freedom == 17
+    np.testing.assert_allclose(found.standard_errors, want.standard_errors, rtol=1e-7)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e8 / 3.0])
 def test_a_constant_target_has_no_r_squared(rng, kind, value):

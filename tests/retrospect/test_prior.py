@@ -1,5 +1,7 @@
 """The learned prior, beside the marginal likelihood of the pooled rows itself."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -8,7 +10,7 @@ from states import learned, without_rows
 
 from ridgeway import GeneralizedRidge, retrospect
 from ridgeway.errors import InferenceError
-from ridgeway.information import log_evidence
+from ridgeway.information import evidence_estimate, log_evidence
 from ridgeway.weights import Accumulated
 
 
@@ -47,7 +49,7 @@ def best(objective, x0):
 
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("kind", ["square_root", "moments"])
-@pytest.mark.parametrize(("n", "p"), [(25, 6), (40, 50)])
+@pytest.mark.parametrize(("n", "p"), [(25, 1), (25, 6), (40, 50)])
 def test_one_penalty_is_the_direct_optimum(rng, n, p, kind, intercept):
     X, Y, weight = problem(rng, n, p)
     start = rng.normal(size=p)
@@ -65,6 +67,12 @@ def test_one_penalty_is_the_direct_optimum(rng, n, p, kind, intercept):
     np.testing.assert_allclose(-deviance(at), found.log_evidence, rtol=1e-9)
     assert abs(best(deviance, at + 0.3) - found.log_evidence) < 1e-6 * abs(found.log_evidence)
     assert deviance(at + 0.01) > -found.log_evidence + 1e-6
+    mean = intercept * (weight @ X) / weight.sum()
+    A = weight[:, None] * (X - mean)
+    away = np.linalg.solve(A.T @ (X - mean) + found.prior * np.eye(p), A.T @ (Y - (X @ start)[:, None]))
+    starts = np.column_stack([start, start])
+    estimate = evidence_estimate(model.information_, starts)
+    np.testing.assert_allclose(estimate, starts + away, atol=1e-7 * np.abs(away).max())
 
 
 @pytest.mark.parametrize("n", [40, 9])
@@ -88,6 +96,25 @@ def test_groups(rng, n):
     assert found.log_evidence >= retrospect.learn_prior(model).log_evidence
 
 
+@pytest.mark.parametrize("seed", [81, 320, 1026, 1949, 2144])
+def test_groups_of_several_peaks_the_highest_is_found(seed):
+    """A grid of penalties finds none higher, though most climbs end on a lower one."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(10, 4)) * 10.0 ** rng.uniform(-1.5, 1.5, size=4)
+    coef = rng.normal(size=4) * 10.0 ** rng.uniform(-2.0, 2.0, size=4)
+    y = X @ coef + 10.0 ** rng.uniform(-1.0, 2.0) * rng.normal(size=10)
+    found = retrospect.learn_prior(learned(X, y, fit_intercept=False), [[0, 1], [2, 3]])
+
+    def evidence(penalties):
+        K = X / np.repeat(penalties, 2) @ X.T + np.eye(10)
+        noise = y @ np.linalg.solve(K, y) / 10
+        return -0.5 * (10 * np.log(2 * np.pi * noise) + 10 + np.linalg.slogdet(K)[1])
+
+    grid = np.geomspace(1e-8, 1e8, 33)
+    assert found.log_evidence >= max(evidence(pair) for pair in product(grid, grid))
+    np.testing.assert_allclose(found.log_evidence, evidence(found.prior[[0, 2]]), rtol=1e-6)
+
+
 def test_directions(rng):
     p = 5
     X, Y, weight = problem(rng, 30, p)
@@ -108,6 +135,43 @@ def test_directions(rng):
     at = np.r_[np.log(np.diag(share)), np.log(found.noise_variance)]
     np.testing.assert_allclose(-deviance(at), found.log_evidence, rtol=1e-8)
     assert found.log_evidence > best(deviance, np.clip(at, -10, 12) + 0.2) - 1e-6 * abs(found.log_evidence)
+
+
+def test_directions_and_noise_belong_to_each_other(rng):
+    """1 + s²/λ is the mean of score²/σ² over the targets, and σ² what the penalties leave: to all digits."""
+    X, Y, weight = problem(rng, 30, 5)
+    found = retrospect.learn_prior(learned(X, Y, weight, fit_intercept=False), "direction")
+    root = np.sqrt(weight)[:, None]
+    U, s, Vt = np.linalg.svd(root * X, full_matrices=False)
+    squares, total = np.square(U.T @ (root * Y)), np.square(root * Y).sum(axis=0)
+    gains = np.maximum((squares / found.noise_variance).mean(axis=1), 1.0)
+    np.testing.assert_allclose(np.diag(Vt @ found.prior @ Vt.T), s**2 / (gains - 1.0), rtol=1e-9)
+    left = total - squares.sum(axis=0) + (squares / gains[:, None]).sum(axis=0)
+    np.testing.assert_allclose(found.noise_variance, left / 30, rtol=1e-11)
+
+
+@pytest.mark.filterwarnings("ignore:the columns learned are collinear")
+@pytest.mark.parametrize("kind", ["square_root", "moments"])
+def test_a_feature_that_is_always_zero_is_held_at_the_start(rng, kind):
+    X = rng.normal(size=(30, 3)) * [1.0, 0.0, 2.0]
+    y, start = X @ [1.0, 2.0, 3.0] + rng.normal(size=30), np.array([1.0, 5.0, 1.0])
+    model = learned(X, y, information=kind, initial_coef=start)
+    rest = learned(X[:, [0, 2]], y, information=kind, initial_coef=start[[0, 2]])
+    for groups in (None, "direction"):
+        found, without = (retrospect.learn_prior(one, groups) for one in (model, rest))
+        np.testing.assert_allclose(found.model.coef_[1], 5.0, rtol=1e-12)
+        np.testing.assert_allclose(found.model.coef_[[0, 2]], without.model.coef_, rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["square_root", "moments"])
+@pytest.mark.parametrize("groups", [None, [[0], [1]]])
+def test_features_that_never_vary_leave_noise_alone(rng, kind, groups):
+    X, y = np.full((20, 2), 3.0), rng.normal(size=20)
+    found = retrospect.learn_prior(learned(X, y, information=kind), groups)
+    noise = np.var(y, ddof=1)
+    np.testing.assert_allclose(found.noise_variance, noise, rtol=1e-12)
+    exact = marginal(X, y, np.ones(20), np.zeros(2), np.eye(2), noise, True)
+    np.testing.assert_allclose(found.log_evidence, exact, rtol=1e-9)
 
 
 def test_a_direction_of_noise_is_held_at_the_start(rng):
@@ -177,6 +241,7 @@ def test_posterior_summary_is_the_posterior(rng):
     assert "Posterior" in str(found)
     partly = retrospect.summary(learned(X, y, weight, weights=Accumulated(prior=[1.0, 2.0, 0.0, 0.0])))
     assert partly.degrees_of_freedom == 9
+    assert partly.assumption.startswith("Credible")
     hat = np.trace(np.linalg.solve(precision, (design * weight[:, None]).T @ design))
     np.testing.assert_allclose(found.aic + 2 * found.log_likelihood, 2 * hat, rtol=1e-9)
 

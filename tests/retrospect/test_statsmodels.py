@@ -1,5 +1,7 @@
 """What the state answers, beside statsmodels on the pooled rows."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ from states import learned, without_rows
 
 from benchmarks.nist import NAMES, load
 from ridgeway import GeneralizedRidge, retrospect
+from ridgeway.errors import MissingPackageError
 from ridgeway.weights import Accumulated
 
 KINDS = ["square_root", "moments"]
@@ -189,3 +192,10 @@ def test_a_frame_and_a_table(rng):
     both = retrospect.summary(without_rows(GeneralizedRidge().fit(X, rng.normal(size=(30, 2)))))
     assert both.to_frame().loc[(1, "bmi"), "coef"] == both.coef[1, 2]
     assert "target 1" in str(both)
+
+
+def test_a_frame_without_pandas_names_what_to_install(rng, monkeypatch):
+    found = retrospect.summary(GeneralizedRidge().fit(rng.normal(size=(9, 2)), rng.normal(size=9)))
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingPackageError, match=r"pip install 'ridgeway\[frame\]'"):
+        found.to_frame()

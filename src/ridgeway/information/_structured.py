@@ -59,7 +59,7 @@ def learn_groups(information: Information, start: Array, groups: Sequence[NDArra
     """
     climb = _Climb(information, start, groups)
     low, high = np.log(climb.spectrum.penalties[[0, -1]])
-    # The evidence may have several peaks: climb from one penalty for all, from what the rows know, and from one row's.
+    # The evidence may have several peaks: climb from one penalty for all, from what the rows know, and from far less.
     one = np.full(len(groups), np.log(learn_from(climb.spectrum).prior[0]))
     known = np.log(climb.per_group(np.square(climb.R).sum(axis=0)) / climb.sizes + np.exp(low))
     results = [
@@ -71,7 +71,7 @@ def learn_groups(information: Information, start: Array, groups: Sequence[NDArra
             bounds=[(low, high)] * len(groups),
             options={"maxiter": 1000, "ftol": 1e-15, "gtol": 1e-9},
         )
-        for logs in (one, known, known - np.log(climb.spectrum.n_samples))
+        for logs in (one, *(known - power * np.log(climb.spectrum.n_samples) for power in (0, 2, 4)))
     ]
     return climb.learned(np.asarray(min(results, key=lambda result: float(result.fun)).x))
 

@@ -93,6 +93,13 @@ def test_full_tries_more():
     assert full.corrected.value < quick.corrected.value
 
 
+@pytest.mark.parametrize("name", ["negative-transfer", "task-parameters"])
+def test_many_more_instances_have_the_same_verdict(name):
+    (full,) = verify.verify([name], budget="full")
+    assert full.agrees
+    assert full.instances >= 200
+
+
 def test_arguments():
     with pytest.raises(InvalidParameterError, match=r"unknown statement 'oracel'. Did you mean oracle"):
         verify.verify(["oracel"])
