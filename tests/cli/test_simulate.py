@@ -185,7 +185,11 @@ def finished_parts(folder):
 
 
 def test_ctrl_c_keeps_what_is_done(tmp_path):
-    script = "import sys; from ridgeway.cli import main; sys.argv[0] = 'ridgeway'; main()"
+    script = (
+        "import signal, sys; from ridgeway.cli import main; sys.argv[0] = 'ridgeway'\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it\n"
+        "main()"
+    )
     options = ["simulate", "--tasks", "20", "--samples", "60", "--features", "80", "--repetitions", "4000"]
     options += ["--methods", "mn,gr", "--jobs", "2", "--out", str(tmp_path / "run")]
     process = subprocess.Popen(

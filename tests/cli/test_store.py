@@ -263,3 +263,18 @@ def test_help_of_every_command_waits_for_nothing_heavy():
         text = " ".join(CliRunner().invoke(commands, [command.name, "--help"]).stdout.split())
         assert "with 2" in text
         assert "--json Print the result as JSON." in text
+
+
+@pytest.mark.parametrize("command", ["history", "show"])
+def test_reading_a_state_waits_for_nothing_heavy(run, survey, command):
+    run(INIT)
+    run("absorb wages.rw survey-2019.parquet --task 2019")
+    heavy = ("sklearn", "pandas", "pyarrow", "scipy.optimize", "scipy.special", "scipy.stats")
+    script = (
+        "import sys\n"
+        "from ridgeway.cli import main\n"
+        f"sys.argv = ['ridgeway', {command!r}, 'wages.rw']\n"
+        f"try:\n    main()\nexcept SystemExit:\n    print([m for m in {heavy} if m in sys.modules])\n"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert found.stdout.endswith("[]\n"), found.stdout + found.stderr

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from ridgeway._checks import Array
 from ridgeway.errors import InferenceError
@@ -205,6 +205,8 @@ def _best_penalty(spectrum: Spectrum, criterion: Callable[[Array], tuple[Array, 
     other = best - 1 if slopes[best] > 0.0 else best + 1
     if not 0 <= other < GRID or slopes[best] * slopes[other] >= 0.0:
         return float(np.exp(grid[best]))
-    return float(
-        np.exp(brentq(lambda log: criterion(np.exp(np.array([log])))[1][0], grid[best], grid[other], xtol=1e-13))
-    )
+
+    def slope(log: float) -> float:
+        return float(criterion(np.exp(np.array([log])))[1][0])
+
+    return float(np.exp(scipy.optimize.brentq(slope, grid[best], grid[other], xtol=1e-13)))

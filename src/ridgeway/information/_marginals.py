@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import gammaln, stdtr, stdtrit
+import scipy
 
 from ridgeway._checks import Array
 
@@ -44,7 +44,7 @@ class Marginals:
     def p_values(self, at: Array | float = 0.0) -> Array:
         """Return twice the smaller of the probabilities below and above `at`, of shape (n_targets, q)."""
         nu, places = self._places(at)
-        below, above = (self._average(stdtr(nu, sides)) for sides in (places, -places))
+        below, above = (self._average(scipy.special.stdtr(nu, sides)) for sides in (places, -places))
         return np.asarray(2.0 * np.minimum(below, above))
 
     def bounds(self, level: float) -> tuple[Array, Array]:
@@ -53,7 +53,7 @@ class Marginals:
 
     def _quantile(self, share: float) -> Array:
         """Return where the distribution functions reach `share`, by Newton's method kept between bounds."""
-        place = stdtrit(self.degrees_of_freedom, share)
+        place = scipy.special.stdtrit(self.degrees_of_freedom, share)
         ends = self.means + place * self.scales
         low, high = ends.min(axis=0), ends.max(axis=0)
         if len(ends) == 1:
@@ -79,11 +79,11 @@ class Marginals:
             return self.degrees_of_freedom, (at - self.means) / scales
 
     def _below(self, at: Array | float) -> Array:
-        return self._average(stdtr(*self._places(at)))
+        return self._average(scipy.special.stdtr(*self._places(at)))
 
     @np.errstate(over="ignore")
     def _density(self, at: Array) -> Array:
         nu, places = self._places(at)
-        peak = np.exp(gammaln((nu + 1) / 2) - gammaln(nu / 2)) / np.sqrt(nu * np.pi)
+        peak = np.exp(scipy.special.gammaln((nu + 1) / 2) - scipy.special.gammaln(nu / 2)) / np.sqrt(nu * np.pi)
         heights = peak * np.exp(-(nu + 1) / 2 * np.log1p(np.square(places) / nu))
         return self._average(heights / np.maximum(self.scales, TINY))

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from ridgeway._checks import Array
 from ridgeway.errors import InferenceError
@@ -63,7 +63,7 @@ def learn_groups(information: Information, start: Array, groups: Sequence[NDArra
     one = np.full(len(groups), np.log(learn_from(climb.spectrum).prior[0]))
     known = np.log(climb.per_group(np.square(climb.R).sum(axis=0)) / climb.sizes + np.exp(low))
     results = [
-        minimize(
+        scipy.optimize.minimize(
             climb.deviance,
             np.clip(logs, low, high),
             jac=True,

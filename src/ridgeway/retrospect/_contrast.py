@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import fdtrc
+import scipy
 
 from ridgeway._checks import Array
 from ridgeway.data import check_rows, dense
@@ -146,7 +146,7 @@ def contrast(model: Any, C: Any, d: Any = 0.0) -> Contrast:
     squares = np.array([_distance(root, gap) for root, gap in zip(roots, estimate, strict=True)])
     freedom = (len(rows), known.degrees_of_freedom)
     f = squares / len(rows)
-    p_value = found.p_values(values)[:, 0] if len(rows) == 1 else np.asarray(fdtrc(*freedom, f), dtype=np.float64)
+    p_value = found.p_values(values)[:, 0] if len(rows) == 1 else np.asarray(scipy.special.fdtrc(*freedom, f))
     return Contrast(
         estimate=per_target(state, estimate),
         standard_errors=per_target(state, found.deviations),

@@ -1,8 +1,8 @@
 """How large the difference between a task and the past is, in the unit of the target."""
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from ridgeway._checks import Array
 from ridgeway.data import Task
@@ -55,7 +55,7 @@ def coef_differences(known: Inference, alone: Inference, noise: Noise) -> tuple[
     ]
     variances, freedom = noise.of_difference(np.square(roots).sum(axis=0), np.square(task_roots).sum(axis=0))
     beyond = (1.0 - LEVEL) / (2.0 * max(int(both.sum()), 1))
-    margins = stdtrit(freedom, 1.0 - beyond) * np.sqrt(variances)
+    margins = scipy.special.stdtrit(freedom, 1.0 - beyond) * np.sqrt(variances)
     found = np.where(both, means[1] - means[0], np.nan)
     return found, np.stack([found - margins.T, found + margins.T], axis=-1)
 

@@ -1,16 +1,18 @@
 """The door to a model's state: what may be asked, and the names of its columns."""
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array, fraction
 from ridgeway.errors import FeatureMismatchError, InferenceError, InvalidParameterError
-from ridgeway.estimators import GeneralizedRidge
 from ridgeway.information import AveragedInference, Inference, Information
 from ridgeway.weights import Inferable, Informed, Retained
+
+if TYPE_CHECKING:
+    from ridgeway.estimators import GeneralizedRidge
 
 
 def state_of(model: Any) -> Retained:
@@ -65,13 +67,13 @@ def _whole(model: Any) -> Inferable:
     return state
 
 
-def feature_names(model: GeneralizedRidge) -> list[str]:
+def feature_names(model: "GeneralizedRidge") -> list[str]:
     """Return the names of the columns: the model's, or x0, x1, …."""
     names = getattr(model, "feature_names_in_", None)
     return [f"x{j}" for j in range(model.n_features_in_)] if names is None else [str(name) for name in names]
 
 
-def positions(model: GeneralizedRidge, features: Any, what: str = "features") -> NDArray[np.intp]:
+def positions(model: "GeneralizedRidge", features: Any, what: str = "features") -> NDArray[np.intp]:
     """Return the positions of features given by name or position, in the order given, or raise."""
     try:
         listed = [features] if isinstance(features, str) else list(features)

@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import one_of
 from ridgeway.errors import InvalidParameterError
-from ridgeway.estimators import GeneralizedRidge
 from ridgeway.information import LearnedPrior, learn_by_gcv, learn_directions, learn_groups, learn_penalty
 from ridgeway.retrospect._model import per_target, positions, state_of, whole_information
+
+if TYPE_CHECKING:
+    from ridgeway.estimators import GeneralizedRidge
 
 Criterion = Literal["evidence", "gcv"]
 Groups = Sequence[Sequence[str]] | Sequence[Sequence[int]]
@@ -36,11 +38,11 @@ class Prior:
     prior: Any
     noise_variance: Any
     log_evidence: float
-    model: GeneralizedRidge
+    model: "GeneralizedRidge"
 
 
 def learn_prior(
-    model: GeneralizedRidge,
+    model: "GeneralizedRidge",
     groups: Groups | Literal["direction"] | None = None,
     *,
     criterion: Criterion = "evidence",
@@ -98,13 +100,13 @@ def learn_prior(
     )
 
 
-def _under(model: GeneralizedRidge, learned: LearnedPrior) -> GeneralizedRidge:
+def _under(model: "GeneralizedRidge", learned: LearnedPrior) -> "GeneralizedRidge":
     """Return the model under another prior."""
     names = getattr(model, "feature_names_in_", None)
     return type(model).from_state(replace(state_of(model), prior=learned.prior), names)
 
 
-def _checked_groups(model: GeneralizedRidge, groups: Any) -> list[NDArray[np.intp]]:
+def _checked_groups(model: "GeneralizedRidge", groups: Any) -> list[NDArray[np.intp]]:
     if isinstance(groups, str):
         raise InvalidParameterError(f"groups must be None, 'direction' or a list of lists of features; got {groups!r}.")
     try:

@@ -2,18 +2,20 @@
 
 import heapq
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import whole
-from ridgeway.estimators import GeneralizedRidge
 from ridgeway.information import Inference, Information
 from ridgeway.retrospect._model import feature_names, per_target, positions, state_of
 
+if TYPE_CHECKING:
+    from ridgeway.estimators import GeneralizedRidge
 
-def submodel(model: GeneralizedRidge, features: Any) -> GeneralizedRidge:
+
+def submodel(model: "GeneralizedRidge", features: Any) -> "GeneralizedRidge":
     """Return the model that learned only some of the features, in the order given, as if refitted on all the rows.
 
     The result is a fitted `GeneralizedRidge` that can continue to learn. A prior keeps the entries of these features.
@@ -57,10 +59,10 @@ class Subset:
     columns: NDArray[np.intp]
     residual_squares: Any
     r_squared: Any
-    model: GeneralizedRidge
+    model: "GeneralizedRidge"
 
 
-def best_subset(model: GeneralizedRidge, k: int) -> Subset:
+def best_subset(model: "GeneralizedRidge", k: int) -> Subset:
     """Return the k features with the smallest residual squares, found with certainty by branch and bound.
 
     Dropping a feature never lowers the residual squares, so the subsets of a set that is already worse than the best

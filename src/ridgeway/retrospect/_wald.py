@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import fdtrc
+import scipy
 
 from ridgeway._checks import Array
 from ridgeway.information import Inference
@@ -68,7 +68,7 @@ class WaldTest:
     @property
     def p_value(self) -> Array:
         """The probability of a larger F under equal parameters."""
-        return np.asarray(fdtrc(self.statistics.shape[1], self.freedom, self.f), dtype=np.float64)
+        return np.asarray(scipy.special.fdtrc(self.statistics.shape[1], self.freedom, self.f), dtype=np.float64)
 
     @property
     def noncentrality(self) -> Array:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,13 +14,15 @@ from ridgeway._optional import require
 from ridgeway._text import quoted
 from ridgeway.data import Schema, writer
 from ridgeway.errors import DamagedStoreError, InvalidParameterError, StoreError
-from ridgeway.estimators import GeneralizedRidge
 from ridgeway.store._changes import FIRST, Contents
 from ridgeway.store._digests import Array, canonical, digest_of, digest_of_arrays, parsed, schema_from
 from ridgeway.store._generations import DTYPES, check_budget, validated
 from ridgeway.store._ledger import Entry, Ledger, Record
 from ridgeway.store._merge import Snapshot
 from ridgeway.store._state import check_state, model_of
+
+if TYPE_CHECKING:
+    from ridgeway.estimators import GeneralizedRidge
 
 EXPORT_FORMAT = 2
 LEDGER = "ledger"
@@ -126,7 +128,7 @@ def _digest(manifest: bytes, arrays: dict[str, Array]) -> str:
     return digest_of(manifest, digest_of_arrays(arrays)).hex()
 
 
-def _export_coefficients(model: GeneralizedRidge, schema: Schema, path: Path) -> None:
+def _export_coefficients(model: "GeneralizedRidge", schema: Schema, path: Path) -> None:
     """Write the coefficients as CSV, one line per target and feature."""
     coef, intercept = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
     with written(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:

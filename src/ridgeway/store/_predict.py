@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ridgeway._text import quoted
 from ridgeway.data import Encoder, Progress, Schema, Table, check_columns, explained
 from ridgeway.errors import InvalidParameterError
-from ridgeway.estimators import GeneralizedRidge
 from ridgeway.retrospect import intervals
 from ridgeway.store._digests import Array
+
+if TYPE_CHECKING:
+    from ridgeway.estimators import GeneralizedRidge
 
 PREDICTED_ROWS = 65536
 
@@ -49,7 +51,7 @@ class Wanted:
             raise InvalidParameterError(f"{both[0]!r} is a column of the table, too. Name the predictions otherwise.")
         return names
 
-    def values(self, model: GeneralizedRidge, X: Array) -> Array:
+    def values(self, model: "GeneralizedRidge", X: Array) -> Array:
         """Return the columns of predictions, (n_columns, n_rows)."""
         parts = [np.reshape(model.predict(X), (len(X), -1))]
         if self.interval is not None:
@@ -62,7 +64,7 @@ class Wanted:
 
 
 def predictions(
-    model: GeneralizedRidge, schema: Schema, table: Table, wanted: Wanted, progress: Progress | None
+    model: "GeneralizedRidge", schema: Schema, table: Table, wanted: Wanted, progress: Progress | None
 ) -> Iterator[Any]:
     """Yield Arrow tables: the ids of the rows, and predictions, null for rows that have missing values.
 

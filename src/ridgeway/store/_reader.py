@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ridgeway.data import CsvFormat, Progress, Schema, Table, open_table
 from ridgeway.errors import InvalidParameterError
-from ridgeway.estimators import GeneralizedRidge
 from ridgeway.retrospect import Comparison, Summary, compare, submodel, summary
 from ridgeway.store._changes import Handle
 from ridgeway.store._connection import as_path, transaction
@@ -22,10 +21,12 @@ from ridgeway.store._ledger import Record
 from ridgeway.store._merge import Snapshot
 from ridgeway.store._predict import Wanted, predictions
 from ridgeway.store._recovery import Health, back_up, full_check
-from ridgeway.store._state import described, model_of, read_state
-from ridgeway.store._stored_model import StoredModel
+from ridgeway.store._state import described, model_from, model_of, read_state
 from ridgeway.store._whole_task import WholeTask
 from ridgeway.store._widen import known_digests, widened
+
+if TYPE_CHECKING:
+    from ridgeway.estimators import GeneralizedRidge
 
 
 class StoreReader(ABC):
@@ -137,12 +138,10 @@ class StoreReader(ABC):
         state = read_state(now.schema, arrays)
         if task.schema is not now.schema:
             state = widened(state, now.schema, task.schema)
-        model = StoredModel.from_state(state, task.schema.features)
-        model.schema_ = task.schema
         absorbed = not digests.isdisjoint(known_digests(task.content, now.schemas))
-        return compare(model, *task.arguments(), equal_noise=equal_noise, absorbed=absorbed)
+        return compare(model_from(task.schema, state), *task.arguments(), equal_noise=equal_noise, absorbed=absorbed)
 
-    def model(self) -> GeneralizedRidge:
+    def model(self) -> "GeneralizedRidge":
         """Return the fitted model. It predicts for tables with the columns that were learned, encoded or not."""
         return model_of(*self._state())
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +11,10 @@ from ridgeway.errors import DamagedStoreError, InvalidDataError, InvalidParamete
 from ridgeway.information import KINDS
 from ridgeway.linalg import is_nearly_semidefinite
 from ridgeway.store._digests import RESTORE, Array
-from ridgeway.store._stored_model import StoredModel
 from ridgeway.weights import Accumulated, Mergeable, Origin, Retained, from_arrays, policy_of, to_arrays
+
+if TYPE_CHECKING:
+    from ridgeway.store._stored_model import StoredModel
 
 
 def empty_arrays(schema: Schema, prior: Any) -> dict[str, Array]:
@@ -77,29 +79,39 @@ def checked_arrays(schema: Schema, state: Retained, n_tasks: int, n_samples: int
     return arrays
 
 
-def model_of(schema: Schema, arrays: Mapping[str, Array], *, named: bool = True) -> StoredModel:
+def model_of(schema: Schema, arrays: Mapping[str, Array], *, named: bool = True) -> "StoredModel":
+    """Return the fitted model of arrays, as `model_from` does."""
+    return model_from(schema, read_state(schema, arrays), named=named)
+
+
+def model_from(schema: Schema, state: Retained, *, named: bool = True) -> "StoredModel":
     """Return the fitted model of a state, or raise if it has learned nothing."""
-    state = read_state(schema, arrays)
-    if state.n_tasks == 0:
-        raise StoreError("the state file has not learned anything yet. Absorb a task first.")
+    from ridgeway.store._stored_model import StoredModel  # it imports scikit-learn, which takes a second
+
+    _check_learned(state)
     model = StoredModel.from_state(state, schema.features if named else None)
     model.schema_ = schema
     return model
 
 
+def _check_learned(state: Retained) -> None:
+    if state.n_tasks == 0:
+        raise StoreError("the state file has not learned anything yet. Absorb a task first.")
+
+
 def described(schema: Schema, arrays: Mapping[str, Array]) -> dict[str, Any]:
     """Return what a state says, as plain data; an infinite condition is None."""
-    model = model_of(schema, arrays)
     state = read_state(schema, arrays)
+    _check_learned(state)
     growth = state.information.solve(state.prior_in_force, state.origin.coef).growth
-    coefs, intercepts = np.atleast_2d(model.coef_).tolist(), np.atleast_1d(model.intercept_).tolist()
+    coefs, intercepts = state.answer.coef.T.tolist(), state.answer.intercept.tolist()
     return {
         **schema.as_dict(),
-        "n_tasks": model.n_tasks_,
-        "n_samples": model.n_samples_seen_,
-        "rank": model.rank_,
+        "n_tasks": state.n_tasks,
+        "n_samples": state.n_samples,
+        "rank": state.answer.rank,
         "condition": float(growth) if np.isfinite(growth) else None,
-        "digits_lost": model.digits_lost_,
+        "digits_lost": state.information.digits_lost,
         "state_bytes": sum(array.nbytes for array in arrays.values()),
         "intercepts": dict(zip(schema.targets, intercepts, strict=True)),
         "coefficients": {

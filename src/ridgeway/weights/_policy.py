@@ -4,17 +4,17 @@ from abc import ABC, abstractmethod
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from ridgeway._checks import Array, finite, nonnegative, nonnegative_array, real_array, shaped
 from ridgeway.data import Task, check_values
 from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.linalg import Rows, Solution, checked_semidefinite, penalized_change, penalty_gain
+from ridgeway.weights._parameters import Parameters
 from ridgeway.weights._precision import MOST_GROWTH, warn_of_lost_digits
 from ridgeway.weights._states import Anchored, Answer, Origin, changed
 
 
-class WeightPolicy(BaseEstimator, ABC):
+class WeightPolicy(Parameters, ABC):
     """How firmly to hold on to the past.
 
     An estimator calls `start` once and then `step` for every task. Both are pure. Policies have `get_params` and
