@@ -112,6 +112,21 @@ def test_a_state_whose_means_exceed_the_limit_is_refused(kind, name):
         kind.from_parts(counts, arrays | {name: np.full(5, 3.0 * LARGEST)})
 
 
+@pytest.mark.parametrize("count", [-1, 2**53 + 1, 50.0, True])
+def test_a_state_with_a_wrong_count_is_refused(count):
+    counts, arrays = Moments.empty(3, 2, centered=True).add(task()).to_parts()
+    with pytest.raises(InvalidStateError, match="whole numbers"):
+        Moments.from_parts(counts | {"n_samples": count}, arrays)
+
+
+@pytest.mark.parametrize("kind", [Moments, SquareRoot])
+def test_as_many_rows_as_there_are_cannot_be_removed(kind):
+    """Not even if they weigh less."""
+    information = kind.empty(3, 2, centered=True).add(task())
+    with pytest.raises(RemovalError, match="nothing would remain"):
+        information.remove(task(weight=0.5 * W))
+
+
 def test_decay_scales_every_weight():
     for kind in (Moments, SquareRoot):
         faded = kind.empty(3, 2, centered=True).add(task()).scaled(0.25)

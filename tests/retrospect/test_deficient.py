@@ -35,7 +35,14 @@ def test_coefficients_that_are_determined_are_those_of_the_model_without_the_oth
     assert "do not determine: intercept, x1, x3, x4" in str(found)
 
 
-def test_the_unit_of_the_weights_decides_no_rank(rng):
+def test_without_noise_a_hypothesis_that_differs_at_all_is_refuted(rng):
+    model = learned(rng.normal(size=(20, 2)), np.zeros(20))
+    false, true = (retrospect.contrast(model, np.eye(2), d) for d in (1e-9, 0.0))
+    assert (false.f, false.p_value) == (np.inf, 0.0)
+    assert np.isnan([true.f, true.p_value]).all()
+
+
+def test_the_unit_of_the_weights_does_not_change_the_rank(rng):
     """Weights are relative: the same answers in a unit 1e18 times as small, though the columns are far from 0."""
     X, y = rng.normal(size=(20, 2)) + 1e6, rng.normal(size=20)
     found, want = (retrospect.summary(learned(X, y, np.full(20, unit))) for unit in (1e18, 1.0))
