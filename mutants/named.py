@@ -48,6 +48,9 @@ EQUIVALENT: dict[Mutant, str] = {
         "self.mean - place * self.deviations",
     ): "The search starts elsewhere between the same bounds and finds the same quantile.",
     Mutant(
+        "information._square_root", "SquareRoot._combined", "factor.shape[1]", "factor.shape[0]"
+    ): "There are at least as many rows as columns, so the factor is square.",
+    Mutant(
         "information._square_root",
         "SquareRoot._without_task",
         "residual > tolerance(p) * noise[p:]",

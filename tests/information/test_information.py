@@ -175,6 +175,19 @@ def test_the_intercept_has_the_digits_that_a_large_mean_rounds_off(kind):
         assert_allclose(information.intercept(np.array([[coef]])), float(exact), rtol=1e-15)
 
 
+@pytest.mark.parametrize("kind", [Moments, SquareRoot])
+@pytest.mark.parametrize("value", [1.0, 2.0, 3.0])
+def test_rows_with_another_value_in_a_constant_column_were_never_learned(kind, value):
+    A, other = (np.column_stack([X, np.full(50, constant)]) for constant in (2.0, value))
+    information = kind.empty(4, 2, centered=True).add(check_tasks(GeneralizedRidge(), A, Y, first=True)[0])
+    gone = check_tasks(GeneralizedRidge(), other[:20], Y[:20], first=True)[0]
+    if value == 2.0:
+        assert information.remove(gone).n_samples == 30
+    else:
+        with pytest.raises(RemovalError, match="never learned"):
+            information.remove(gone)
+
+
 def two_tasks(A, y):
     """Return the first 20 rows, and those that remain without them."""
     return [check_tasks(GeneralizedRidge(), A[rows], y[rows], first=True)[0] for rows in (slice(20), slice(20, 40))]

@@ -207,6 +207,12 @@ def test_rounding_is_not_a_difference(rng):
         assert found.advice == "absorb"
 
 
+def test_a_constant_task_that_the_past_expects_exactly_does_not_differ():
+    x = np.array([[-1.0], [1.0], [-1.0], [1.0]])
+    found = retrospect.compare(GeneralizedRidge().fit(x, [1.0, 1.0, -1.0, -1.0]), x, np.zeros(4))
+    assert found.recommendation == "Absorb: past and task differ by no more than rounding."
+
+
 def test_several_targets_have_a_sentence_each_and_the_most_careful_advice(rng):
     X, Z = rng.normal(size=(200, 2)), rng.normal(size=(100, 2))
     Y, U = rng.normal(size=(200, 3)), rng.normal(size=(100, 3)) + 2.0 * np.eye(3)[1]
