@@ -17,11 +17,6 @@ NAMED: dict[str, Mutant] = {
 }
 """Mutants that once survived every test, by what they do."""
 
-_CLIMB = (
-    "minimize(climb.deviance, np.clip(logs, low, high), jac=True, {}bounds=[(low, high)] * len(groups), "
-    "options={{'maxiter': 1000, 'ftol': 1e-15, 'gtol': 1e-09}})"
-)
-
 EQUIVALENT: dict[Mutant, str] = {
     Mutant(
         "research.theory._approximation", "smallest_constants", "-best_gain", "best_gain"
@@ -59,12 +54,6 @@ EQUIVALENT: dict[Mutant, str] = {
     Mutant(
         "information._structured", "learn_groups", "np.clip(logs, low, high)", "np.clip(low, logs, high)"
     ): "Both are min(max(logs, low), high).",
-    Mutant(
-        "information._structured",
-        "learn_groups",
-        _CLIMB.format("method='L-BFGS-B', "),
-        _CLIMB.format(""),
-    ): "With bounds this method is SciPy's default.",
     Mutant(
         "retrospect._model", "positions", "np.array(chosen, dtype=np.intp)", "np.array(chosen)"
     ): "NumPy's default integer is intp, and the list is not empty.",
