@@ -260,6 +260,28 @@ def _forgetful() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _schema_first() -> Iterator[None]:
+    """Commit a new schema before what belongs to it."""
+    commit = Change.commit
+
+    def split(change: Change, *args: Any, schemas: Sequence[bytes] | None = None, **options: Any) -> None:
+        known = change.generation.schemas
+        for version, schema in enumerate((schemas or ())[len(known) :], len(known) + 1):
+            change.connection.execute("INSERT INTO schemas VALUES (?, ?)", (version, schema))
+            change.connection.execute("COMMIT")
+            change.connection.execute("BEGIN IMMEDIATE")
+        commit(change, *args, schemas=schemas, **options)
+
+    with mock.patch.object(Change, "commit", split):
+        yield
+
+
+SCHEMA_FIRST = Variant(
+    "commits a wider schema in a transaction of its own", _schema_first, "damaged: schema, ledger or state"
+)
+
+
 DOUBLING = Variant("counts a task again when it is repeated", _forgetful, "the ledger has")
 ANY_JOURNAL = Variant(
     "rolls back any journal", lambda: mock.patch.object(_connection, "check_journal", _accepting), ", not "
