@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from ridgeway.data import Task
+import numpy as np
+
+from ridgeway.data import Schema, Task, widening
+from ridgeway.data._widening import Widening
 from ridgeway.errors import StoreError
-from ridgeway.store import Absorbed, _absorb, _changes, _connection, _generations, _state, _store
+from ridgeway.store import Absorbed, _absorb, _changes, _connection, _generations, _state, _store, _widen
 from ridgeway.store._changes import Change
 from ridgeway.store._digests import Content, digesting
-from ridgeway.store._ledger import Ledger
+from ridgeway.store._ledger import Ledger, Record
 from ridgeway.weights._states import Pooled
 from torture.children import ACKNOWLEDGED
 
@@ -282,6 +285,42 @@ SCHEMA_FIRST = Variant(
 )
 
 
+FORGETS_VERSIONS = Variant(
+    "forgets the version of the schema that a task was learned with",
+    lambda: mock.patch.object(_absorb, "Record", lambda **fields: Record(**{**fields, "schema": 1})),
+    "the ledger has versions|the columns of task .* are not those of its digest",
+)
+KNOWS_NOTHING_OLD = Variant(
+    "does not recognise a task that was learned with fewer columns",
+    lambda: mock.patch.object(_absorb, "known_digests", lambda content, _: [content.digest]),
+    "DuplicateTaskError: task .* with other content|DuplicateTaskError should|RemovalError: these are not the rows",
+)
+PAST_IS_ZERO = Variant(
+    "takes every new column for 0 in the past",
+    lambda: mock.patch.object(_widen, "widening", _from_zero),
+    "the information is not the sum",
+)
+
+
+def _from_zero(old: Schema, new: Schema) -> Widening:
+    found = widening(old, new)
+    return found._replace(past=np.zeros_like(found.past))
+
+
+@contextmanager
+def _half_an_undo() -> Iterator[None]:
+    """Go back to the state before a widening, and keep the schema."""
+    commit = Change.commit
+
+    def keeping(change: Change, *args: Any, schemas: Sequence[bytes] | None = None, **options: Any) -> None:
+        known = change.generation.schemas
+        commit(change, *args, schemas=known if len(schemas or known) < len(known) else schemas, **options)
+
+    with mock.patch.object(Change, "commit", keeping):
+        yield
+
+
+UNDO_KEEPS_SCHEMA = Variant("keeps the wider schema when a widening is undone", _half_an_undo, "the features are")
 DOUBLING = Variant("counts a task again when it is repeated", _forgetful, "the ledger has")
 ANY_JOURNAL = Variant(
     "rolls back any journal", lambda: mock.patch.object(_connection, "check_journal", _accepting), ", not "

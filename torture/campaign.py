@@ -46,6 +46,7 @@ PARTS = {
     "readers": Part(200, 3),
     "altered": Part(100_000, 5000, in_memory=True),
     "machine": Part(100_000, 1000, in_memory=True),
+    "growing": Part(10_000, 300, in_memory=True),
 }
 
 

@@ -37,7 +37,8 @@ def columns(number: int, n_jobs: int, late: frozenset[str]) -> dict[str, Array]:
 def table(number: int, n_jobs: int, late: frozenset[str], names: Iterable[str]) -> pa.Table:
     """Return the rows of a task, with only the late columns that are named."""
     found = columns(number, n_jobs, late)
-    return pa.table({column: found[column] for column in found if column not in PAST or column in names})
+    rows: pa.Table = pa.table({column: found[column] for column in found if column not in PAST or column in names})
+    return rows
 
 
 def pooled(tasks: Iterable[tuple[int, int, frozenset[str]]], features: Sequence[str]) -> Array:
