@@ -12,6 +12,7 @@ from unittest import mock
 
 import numpy as np
 
+from ridgeway.cli import _cmd_absorb
 from ridgeway.data import Schema, Task, widening
 from ridgeway.data._widening import Widening
 from ridgeway.errors import StoreError
@@ -140,7 +141,11 @@ def _ignoring_errors() -> Iterator[None]:
         yield
 
 
-IGNORES_ERRORS = Variant("takes a failed commit for a good one", _ignoring_errors, "it succeeded, and left")
+IGNORES_ERRORS = Variant(
+    "takes a failed commit for a good one",
+    _ignoring_errors,
+    "it succeeded, and left|files were acknowledged that are not",
+)
 
 
 @contextmanager
@@ -321,6 +326,11 @@ def _half_an_undo() -> Iterator[None]:
 
 
 UNDO_KEEPS_SCHEMA = Variant("keeps the wider schema when a widening is undone", _half_an_undo, "the features are")
+SAYS_ALL = Variant(
+    "exits with 0 if some files were not absorbed",
+    lambda: mock.patch.object(_cmd_absorb, "SOME", 0),
+    "the exit code is 0",
+)
 DOUBLING = Variant("counts a task again when it is repeated", _forgetful, "the ledger has")
 ANY_JOURNAL = Variant(
     "rolls back any journal", lambda: mock.patch.object(_connection, "check_journal", _accepting), ", not "

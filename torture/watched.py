@@ -9,8 +9,8 @@ from typing import ClassVar
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
-from ridgeway import store
 from ridgeway.errors import RidgewayError
+from ridgeway.store import Absorbed, Store
 from torture.broken import SOUND, Variant
 from torture.job import Job
 from torture.outcome import Outcome
@@ -22,7 +22,7 @@ STEPS_A_RUN, RUNS_A_ROUND = 50, 20
 class WatchedMachine(RuleBasedStateMachine):
     """A store in a folder of its own, and the tasks that it should hold."""
 
-    store: store.Store
+    store: Store
     tasks: Sequence[object]
     steps: ClassVar[int] = 0
     """Calls made so far by every machine of this process."""
@@ -47,7 +47,7 @@ class WatchedMachine(RuleBasedStateMachine):
         WatchedMachine.steps += self.begun
         self.begun = True
 
-    def known(self, taken: store.Absorbed) -> None:
+    def known(self, taken: Absorbed) -> None:
         """Expect that a task was recognised."""
         self.expect(taken.already, "a task was counted again")
 
