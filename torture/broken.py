@@ -16,7 +16,7 @@ from ridgeway.cli import _cmd_absorb
 from ridgeway.data import Schema, Task, widening
 from ridgeway.data._widening import Widening
 from ridgeway.errors import StoreError
-from ridgeway.store import Absorbed, _absorb, _changes, _connection, _generations, _state, _store, _widen
+from ridgeway.store import Absorbed, _absorb, _changes, _connection, _generations, _merge, _state, _store, _widen
 from ridgeway.store._changes import Change
 from ridgeway.store._digests import Content, digesting
 from ridgeway.store._ledger import Ledger, Record
@@ -299,6 +299,11 @@ KNOWS_NOTHING_OLD = Variant(
     "does not recognise a task that was learned with fewer columns",
     lambda: mock.patch.object(_absorb, "known_digests", lambda content, _: [content.digest]),
     "DuplicateTaskError: task .* with other content|DuplicateTaskError should|RemovalError: these are not the rows",
+)
+MERGES_TWICE = Variant(
+    "merges rows twice if they were learned with different columns",
+    lambda: mock.patch.object(_merge, "shortest_digest", lambda entry, *_: entry.record.digest),
+    "MergeError should refuse",
 )
 PAST_IS_ZERO = Variant(
     "takes every new column for 0 in the past",

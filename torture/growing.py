@@ -1,5 +1,6 @@
 """A state machine of hypothesis: random calls on a store that grows, compared with plain NumPy on all rows."""
 
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -8,14 +9,14 @@ from hypothesis.stateful import invariant, rule
 
 from ridgeway import store
 from ridgeway.errors import DuplicateTaskError, InvalidParameterError, MergeError, RemovalError, RidgewayError
-from torture.broken import FORGETS_VERSIONS, KNOWS_NOTHING_OLD, PAST_IS_ZERO, UNDO_KEEPS_SCHEMA
+from torture.broken import FORGETS_VERSIONS, KNOWS_NOTHING_OLD, MERGES_TWICE, PAST_IS_ZERO, UNDO_KEEPS_SCHEMA
 from torture.growth import FIRST_JOBS, JOB, JOBS, PAST, distance, pooled, start, table
 from torture.job import Job
 from torture.outcome import Outcome
 from torture.tasks import name
 from torture.watched import WatchedMachine, run_machine
 
-CONTROLS = (FORGETS_VERSIONS, KNOWS_NOTHING_OLD, PAST_IS_ZERO, UNDO_KEEPS_SCHEMA)
+CONTROLS = (FORGETS_VERSIONS, KNOWS_NOTHING_OLD, MERGES_TWICE, PAST_IS_ZERO, UNDO_KEEPS_SCHEMA)
 CLOSE = 1e-7
 
 Content = tuple[int, int, frozenset[str]]
@@ -92,7 +93,16 @@ class GrowingMachine(WatchedMachine):
         wrong = table(number + 10, n_jobs, late, self.shape.late)
         self.refused(RemovalError, lambda: self.store.remove_table(wrong, task_id=name(task_id)))
         names = late if short and self.versions[place] < self.shape.version else self.shape.late
-        self.store.remove_table(table(number, n_jobs, late, names), task_id=name(task_id))
+        rows = table(number, n_jobs, late, names)
+        others = [held for at, (_, held) in enumerate(self.tasks) if at != place]
+        if others and late - frozenset[str]().union(*(held[2] for held in others)):
+            # It has all that is known about a column, so this may be refused.
+            with suppress(RemovalError):
+                self.store.remove_table(rows, task_id=name(task_id))
+            if len(self.store.history()) == len(self.tasks):
+                return
+        else:
+            self.store.remove_table(rows, task_id=name(task_id))
         del self.tasks[place], self.versions[place]
         self.narrower = None
 
@@ -127,11 +137,13 @@ class GrowingMachine(WatchedMachine):
         self.store.undo_widening()
         self.shape, self.narrower = self.narrower, None
 
-    @rule(others=OTHERS, n_before=st.integers(0, 3), narrow=st.booleans())
-    def merge(self, others: list[tuple[int, int, int]], n_before: int, narrow: bool) -> None:
+    @rule(others=OTHERS, n_before=st.integers(0, 3), narrow=st.booleans(), same=st.booleans())
+    def merge(self, others: list[tuple[int, int, int]], n_before: int, narrow: bool, same: bool) -> None:
         """Merge with a store that was widened in another order and by other categories; continue with the result."""
         other, out = start(self.another()), self.another()
         added: list[tuple[int, Content]] = []
+        if same:  # the rows of a task under another id, perhaps learned with fewer columns
+            others = [(10, *content[:2]) for _, content in self.tasks[:1]] + others
         late = tuple(reversed(self.shape.late))[narrow:]
         for place, (task_id, number, n_jobs) in enumerate(others):
             if place == n_before:
