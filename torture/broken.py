@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from ridgeway.data import Task
+import numpy as np
+
+from ridgeway.cli import _cmd_absorb
+from ridgeway.data import Schema, Task, widening
+from ridgeway.data._widening import Widening
 from ridgeway.errors import StoreError
-from ridgeway.store import Absorbed, _absorb, _changes, _connection, _generations, _state, _store
+from ridgeway.store import Absorbed, _absorb, _changes, _connection, _generations, _merge, _state, _store, _widen
 from ridgeway.store._changes import Change
 from ridgeway.store._digests import Content, digesting
-from ridgeway.store._ledger import Ledger
+from ridgeway.store._ledger import Ledger, Record
 from ridgeway.weights._states import Pooled
 from torture.children import ACKNOWLEDGED
 
@@ -137,7 +141,11 @@ def _ignoring_errors() -> Iterator[None]:
         yield
 
 
-IGNORES_ERRORS = Variant("takes a failed commit for a good one", _ignoring_errors, "it succeeded, and left")
+IGNORES_ERRORS = Variant(
+    "takes a failed commit for a good one",
+    _ignoring_errors,
+    "it succeeded, and left|files were acknowledged that are not",
+)
 
 
 @contextmanager
@@ -260,6 +268,74 @@ def _forgetful() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _schema_first() -> Iterator[None]:
+    """Commit a new schema before what belongs to it."""
+    commit = Change.commit
+
+    def split(change: Change, *args: Any, schemas: Sequence[bytes] | None = None, **options: Any) -> None:
+        known = change.generation.schemas
+        for version, schema in enumerate((schemas or ())[len(known) :], len(known) + 1):
+            change.connection.execute("INSERT INTO schemas VALUES (?, ?)", (version, schema))
+            change.connection.execute("COMMIT")
+            change.connection.execute("BEGIN IMMEDIATE")
+        commit(change, *args, schemas=schemas, **options)
+
+    with mock.patch.object(Change, "commit", split):
+        yield
+
+
+SCHEMA_FIRST = Variant(
+    "commits a wider schema in a transaction of its own", _schema_first, "damaged: schema, ledger or state"
+)
+
+
+FORGETS_VERSIONS = Variant(
+    "forgets the version of the schema that a task was learned with",
+    lambda: mock.patch.object(_absorb, "Record", lambda **fields: Record(**{**fields, "schema": 1})),
+    "the ledger has versions|the columns of task .* are not those of its digest",
+)
+KNOWS_NOTHING_OLD = Variant(
+    "does not recognise a task that was learned with fewer columns",
+    lambda: mock.patch.object(_absorb, "known_digests", lambda content, _: [content.digest]),
+    "DuplicateTaskError: task .* with other content|DuplicateTaskError should|RemovalError: these are not the rows",
+)
+MERGES_TWICE = Variant(
+    "merges rows twice if they were learned with different columns",
+    lambda: mock.patch.object(_merge, "shortest_digest", lambda entry, *_: entry.record.digest),
+    "MergeError should refuse",
+)
+PAST_IS_ZERO = Variant(
+    "takes every new column for 0 in the past",
+    lambda: mock.patch.object(_widen, "widening", _from_zero),
+    "the information is not the sum",
+)
+
+
+def _from_zero(old: Schema, new: Schema) -> Widening:
+    found = widening(old, new)
+    return found._replace(past=np.zeros_like(found.past))
+
+
+@contextmanager
+def _half_an_undo() -> Iterator[None]:
+    """Go back to the state before a widening, and keep the schema."""
+    commit = Change.commit
+
+    def keeping(change: Change, *args: Any, schemas: Sequence[bytes] | None = None, **options: Any) -> None:
+        known = change.generation.schemas
+        commit(change, *args, schemas=known if len(schemas or known) < len(known) else schemas, **options)
+
+    with mock.patch.object(Change, "commit", keeping):
+        yield
+
+
+UNDO_KEEPS_SCHEMA = Variant("keeps the wider schema when a widening is undone", _half_an_undo, "the features are")
+SAYS_ALL = Variant(
+    "exits with 0 if some files were not absorbed",
+    lambda: mock.patch.object(_cmd_absorb, "SOME", 0),
+    "the exit code is 0",
+)
 DOUBLING = Variant("counts a task again when it is repeated", _forgetful, "the ledger has")
 ANY_JOURNAL = Variant(
     "rolls back any journal", lambda: mock.patch.object(_connection, "check_journal", _accepting), ", not "

@@ -39,13 +39,15 @@ PARTS = {
     "kills": Part(3200, 100),
     "faults": Part(10**6, 100, shimmed=True),
     "power": Part(1100, 50),
-    "sectors": Part(8000, 150, shimmed=True, in_memory=True),
-    "memory": Part(4000, 80, in_memory=True),
+    "sectors": Part(12_000, 150, shimmed=True, in_memory=True),
+    "memory": Part(6000, 80, in_memory=True),
+    "files": Part(1500, 40, shimmed=True, in_memory=True),
     "writers": Part(1600, 96, in_lanes=False),
     "identity": Part(2100, 45, shimmed=True, in_memory=True),
     "readers": Part(200, 3),
     "altered": Part(100_000, 5000, in_memory=True),
     "machine": Part(100_000, 1000, in_memory=True),
+    "growing": Part(10_000, 300, in_memory=True),
 }
 
 

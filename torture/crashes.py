@@ -14,7 +14,7 @@ from torture.broken import SOUND, Variant
 from torture.children import ACKNOWLEDGED, Child, Tell, fork
 from torture.job import Job
 from torture.outcome import Outcome
-from torture.tasks import LIFE, disagreement
+from torture.tasks import PLAIN_LIFE, Life
 
 MOST_FOR_A_CONTROL = 400
 MOST_ACKNOWLEDGED = 4
@@ -29,20 +29,24 @@ class Crashes:
 
     Attributes
     ----------
-    job : how many times
+    job : the random numbers
     folder : where the stores are
     crash : what ends a child
     outcome : where crashes, acknowledgements and violations are counted
+    times : the number of crashes, or the most of them until a broken store is caught
     errors_expected : whether a child may meet an error, a typed one, between the crash and its end
     variant : the store, or a broken one
+    life : what is done to a store
     """
 
     job: Job
     folder: Path
     crash: Callable[[Child], None]
     outcome: Outcome
+    times: int
     errors_expected: bool = False
     variant: Variant = SOUND
+    life: Life = PLAIN_LIFE
     rng: np.random.Generator = field(init=False)
     lives: int = field(default=0, init=False)
     done: int = field(default=0, init=False)
@@ -53,9 +57,9 @@ class Crashes:
         """Crash many times, each process continuing where the last one ended; a broken store until it is caught."""
         self.rng = self.job.rng(1)
         self._set_pace()
-        for trial in range(self.job.share if self.variant is SOUND else MOST_FOR_A_CONTROL):
+        for trial in range(self.times):
             self.job.advance()
-            if self.done == len(LIFE):
+            if self.done == len(self.life.steps):
                 self._start_over()
             low, high = SPREAD if trial % 2 else NEAR
             wrong = self._one(int(self.rng.integers(MOST_ACKNOWLEDGED)), self.pace * float(self.rng.uniform(low, high)))
@@ -73,11 +77,11 @@ class Crashes:
 
     def _set_pace(self) -> None:
         """Measure how long a step takes, on a separate store."""
-        child = fork(lambda tell: live(self.folder / "pace.rw", 0, SOUND, tell))
+        child = fork(lambda tell: live(self.life, self.folder / "pace.rw", 0, SOUND, tell))
         child.listen(1)
         begin = time.perf_counter()
-        child.listen(len(LIFE))
-        self.pace = (time.perf_counter() - begin) / (len(LIFE) - 1)
+        child.listen(len(self.life.steps))
+        self.pace = (time.perf_counter() - begin) / (len(self.life.steps) - 1)
         child.end()
 
     def _start_over(self) -> None:
@@ -89,9 +93,9 @@ class Crashes:
     def _one(self, acknowledged: int, jitter: float) -> str:
         """Crash once; return what is wrong with what is left, or nothing."""
         begin = self.done
-        child = fork(lambda tell: live(self.path, begin, self.variant, tell))
+        child = fork(lambda tell: live(self.life, self.path, begin, self.variant, tell))
         try:
-            child.listen(min(acknowledged, len(LIFE) - begin))
+            child.listen(min(acknowledged, len(self.life.steps) - begin))
             time.sleep(jitter)
             early = b"!" in child.so_far()
             self.crash(child)
@@ -101,9 +105,9 @@ class Crashes:
         self.done = begin + came
         self.outcome.add("crashes")
         self.outcome.add("acknowledged", came)
-        wrong = disagreement(self.path, self.done)
+        wrong = self.life.disagreement(self.path, self.done)
         ahead = self.done
-        if wrong and self.done < len(LIFE) and not disagreement(self.path, self.done + 1):
+        if wrong and self.done < len(self.life.steps) and not self.life.disagreement(self.path, self.done + 1):
             ahead, wrong = self.done + 1, ""
         if ahead > max(self.seen, self.done):
             self.outcome.add("committed, not acknowledged")
@@ -111,8 +115,8 @@ class Crashes:
         if not wrong and b"!" in told and (early or not self.errors_expected or not _is_typed(told)):
             wrong = "a call failed, with an error that is not typed or came before the crash"
         if wrong:
-            step = LIFE[min(self.done, len(LIFE) - 1)]
-            return f"{self.done} steps acknowledged, then {step.verb} {step.number}: {wrong}; reported {told!r}"
+            step = self.life.steps[min(self.done, len(self.life.steps) - 1)]
+            return f"{self.done} steps acknowledged, then {step}: {wrong}; reported {told!r}"
         return ""
 
 
@@ -122,15 +126,15 @@ def _is_typed(told: bytes) -> bool:
     return hasattr(errors, name)
 
 
-def live(path: Path, begin: int, variant: Variant, tell: Tell) -> None:
+def live(life: Life, path: Path, begin: int, variant: Variant, tell: Tell) -> None:
     """Take the steps of a life, starting with `begin`; report each one when it is done, and wait to be killed.
 
     What was done before is repeated first, unless it may only have been acknowledged: it must not count again.
     """
     if begin and not variant.early:
         with variant.in_force():
-            LIFE[begin - 1].repeat(path)
-    for number, step in enumerate(LIFE[begin:]):
+            life.steps[begin - 1].repeat(path)
+    for number, step in enumerate(life.steps[begin:]):
         variant.run(partial(step.take if number else step.repeat, path), tell)
     while True:
         signal.pause()

@@ -8,15 +8,18 @@ from typing import NamedTuple
 import numpy as np
 
 from ridgeway.errors import RidgewayError, UncertainStoreError
-from torture.broken import IGNORES_ERRORS, NO_JOURNAL, SOUND, Variant
+from torture.broken import IGNORES_ERRORS, NO_JOURNAL, SCHEMA_FIRST, SOUND, Variant
 from torture.children import Tell, fork
+from torture.growing_scenarios import GROWING_SCENARIOS, MORE_GROWING_SCENARIOS
 from torture.job import Job
 from torture.more_scenarios import MORE_SCENARIOS
 from torture.outcome import Outcome
 from torture.scenarios import SCENARIOS, Scenario, contents, settle, small_blocks, view
 from torture.shim import Fault, Shim, missing
 
-CONTROLS = (NO_JOURNAL, IGNORES_ERRORS)
+ALL_SCENARIOS = (*SCENARIOS, *MORE_SCENARIOS, *GROWING_SCENARIOS, *MORE_GROWING_SCENARIOS)
+CONTROLS = {NO_JOURNAL: "absorb", IGNORES_ERRORS: "absorb", SCHEMA_FIRST: "widen"}
+"""Broken stores, each with the scenarios that it is tried on, by the beginning of their names."""
 JOURNAL = re.compile(r".+\.rw-journal")
 """A journal that a failure may leave beside a file. By then it has been applied to the file."""
 HALF_MADE = re.compile(r"\..+\.rw\.[0-9a-f]+\.new(-journal)?|\.ridgeway-.+|\.tmp.+")
@@ -153,7 +156,7 @@ def run(job: Job) -> Outcome:
 def _run(job: Job) -> Outcome:
     outcome = Outcome("faults")
     faults = Faults(job.folder, outcome)
-    cases = [faults.case(scenario) for scenario in (*SCENARIOS, *MORE_SCENARIOS)]
+    cases = [faults.case(scenario) for scenario in ALL_SCENARIOS]
     if not all("w" in case.kinds for case in cases if case.before != case.after):
         return Outcome("faults", skipped="the shim does not see what SQLite writes")
     for case in cases if job.has_controls else ():
@@ -163,10 +166,10 @@ def _run(job: Job) -> Outcome:
         outcome.add("faults")
         if wrong := faults.one(case, call, fault):
             outcome.violations.append(wrong)
-    for variant in CONTROLS if job.has_controls else ():
+    for variant, beginning in CONTROLS.items() if job.has_controls else ():
         trial = Outcome("faults")
         faults = Faults(job.folder, trial, variant)
-        cases = [faults.case(scenario) for scenario in SCENARIOS if scenario.name.startswith("absorb")]
+        cases = [faults.case(scenario) for scenario in ALL_SCENARIOS if scenario.name.startswith(beginning)]
         found = (faults.one(case, call, fault) for case, call, fault in _trials(cases, job))
         trial.violations += [wrong for wrong in [next(filter(variant.shown_by, filter(None, found)), "")] if wrong]
         outcome.control(variant, trial)

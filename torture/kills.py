@@ -1,21 +1,26 @@
 """`kill -9` some time after the k-th acknowledgement."""
 
-from torture.broken import DOUBLING, EARLY, NO_TRANSACTION, SOUND, Variant
+from torture.broken import DOUBLING, EARLY, NO_TRANSACTION, SCHEMA_FIRST, SOUND, Variant
 from torture.children import Child
-from torture.crashes import Crashes
+from torture.crashes import MOST_FOR_A_CONTROL, Crashes
+from torture.growth import GROWING_LIFE
 from torture.job import Job
 from torture.outcome import Outcome
+from torture.tasks import PLAIN_LIFE, Life
 
-CONTROLS = (EARLY, NO_TRANSACTION, DOUBLING)
+CONTROLS = {EARLY: PLAIN_LIFE, NO_TRANSACTION: PLAIN_LIFE, DOUBLING: PLAIN_LIFE, SCHEMA_FIRST: GROWING_LIFE}
+SHARE_GROWING = 5
+"""The number of kills per kill of a store that grows."""
 
 
 def run(job: Job) -> Outcome:
     """Kill; then check that broken stores are caught."""
 
-    def crashes(name: str, variant: Variant) -> Outcome:
-        return Crashes(job, job.place(name), Child.kill, Outcome("kills"), variant=variant).run()
+    def crashes(name: str, variant: Variant, life: Life, times: int) -> Outcome:
+        return Crashes(job, job.place(name), Child.kill, Outcome("kills"), times, variant=variant, life=life).run()
 
-    outcome = crashes("sound", SOUND)
-    for number, variant in enumerate(CONTROLS if job.has_controls else ()):
-        outcome.control(variant, crashes(f"broken-{number}", variant))
+    outcome = crashes("sound", SOUND, PLAIN_LIFE, job.share)
+    outcome.merge(crashes("growing", SOUND, GROWING_LIFE, -(-job.share // SHARE_GROWING)).of("a store that grows"))
+    for number, (variant, life) in enumerate(CONTROLS.items() if job.has_controls else ()):
+        outcome.control(variant, crashes(f"broken-{number}", variant, life, MOST_FOR_A_CONTROL))
     return outcome

@@ -1,28 +1,23 @@
 """A state machine of hypothesis: random calls on a store, compared with a plain model in memory."""
 
-import shutil
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import invariant, rule
 
 from ridgeway import GeneralizedRidge, store
 from ridgeway.errors import DuplicateTaskError, InvalidDataError, MergeError, RemovalError, RidgewayError
 from ridgeway.information import Information
-from torture.broken import COUNTS_TWICE, KEEPS_WHAT_IS_REMOVED, NOT_OVERWRITTEN, SOUND, UNCHECKED, Variant
+from torture.broken import COUNTS_TWICE, KEEPS_WHAT_IS_REMOVED, NOT_OVERWRITTEN, UNCHECKED
 from torture.job import Job
 from torture.outcome import Outcome
 from torture.tasks import FEATURES, TARGET, name, rows, state_of
+from torture.watched import WatchedMachine, run_machine
 
 CONTROLS = (COUNTS_TWICE, KEEPS_WHAT_IS_REMOVED, NOT_OVERWRITTEN, UNCHECKED)
-STEPS_FOR_A_CONTROL = 2000
-STEPS_A_RUN, RUNS_A_ROUND = 50, 20
 CLOSE = 1e-7
 
 IDS, CONTENTS = st.integers(0, 5), st.integers(0, 5)
@@ -42,25 +37,15 @@ WRONG: dict[str, Callable[[], tuple[Any, ...]]] = {
     "squares that overflow": lambda: ("x", rows(0)[0] * 1e300, rows(0)[1]),
 }
 
-steps = 0
-"""Calls made so far by every machine of this process."""
 
-
-class StoreMachine(RuleBasedStateMachine):
+class StoreMachine(WatchedMachine):
     """A store, the tasks that it should hold, and a model that took the same steps."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = Path(tempfile.mkdtemp(prefix="torture-"))
-        self.store = store.create(self.folder / "0.rw", features=FEATURES, target=TARGET)
+        self.store = store.create(self.another(), features=FEATURES, target=TARGET)
         self.tasks: list[tuple[int, int]] = []
         self.model = GeneralizedRidge()
-        self.files = 1
-        self.begun = False
-
-    def teardown(self) -> None:
-        """Remove the files."""
-        shutil.rmtree(self.folder)
 
     @rule(task_id=IDS, content=CONTENTS)
     def absorb(self, task_id: int, content: int) -> None:
@@ -98,9 +83,8 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(others=OTHERS)
     def merge(self, others: list[tuple[int, int]]) -> None:
         """Merge with another store, if they have no id and no content in common, and continue with the result."""
-        other = store.create(self.folder / f"{self.files}.rw", features=FEATURES, target=TARGET)
-        out = self.folder / f"{self.files + 1}.rw"
-        self.files += 2
+        other = store.create(self.another(), features=FEATURES, target=TARGET)
+        out = self.another()
         model = GeneralizedRidge()
         for task_id, content in others:
             other.absorb(name(task_id), *rows(content))
@@ -143,9 +127,7 @@ class StoreMachine(RuleBasedStateMachine):
     @invariant()
     def answers_as_the_model(self) -> None:
         """Compare every answer with the model, and the model with least squares on all rows."""
-        global steps
-        steps += self.begun
-        self.begun = True
+        self.count()
         history = self.store.history()
         ids = [record.task_id for record in history]
         self.expect(ids == [name(task_id) for task_id, _ in self.tasks], f"the ledger has {ids}")
@@ -170,70 +152,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.model.partial_fit(*rows(content))
         self.tasks.append((task_id, content))
 
-    def known(self, taken: store.Absorbed) -> None:
-        """Expect that a task was recognised."""
-        self.expect(taken.already, "a task was counted again")
-
-    def unchanged(self, call: Callable[[], object]) -> None:
-        """Make a call that must leave the file byte for byte as it was."""
-        before = self.store.path.read_bytes()
-        call()
-        self.expect(self.store.path.read_bytes() == before, "a call that only reads or was refused changed the file")
-
-    def refused(self, error: type[RidgewayError], call: Callable[[], object]) -> None:
-        """Make a call that must raise and leave the file byte for byte as it was."""
-
-        def raises() -> None:
-            try:
-                call()
-            except error:
-                return
-            self.expect(False, f"what {error.__name__} should refuse was accepted")
-
-        self.unchanged(raises)
-
-    def expect(self, held: bool, wrong: str) -> None:
-        """Raise if a condition does not hold."""
-        if not held:
-            raise AssertionError(f"{wrong}; the tasks should be {self.tasks}")
-
 
 def run(job: Job) -> Outcome:
     """Take steps; then check that broken stores are caught."""
-    tempfile.tempdir = str(job.folder)
-    outcome = _take(job, SOUND)
-    for variant in CONTROLS if job.has_controls else ():
-        outcome.control(variant, _take(job, variant))
-    return outcome
-
-
-def _take(job: Job, variant: Variant) -> Outcome:
-    """Take steps in rounds of runs, each round with its own seed, until there are enough or one fails."""
-    phases = [Phase.generate, Phase.shrink] if variant is SOUND else [Phase.generate]
-    chosen = settings(
-        max_examples=RUNS_A_ROUND,
-        stateful_step_count=STEPS_A_RUN,
-        deadline=None,
-        database=None,
-        derandomize=False,
-        phases=phases,
-        suppress_health_check=list(HealthCheck),
-        print_blob=False,
-    )
-    outcome = Outcome("machine")
-    times = job.share if variant is SOUND else STEPS_FOR_A_CONTROL
-    begin, rounds = steps, 0
-    while steps - begin < times and not any(map(variant.shown_by, outcome.violations)):
-        rounds += 1
-        before = steps
-        seed(int(job.rng(6, rounds).integers(2**32)))(StoreMachine)
-        try:
-            with variant.in_force():
-                run_state_machine_as_test(StoreMachine, settings=chosen)
-        except Exception as error:
-            told = [f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])]
-            outcome.violations.append(f"round {rounds} of lane {job.lane}: {' / '.join(told)}")
-        job.advance(steps - before)
-    outcome.add("steps", steps - begin)
-    outcome.add("runs", rounds * RUNS_A_ROUND)
-    return outcome
+    return run_machine(StoreMachine, "machine", job, CONTROLS)

@@ -16,6 +16,7 @@ import numpy as np
 from ridgeway.errors import RidgewayError
 from torture.broken import IGNORES_ERRORS, SOUND, Variant
 from torture.children import Tell, fork
+from torture.growing_scenarios import GROWING_SCENARIOS
 from torture.job import Job
 from torture.outcome import Outcome
 from torture.scenarios import SCENARIOS, Scenario, contents, settle, view
@@ -123,7 +124,7 @@ def run(job: Job) -> Outcome:
 
 def _many(job: Job, variant: Variant, times: int) -> Outcome:
     outcome, place = Outcome("memory"), job.folder / "place"
-    calls = [Call.of(scenario, place) for scenario in SCENARIOS]
+    calls = [Call.of(scenario, place) for scenario in (*SCENARIOS, *GROWING_SCENARIOS)]
     for number in range(times):
         job.advance()
         call, rng = calls[number % len(calls)], job.rng(8, number)

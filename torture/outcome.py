@@ -1,6 +1,6 @@
 """What a part of the campaign found."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from torture.broken import Variant
@@ -37,6 +37,11 @@ class Outcome:
     def control(self, variant: Variant, other: "Outcome") -> None:
         """Record how a broken store was caught, if the check that its fault is about did it."""
         self.controls[variant.name] = next(filter(variant.shown_by, other.violations), "")
+
+    def of(self, subject: str) -> "Outcome":
+        """Return the outcome with counts and violations that name their subject."""
+        counts = {f"{name}, {subject}": number for name, number in self.counts.items()}
+        return replace(self, counts=counts, violations=[f"{subject}: {wrong}" for wrong in self.violations])
 
     def merge(self, other: "Outcome") -> None:
         """Add what another lane of the same part found."""

@@ -5,14 +5,17 @@ from functools import partial
 
 from torture.broken import FOLDER_NOT_SYNCED, NOT_SYNCED, SOUND, UNCONFIRMED, Variant
 from torture.children import ACKNOWLEDGED, Child, fork
-from torture.crashes import Crashes
+from torture.crashes import MOST_FOR_A_CONTROL, Crashes
+from torture.growth import GROWING_LIFE
 from torture.job import Job
 from torture.loopback import Disk, missing
 from torture.outcome import Outcome
-from torture.tasks import LIFE, disagreement
+from torture.tasks import LIFE, PLAIN_LIFE, Life, disagreement
 
 SHARE_REPEATED = 10
 """The number of random cuts per repeated call."""
+SHARE_GROWING = 2
+"""The number of random cuts per cut on a store that grows."""
 
 
 def run(job: Job) -> Outcome:
@@ -20,6 +23,7 @@ def run(job: Job) -> Outcome:
     if reason := missing(job.place("probe")):
         return Outcome("power", skipped=reason)
     outcome = _cuts(job, "sound", SOUND)
+    outcome.merge(_cuts(job, "growing", SOUND, GROWING_LIFE, SHARE_GROWING).of("a store that grows"))
     outcome.merge(_repeats(job, "repeated", SOUND))
     controls: dict[Variant, Callable[[Job, str, Variant], Outcome]] = {
         NOT_SYNCED: _cuts,
@@ -31,7 +35,7 @@ def run(job: Job) -> Outcome:
     return outcome
 
 
-def _cuts(job: Job, name: str, variant: Variant) -> Outcome:
+def _cuts(job: Job, name: str, variant: Variant, life: Life = PLAIN_LIFE, one_in: int = 1) -> Outcome:
     """Cut the power at random moments."""
     with Disk(job.place(name)) as disk:
 
@@ -40,7 +44,9 @@ def _cuts(job: Job, name: str, variant: Variant) -> Outcome:
             child.end()
             disk.restart()
 
-        return Crashes(job, disk.path, cut, Outcome("power"), errors_expected=True, variant=variant).run()
+        times = -(-job.share // one_in) if variant is SOUND else MOST_FOR_A_CONTROL
+        cuts = Crashes(job, disk.path, cut, Outcome("power"), times, errors_expected=True, variant=variant, life=life)
+        return cuts.run()
 
 
 def _repeats(job: Job, name: str, variant: Variant) -> Outcome:

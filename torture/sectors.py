@@ -11,6 +11,7 @@ import numpy as np
 
 from torture.broken import NOT_SYNCED, SOUND, Variant
 from torture.children import Tell, fork
+from torture.growing_scenarios import GROWING_SCENARIOS
 from torture.job import Job
 from torture.outcome import Outcome
 from torture.scenarios import SCENARIOS, Scenario, contents, small_blocks, view
@@ -196,7 +197,7 @@ def run(job: Job) -> Outcome:
 
 def _crashes(job: Job, variant: Variant, times: int) -> Outcome:
     outcome = Outcome("sectors")
-    subjects = [recorded(job, scenario, variant) for scenario in SCENARIOS]
+    subjects = [recorded(job, scenario, variant) for scenario in (*SCENARIOS, *GROWING_SCENARIOS)]
     for number in range(times):
         job.advance()
         subject, rng = subjects[number % len(subjects)], job.rng(7, number)

@@ -1,10 +1,10 @@
 """The tasks that the campaign learns, the steps of a store's life, and what the store must answer after each."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,31 @@ class Answers(NamedTuple):
     def ids(self) -> tuple[str, ...]:
         """The tasks, in order."""
         return tuple(record.task_id for record in self.ledger)
+
+
+class LifeStep(Protocol):
+    """One call in a store's life."""
+
+    def take(self, path: Path) -> None:
+        """Make the call."""
+
+    def repeat(self, path: Path) -> None:
+        """Make the call if it may have been made before, as a careful user would."""
+
+
+class Life(NamedTuple):
+    """A sequence of calls on a store, and what must hold after the first of them.
+
+    Attributes
+    ----------
+    steps : the calls
+    disagreement : returns how a store differs from what the first `done` steps leave, or an empty string
+    moment : returns ids and state after the first `done` steps
+    """
+
+    steps: Sequence[LifeStep]
+    disagreement: Callable[[Path, int], str]
+    moment: Callable[[int], tuple[tuple[str, ...], bytes]]
 
 
 @dataclass(frozen=True)
@@ -81,9 +106,9 @@ def name(number: int) -> str:
 
 @lru_cache(maxsize=4096)
 def rows(number: int, n_features: int = len(FEATURES)) -> tuple[Array, Array]:
-    """Return a task's rows and targets, always the same ones."""
+    """Return a task's rows and targets, always the same ones, in the memory order in which a store learns them."""
     rng = np.random.default_rng([6, number])
-    X = rng.standard_normal((N_ROWS + n_features, n_features)) + number % 3
+    X = np.asfortranarray(rng.standard_normal((N_ROWS + n_features, n_features)) + number % 3)
     y = X @ np.arange(1.0, n_features + 1.0) + rng.standard_normal(len(X))
     X.flags.writeable = y.flags.writeable = False
     return X, y
@@ -159,3 +184,6 @@ def distance_from_pooled(found: Answers, ledger: Sequence[int]) -> float:
     if not np.array_equal(factor, np.triu(factor)):
         factor = factor.T
     return float(np.abs(factor.T @ factor - total).max() / np.abs(total).max())
+
+
+PLAIN_LIFE = Life(LIFE, disagreement, expected)

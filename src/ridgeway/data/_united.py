@@ -51,6 +51,11 @@ def differences(one: Schema, two: Schema, names: tuple[str, str]) -> list[str]:
         for name, kind in mine.kinds.items()
         if theirs.kinds.get(name, kind) != kind
     ]
+    found += [
+        f"column {name!r} was added with the past value {value} in {names[0]} and {two.past[name]} in {names[1]}"
+        for name, value in one.past.items()
+        if two.past.get(name, value) != value
+    ]
     return found
 
 

@@ -1,6 +1,6 @@
 """Two state files into one: columns are matched by name, and nothing is counted twice."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from ridgeway.store._digests import Array, schema_from
 from ridgeway.store._generations import Generation
 from ridgeway.store._ledger import Entry, Record
 from ridgeway.store._state import checked_arrays, read_state
-from ridgeway.store._widen import next_schemas, widened
+from ridgeway.store._widen import next_schemas, shortest_digest, widened
 
 
 class Snapshot(NamedTuple):
@@ -92,12 +92,22 @@ def _differences(one: Snapshot, two: Snapshot, names: tuple[str, str]) -> list[s
     both = sorted(ids & {task.task_id for task in two.tasks})
     if both:
         found.append(f"both have a task {listed(both)}")
-    owners = {task.digest: task.task_id for task in one.tasks}
+    past = {**two.generation.schema.past, **one.generation.schema.past}
+    owners = dict(_contents(one, past))
     twice = [
-        f"{owners[task.digest]!r} and {task.task_id!r}"
-        for task in two.tasks
-        if task.digest in owners and task.task_id not in ids
+        f"{owners[digest]!r} and {task_id!r}"
+        for digest, task_id in _contents(two, past)
+        if digest in owners and task_id not in ids
     ]
     if twice:
         found.append(f"the same rows are in both, as {', '.join(twice[:6])}")
     return found
+
+
+def _contents(snapshot: Snapshot, past: Mapping[str, float | str]) -> Iterator[tuple[str, str]]:
+    """Yield what tells the rows of each task from others, however many columns it was learned with, and its id."""
+    learned = [schema_from(stored) for stored in snapshot.generation.schemas]
+    schema = replace(snapshot.generation.schema, past=past)
+    for entry in snapshot.ledger:
+        if entry.record.removed is None:
+            yield shortest_digest(entry, learned[entry.record.schema - 1], schema), entry.record.task_id

@@ -9,6 +9,7 @@ from ridgeway.errors import InvalidParameterError, StoreError
 from ridgeway.store._changes import Handle, changing
 from ridgeway.store._digests import Content, constant_digest, schema_from, split_digests, task_digest
 from ridgeway.store._generations import read_arrays, read_generation
+from ridgeway.store._ledger import Entry
 from ridgeway.store._state import checked_arrays, read_state
 from ridgeway.weights import Retained
 
@@ -67,15 +68,33 @@ def known_digests(content: Content, schemas: Sequence[bytes]) -> list[str]:
     """
     *older, schema = map(schema_from, schemas)
     columns, weights = split_digests(schema.sources, content.columns)
-    kinds: Mapping[str, Any] = schema.encoding.kinds
-    constant = {
-        name
-        for name, value in schema.past.items()
-        if columns[name] == constant_digest(source_value(kinds.get(name, "number"), name, value), content.n_samples)
-    }
+    constant = _constant(schema, columns, content.n_samples)
     found = [content.digest]
     for earlier in {one.sources for one in older if one.sources != schema.sources}:
         if {*schema.sources} - {*earlier} <= constant and {*earlier} <= {*schema.sources}:
             joined = b"".join(columns[name] for name in earlier) + weights
             found.append(task_digest(earlier, content.n_samples, joined))
     return found
+
+
+def shortest_digest(entry: Entry, learned: Schema, schema: Schema) -> str:
+    """Return the digest that a task has without the columns of `schema` that have their past value in every row.
+
+    It does not depend on how many of them there were when the task was learned.
+    """
+    if not schema.past:
+        return entry.record.digest
+    columns, weights = split_digests(learned.sources, entry.columns)
+    constant = _constant(schema, columns, entry.record.n_samples)
+    names = [name for name in learned.sources if name not in constant]
+    return task_digest(names, entry.record.n_samples, b"".join(columns[name] for name in names) + weights)
+
+
+def _constant(schema: Schema, columns: Mapping[str, bytes], n_samples: int) -> set[str]:
+    """Return the columns of a task that were added later and have their past value in every row."""
+    kinds: Mapping[str, Any] = schema.encoding.kinds
+    return {
+        name
+        for name, value in schema.past.items()
+        if columns.get(name) == constant_digest(source_value(kinds.get(name, "number"), name, value), n_samples)
+    }
