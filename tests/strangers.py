@@ -15,8 +15,9 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from ridgeway.data import Schema, TypedTable, _arrow_tables, explained, open_table, tasks_in
+from ridgeway.data import Schema, _arrow_tables, explained, open_table, tasks_in
 from ridgeway.errors import RidgewayError
+from ridgeway.report._encoded_rows import encode
 
 N_ROWS = 30
 SCHEMA = Schema(("x", "level"), ("y",), True, None, True, "moments")
@@ -63,9 +64,7 @@ def absorb(path):
 
 def compare(path):
     """Read a file as a comparison does."""
-    typed = TypedTable(open_table(path))
-    labels = typed.labels(typed.names[3 % len(typed.names)])
-    return labels, [typed.column(name) for name in typed.names]
+    return encode(open_table(path), "y", ["site"], None)
 
 
 def altered(data, seed):

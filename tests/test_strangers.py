@@ -12,7 +12,7 @@ from runner import CliRunner
 
 from ridgeway import MinimumNorm, report, store
 from ridgeway.cli._commands import commands
-from ridgeway.data import TypedTable, open_table
+from ridgeway.data import as_labels, inferred, open_table
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError
 
 FLIPS = {"file": 2000, "stream": 200, "compressed": 200, "parquet": 300, "csv": 100}
@@ -108,10 +108,10 @@ ODD = {
 @pytest.mark.parametrize("kind", ODD)
 def test_columns_of_odd_types_are_refused(kind):
     """pyarrow can hold them, but not convert them."""
-    typed = TypedTable(open_table({"c": ODD[kind], "y": [1.0, 2.0]}))
+    table = open_table({"c": ODD[kind], "y": [1.0, 2.0]})
     with pytest.raises((InvalidDataError, InvalidDataTypeError)):
-        typed.column("c")
+        inferred(table, None, leave_out=["y"])
     with pytest.raises((InvalidDataError, InvalidDataTypeError)):
-        typed.labels("c")
+        as_labels(table.read(["c"]).column(0))
     with pytest.raises((InvalidDataError, InvalidDataTypeError)):
         MinimumNorm().fit(pa.table({"c": ODD[kind]}), [1.0, 2.0])

@@ -1,12 +1,25 @@
 """The one reader of tables: the same columns, numbers and labels from every kind of file and container."""
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
-from ridgeway.data import Categories, Numbers, Schema, TypedTable, explained, index_columns, open_table, tasks_in
+from ridgeway.data import (
+    Encoder,
+    Schema,
+    as_labels,
+    as_numbers,
+    checked_schema,
+    explained,
+    index_columns,
+    inferred,
+    open_table,
+    tasks_in,
+)
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError
 
 FILES = ("t.csv", "t.tsv", "t.parquet", "t.arrow", "t.ipc")
@@ -39,26 +52,29 @@ def written(frame, path):
     return path
 
 
+def labels_in(table, name="site"):
+    return as_labels(table.read([name], text=[name]).column(0))
+
+
 def seen(table):
-    typed = TypedTable(table)
-    columns = {name: typed.column(name) for name in ("x", "flag", "y")}
-    assert all(isinstance(column, Numbers) for column in columns.values())
-    word, site = typed.column("word"), typed.labels("site")
-    assert isinstance(word, Categories)
-    return (
-        {name: column.values.tolist() for name, column in columns.items()},
-        (word.names, word.codes.tolist()),
-        (site.names, site.codes.tolist()),
-        typed.n_rows,
-    )
+    encoding = inferred(table, None, leave_out=["y", "site"], missing="indicator")
+    schema = checked_schema(encoding, "y", weight_column=None, fit_intercept=True, information="moments")
+    rows = Encoder(schema, "the table").rows(table.read(schema.columns))
+    site = labels_in(table)
+    columns = dict(zip(schema.features, rows.X.T.tolist(), strict=True))
+    return columns, rows.y.tolist(), (site.names, site.codes.tolist())
 
 
 def test_every_file_and_container_is_the_same_table(frame, tmp_path):
     expected = (
-        {"x": [1.5, 0.0, 3.0, 4.0], "flag": [1.0, 0.0, 1.0, 1.0], "y": [1.0, 2.0, 3.0, 4.0]},
-        (("a", "b"), [1, -1, 0, 1]),
+        {
+            "x": [1.5, 0.0, 3.0, 4.0],
+            "flag": [1.0, 0.0, 1.0, 1.0],
+            "word=b": [1.0, 0.0, 0.0, 1.0],
+            "word=(missing)": [0.0, 1.0, 0.0, 0.0],
+        },
+        [[1.0], [2.0], [3.0], [4.0]],
         (("2019", "2020", "7"), [0, 1, 0, 2]),
-        4,
     )
     containers = [frame, pl.from_pandas(frame), pa.Table.from_pandas(frame), dict(pl.from_pandas(frame).to_dict())]
     for data in [*containers, *(written(frame, tmp_path / name) for name in FILES)]:
@@ -82,20 +98,29 @@ def test_booleans_mixed_with_something_else_are_text(tmp_path, values, count):
         list(tasks_in(table, SCHEMA, ""))
 
 
+def test_a_batch_of_which_no_row_is_left():
+    encoding = inferred(open_table({"x": [1.0], "y": [1.0]}), None, leave_out=["y"], missing="drop")
+    schema = checked_schema(encoding, "y", weight_column=None, fit_intercept=True, information="moments")
+    table = open_table({"x": pa.array([None, None], pa.float64()), "y": [1.0, 2.0]})
+    dropped = Counter()
+    assert list(tasks_in(table, schema, "task", dropped=dropped)) == []
+    assert dropped == {"x": 2}
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_labels_keep_their_zeros_and_lose_their_fractions(tmp_path, name):
     text = pd.DataFrame({"site": ["007", "TRUE", "2019.0", "2020-01-01 00:00:00"], "x": 1.0})
-    found = TypedTable(open_table(written(text, tmp_path / name))).labels("site")
+    found = labels_in(open_table(written(text, tmp_path / name)))
     assert found.names == ("007", "true", "2019", "2020-01-01")
     numbers = pd.DataFrame({"site": [2019.0, np.nan, -0.0, 2019.0], "x": 1.0})
-    found = TypedTable(open_table(written(numbers, tmp_path / name))).labels("site")
+    found = labels_in(open_table(written(numbers, tmp_path / name)))
     assert (found.names, found.codes.tolist()) == (("2019", "0"), [0, -1, 1, 0])
 
 
 def test_nan_and_empty_text_name_no_task():
     table = open_table(pa.table({"a": [np.nan, 1.0], "b": ["", "x"]}))
     for name, label in (("a", "1"), ("b", "x")):
-        found = TypedTable(table).labels(name)
+        found = labels_in(table, name)
         assert (found.names, found.codes.tolist()) == ((label,), [-1, 0])
 
 
@@ -108,13 +133,28 @@ def test_batches_of_a_table_in_memory():
 
 
 def test_columns_that_are_neither_numbers_nor_text():
-    table = TypedTable(open_table({"when": pd.to_datetime(["2020-01-01"]), "big": [2**53 + 1], "raw": [b"\xff"]}))
-    with pytest.raises(InvalidDataTypeError, match="'when' has type timestamp"):
-        table.column("when")
+    table = open_table({"when": pd.to_datetime(["2020-01-01"]), "big": [2**53 + 1], "raw": [b"\xff"]})
+    with pytest.raises(
+        InvalidDataTypeError, match=r"'when' is a date. Say what to use of it, for example month\(when\)"
+    ):
+        inferred(table, None, leave_out=["big", "raw"])
     with pytest.raises(InvalidDataError, match="'big' has integers beyond 2⁵³"):
-        table.column("big")
-    with pytest.raises(InvalidDataTypeError, match="'raw' is not UTF-8 text"):
-        table.column("raw")
+        as_numbers(table.read(["big"]).column(0), "big", "the table")
+    with pytest.raises(InvalidDataTypeError, match="'raw' has type binary: neither numbers, text nor dates"):
+        inferred(table, None, leave_out=["when", "big"])
+
+
+def test_a_csv_file_that_is_not_utf_8_is_refused_whoever_reads_it(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes("x,word\n1,Köln\n".encode("latin-1"))
+    for read in (
+        lambda table: table.read(["x", "word"]),
+        lambda table: table.types(["word"]),
+        lambda table: labels_in(table, "word"),
+    ):
+        with pytest.raises(InvalidDataError, match="is not UTF-8 text"):
+            read(open_table(path))
+    assert open_table(path).read(["x"]).num_rows == 1
 
 
 def test_the_index_is_what_pandas_itself_takes_back():

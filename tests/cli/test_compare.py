@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import statsmodels.formula.api as smf
 from pyarrow import csv, feather, parquet
 from report.tables import shifted
 from runner import CliRunner
 
-from ridgeway import report
+from ridgeway import report, store
 from ridgeway.cli._commands import commands
 
 
@@ -75,6 +76,60 @@ def test_an_encoding_is_used_again(run, table, tmp_path):
     assert "kind (3)" in (tmp_path / "two" / "index.html").read_text()
 
 
+def test_terms_and_columns_as_they_are(run, table, tmp_path):
+    pd.read_csv(table).rename(columns={"x2": "x (2)"}).to_csv(table, index=False)
+    terms = ("--features", "x (2),x1", "--features", "spline(x1, -1, 0, 1), kind:x1")
+    result = run(table, *SITES, *terms, "--missing", "indicator", "--out", tmp_path / "r", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["features"] == ["`x (2)`", "x1", "spline(x1, -1, 0, 1)", "kind:x1"]
+    assert json.loads(result.stdout)["rows_left_out_missing"] == {}
+    page = (tmp_path / "r" / "index.html").read_text()
+    for name in ("x (2)", "spline(x1, -1, 0, 1).2", "kind=(missing):x1", "x1 is missing"):
+        assert f"<td>{name}</td>" in page
+    assert "Missing values count as 0 and are marked in a column of their own: x1." in page
+    again = ("--encoding", tmp_path / "r" / "encoding.json", "--out", tmp_path / "two", "--json")
+    known = json.loads(run(table, *SITES, *again).stdout)
+    assert [each["average_loss"] for each in known["results"]] == [
+        each["average_loss"] for each in json.loads(result.stdout)["results"]
+    ]
+
+
+def test_the_encoding_of_a_report_makes_a_state_file(run, table, tmp_path):
+    """Against statsmodels on the raw rows, with its own formula."""
+    frame = pd.read_csv(table)
+    days = pd.date_range("2024-11-20", periods=len(frame), freq="D")
+    frame = frame.assign(size=np.exp(frame["x1"] / 9.0), when=days, unused="w", one=1.0)
+    frame.to_csv(table, index=False)
+    terms = ("--features", "x2,kind,one,log(size),kind:x2,month(when)")
+    assert run(table, *SITES, *terms, "--out", tmp_path / "r").exit_code == 0
+    for command in (
+        ("init", tmp_path / "s.rw", "--encoding", tmp_path / "r" / "encoding.json"),
+        ("absorb", tmp_path / "s.rw", table, "--task-column", "site"),
+    ):
+        result = CliRunner().invoke(commands, [*map(str, command)])
+        assert result.exit_code == 0, result.output
+    for option in (("--from", table), ("--unknown", "widen"), ("--ignore-extra",), ("--reference", "kind=b")):
+        init = ("init", tmp_path / "t.rw", "--encoding", tmp_path / "r" / "encoding.json", *option)
+        refused = CliRunner().invoke(commands, [*map(str, init)])
+        assert refused.exit_code == 2
+        assert f"--encoding says how tables are encoded. Leave out {option[0]}." in refused.stderr
+        assert not (tmp_path / "t.rw").exists()
+    opened = store.open(tmp_path / "s.rw")
+    model = opened.model()
+    formula = "y ~ x2 + C(kind) + np.log(size) + C(kind):x2 + when.dt.month"
+    fitted = smf.ols(formula, frame.dropna()).fit()
+    names = {
+        "kind=b": "C(kind)[T.b]",
+        "kind=c": "C(kind)[T.c]",
+        "log(size)": "np.log(size)",
+        "month(when)": "when.dt.month",
+    }
+    names |= {f"{name}:x2": f"{names[name]}:x2" for name in ("kind=b", "kind=c")}
+    expected = [fitted.params[names.get(name, name)] for name in opened.schema.features]
+    np.testing.assert_allclose(model.coef_, expected, rtol=1e-9)
+    np.testing.assert_allclose(model.intercept_, fitted.params["Intercept"], rtol=1e-9)
+
+
 def test_a_task_that_loses_all_its_rows_is_named(run, table, tmp_path):
     frame = pd.read_csv(table).replace({"site": {"s1": "[b]<i>"}})
     frame.loc[frame["site"] == "[b]<i>", "x2"] = np.nan
@@ -124,7 +179,7 @@ def stray(name, count):
     [
         (None, ("--target", "z"), " has no column 'z'. It has: 'site', "),
         (None, ("--task-column", "zone"), " has no column 'zone'. It has: 'site', "),
-        (None, ("--target", "kind"), "the target 'kind' is text ('a', …); regression needs numbers."),
+        (None, ("--target", "kind"), "the target 'kind' is text ('a', 'b', 'c'); regression needs numbers."),
         (changed(site="a"), (), "there is only one task ('a'), so nothing can be forgotten."),
         (changed(site=["b"] + ["a"] * 299), (), "task 'b' has only one row, so none can be held out."),
         (changed(y=1.0), (), "the target 'y' is 1 in every row: there is nothing to learn."),
@@ -187,7 +242,7 @@ def test_an_index_with_a_name_is_no_feature_either(run, table, tmp_path, form):
         ("a.txt", b"site,y\na,1\n", "ends in '.txt'; a data file ends in .csv, .tsv"),
         ("a.parquet", b"site,y\na,1\n", "cannot be read: "),
         ("a.csv", b"", "a.csv is empty."),
-        ("a.csv", b"site,y\na,1,2\n", "cannot be read: "),
+        ("a.csv", b"site,x,y\na,1,2,3\n", "cannot be read: "),
         ("a.csv", b"\x00\xff\xfe\x00PNG\x80\x81", "is not UTF-8 text. Save it as UTF-8."),
         ("a.csv", "site,größe,y\na,1,2\n".encode("latin-1"), "is not UTF-8 text. Save it as UTF-8."),
         ("a.csv", "site,x,y\nKöln,1,2\n".encode("latin-1"), "is not UTF-8 text. Save it as UTF-8."),

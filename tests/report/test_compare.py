@@ -4,14 +4,15 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
+import pandas as pd
 import pytest
 from report.tables import alike, shifted
 
 from ridgeway import datasets, report
 from ridgeway.catalogue import COMPARED
-from ridgeway.data import TypedTable, encode
 from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.report._comparison import N_ORDERS, contenders_of
+from ridgeway.report._encoded_rows import encode
 from ridgeway.report._tasks import Tasks, label_rows
 
 SITES = {"target": "y", "task_columns": "site"}
@@ -20,10 +21,9 @@ FORGETFUL = {"mn", "sgd"}
 
 def rows_of(data, seed=0, **selection):
     """Return the rows (features, then target) that each task of a comparison learned from and held out, as they are."""
-    table = TypedTable(report.as_table(data))
-    found = encode(table, selection["target"], selection["task_columns"], selection["features"])
+    found = encode(report.as_table(data), selection["target"], selection["task_columns"], selection["features"])
     rng = np.random.default_rng(seed)
-    names, numbers = label_rows(table, selection["task_columns"], found.kept, "file", rng)
+    names, numbers = label_rows(found.labels, found.kept, "file", rng)
     tasks = Tasks.split(names, numbers, 0.2, rng)
     return [found.rows[part] for part in tasks.train], [found.rows[part] for part in tasks.test]
 
@@ -77,6 +77,20 @@ def test_every_entry_of_the_matrix_is_what_the_last_task_alone_says(rng):
     nothing = [np.sqrt(np.mean((test[:, -1] - mean) ** 2)) for test in tests]
     np.testing.assert_allclose(result.baseline, nothing)
     assert result.forward_transfer == pytest.approx(np.mean([nothing[k] - R[k - 1, k] for k in range(1, last + 1)]))
+
+
+def test_terms_are_learned_as_well(rng):
+    """Against least squares on columns that NumPy makes."""
+    frame = shifted(rng).dropna().assign(size=lambda f: np.exp(f["x1"] / 5.0), when="2024-03-01")
+    frame.loc[::2, "when"] = "2024-05-15"
+    found = report.compare(frame, **SITES, features=["log(size)", "kind:x2", "month(when)"], methods=["gr"])
+    train, tests = rows_of(frame, target="y", task_columns=["site"], features=["size"])  # the same split
+    places = [pd.Index(frame["y"]).get_indexer(rows[:, -1]) for rows in (np.concatenate(train), *tests)]
+    flags = [(frame["kind"] == kind) * frame["x2"] for kind in ("b", "c")]
+    made = np.column_stack([frame["x1"], *flags, np.where(frame["when"] < "2024-04", 3.0, 5.0), frame["y"]])
+    expected = least_squares_loss(made[places[0]], [made[part] for part in places[1:]])
+    np.testing.assert_allclose(found["gr"].losses[-1], expected, rtol=1e-9)
+    assert found.settings()["features"] == ["log(size)", "kind:x2", "month(when)"]
 
 
 def test_distance_and_spread_tell_methods_apart(rng):
@@ -232,6 +246,7 @@ def test_collinear_features_are_said(rng):
         (lambda f: f.assign(x1=1e200), {}, "'x1' has values that are infinite or whose squares overflow"),
         (lambda f: f.assign(x1=np.nan), {}, "every row has a missing value, most of them in 'x1'"),
         (lambda f: f.assign(x1=None), {}, "every row has a missing value"),
+        (lambda f: f.assign(**{"kind=b": f["x1"] ** 2}), {}, "two columns would be called 'kind=b' once they are"),
         (lambda f: f[["site", "y"]], {}, "no columns besides the target and the task"),
         (lambda f: f.iloc[:0], {}, "has no rows"),
         (lambda f: f.assign(site=np.resize([0.5, 1.5], len(f))), {}, "'0.5', which cannot name a task"),

@@ -9,9 +9,11 @@ import pyarrow as pa
 import pytest
 from report.tables import shifted
 
-from ridgeway.data import ReportEncoding, TypedTable, encode, open_table
-from ridgeway.data._report_encoding import MOST_CATEGORIES
+from ridgeway.data import as_labels, open_table
+from ridgeway.data._inferred import MOST_CATEGORIES
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError
+from ridgeway.report import StandardizedEncoding
+from ridgeway.report._encoded_rows import encode
 from ridgeway.report._tasks import Tasks, label_rows, running_constants
 
 
@@ -20,12 +22,18 @@ def frame(rng):
     return shifted(rng)
 
 
-def read_table(data):
-    return TypedTable(open_table(data))
+def design(data, features=None, **options):
+    return encode(open_table(data), "y", ["site"], features, **options)
 
 
-def design(data, **options):
-    return encode(read_table(data), "y", ["site"], None, **options)
+def standardized(found):
+    """Return the encoding with constants that change nothing."""
+    width = found.rows.shape[1]
+    return StandardizedEncoding.of(found.encoding, "y", found.constant, np.zeros(width), np.ones(width))
+
+
+def labels_in(data, *names):
+    return [as_labels(open_table(data).read([name], text=[name]).column(0)) for name in names]
 
 
 def test_one_hot_is_that_of_pandas(frame):
@@ -34,9 +42,9 @@ def test_one_hot_is_that_of_pandas(frame):
     expected = pd.get_dummies(
         whole[["x1", "x2", "kind"]], columns=["kind"], drop_first=True, prefix_sep="=", dtype=float
     )
-    assert found.encoding.columns == list(expected)
+    assert list(found.encoding.features) == list(expected)
     np.testing.assert_array_equal(found.rows, np.column_stack([expected, whole["y"]]))
-    assert found.encoding.features == {"x1": None, "x2": None, "kind": ("a", "b", "c")}
+    assert found.encoding.levels == {"kind": ("a", "b", "c")}
 
 
 def test_missing_rows_are_counted_at_the_first_column_that_has_one(frame):
@@ -63,64 +71,151 @@ def test_kinds_of_columns(frame):
         kind=whole["kind"].astype("category"),
     )
     found = design(kinds)
-    assert found.encoding.columns == ["x1", "x2", "kind=b", "kind=c", "flag", "small"]
+    assert found.encoding.features == ("x1", "x2", "kind=b", "kind=c", "flag", "small")
     np.testing.assert_array_equal(found.rows[:, 4], kinds["flag"])
-    with pytest.raises(InvalidDataTypeError, match="'when' has type timestamp"):
+    with pytest.raises(
+        InvalidDataTypeError, match=r"'when' is a date. Say what to use of it, for example month\(when\)"
+    ):
         design(whole.assign(when=pd.Timestamp("2024-01-01")))
-    with pytest.raises(InvalidDataError, match=f"'name' is text with {len(whole)} distinct values"):
+    with pytest.raises(InvalidDataError, match=f"'name' has {len(whole)} distinct values"):
         design(whole.assign(name=[f"n{i}" for i in range(len(whole))]))
     assert len(whole) > MOST_CATEGORIES
+
+
+def test_terms_are_functions_and_products_of_columns(frame):
+    whole = frame.dropna().reset_index(drop=True)
+    days = pd.date_range("2024-11-20", periods=len(whole), freq="D")
+    table = whole.assign(size=np.exp(whole["x1"]), when=days).rename(columns={"x2": "x (2)"})
+    found = design(table, ["x (2)", "log(size)", "kind:size", "month(when)", "x1^2"])
+    expected = {
+        "x (2)": whole["x2"],
+        "log(size)": whole["x1"],
+        "kind=b:size": (whole["kind"] == "b") * table["size"],
+        "kind=c:size": (whole["kind"] == "c") * table["size"],
+        "month(when)": days.month,
+        "x1^2": whole["x1"] ** 2,
+    }
+    assert list(found.encoding.features) == list(expected)
+    np.testing.assert_allclose(found.rows, np.column_stack([*expected.values(), whole["y"]]), rtol=1e-13)
+    assert found.encoding.ignored == ("site",)
+    assert found.encoding.columns == ("x (2)", "size", "kind", "when", "x1")
+    scale = StandardizedEncoding.of(found.encoding, "y", (), np.full(7, 5.0), np.full(7, 2.0)).scale
+    assert set(scale.values()) == {2.0}  # a product of zeros and ones with a number is a number
+    with pytest.raises(InvalidDataError, match=r"column 'x1': the logarithm of \d+ values that are 0 or negative"):
+        design(frame, ["log(x1)"])
+    with pytest.raises(InvalidParameterError, match=r"cannot read the term 'sqrt\(x1\)': 'sqrt' is not a function"):
+        design(frame, ["sqrt(x1)"])
+
+
+def test_missing_values_can_be_marked(frame):
+    frame.loc[7, "y"] = np.nan
+    found = design(frame, missing="indicator")
+    rest = frame.drop(index=7)
+    assert found.dropped == {"y": 1}
+    expected = {
+        "x1": rest["x1"].fillna(0.0),
+        "x2": rest["x2"],
+        "kind=b": rest["kind"] == "b",
+        "kind=c": rest["kind"] == "c",
+        "kind=(missing)": rest["kind"].isna(),
+        "x1 is missing": rest["x1"].isna(),
+    }
+    assert list(found.encoding.features) == list(expected)
+    np.testing.assert_array_equal(found.rows, np.column_stack([*expected.values(), rest["y"]]))
+    known = standardized(found)
+    assert (known.center["x1 is missing"], known.scale["kind=(missing)"]) == (0.0, 1.0)
+    again = design(frame, known=known)  # marks them too: the columns are there for that
+    np.testing.assert_array_equal(again.rows, found.rows)
+    with pytest.raises(InvalidDataError, match="missing values in 'x2', which the model has not learned"):
+        design(frame.assign(x2=frame["x2"].where(frame.index > 0)), known=known)
+
+
+def test_rows_that_are_left_out_give_no_categories_and_are_checked(frame):
+    frame.loc[[10, 11], ["kind", "x1"]] = ["d", np.nan]
+    assert design(frame).encoding.levels == {"kind": ("a", "b", "c")}
+    few = frame.assign(x2=np.resize(["1", "2"], len(frame)))
+    assert design(few).encoding.levels["x2"] == ("1", "2")
+    few.loc[10, "x2"] = "n/k"
+    with pytest.raises(InvalidDataError, match=r"1 of 300 values of 'x2' is text \('n/k'\)"):
+        design(few)
 
 
 @pytest.mark.parametrize("values", [["1", "2"], ["1", "1", "1", "1", "G"]])
 def test_text_of_digits_is_a_category(frame, values):
     """All of it numbers, or not nearly all: both are text on purpose."""
     found = design(frame.assign(kind=np.resize(values, len(frame))))
-    assert found.encoding.features["kind"] == tuple(sorted(set(values)))
+    assert found.encoding.levels["kind"] == tuple(sorted(set(values)))
 
 
 def test_constant_columns_are_left_out_and_said(frame):
     found = design(frame.assign(one=1.0, word="w"))
-    assert found.encoding.constant == ("one", "word")
-    assert found.encoding.columns == design(frame).encoding.columns
+    assert found.constant == ("one", "word")
+    assert found.encoding.features == design(frame).encoding.features
+    np.testing.assert_array_equal(found.rows, design(frame).rows)
+    assert found.encoding.ignored == ("site", "one", "word")
     with pytest.raises(InvalidDataError, match="no features are left"):
         design(frame.assign(x1=0.0, x2=1.0, kind="a"))
 
 
 def test_an_encoding_is_written_and_read_and_encodes_alike(frame, tmp_path):
-    table = read_table(frame)
     found = design(frame)
-    names, numbers = label_rows(table, ["site"], found.kept, "file", np.random.default_rng(0))
+    names, numbers = label_rows(found.labels, found.kept, "file", np.random.default_rng(0))
     tasks = Tasks.split(names, numbers, 0.2, np.random.default_rng(0))
-    encoding = found.encoding.with_constants(*running_constants(found.rows, tasks.train))
+    constants = running_constants(found.rows, tasks.train)
+    encoding = StandardizedEncoding.of(found.encoding, "y", found.constant, *constants)
     path = tmp_path / "encoding.json"
     path.write_text(encoding.as_json())
-    assert ReportEncoding.read(path) == encoding
+    assert StandardizedEncoding.read(path) == encoding
     part = frame.loc[frame["kind"] != "c"].iloc[::-1]
-    again = design(part, encoding=ReportEncoding.read(path))
-    assert again.encoding.columns == encoding.columns  # a category that this file does not have keeps its column
+    again = design(part, known=StandardizedEncoding.read(path))
+    assert again.encoding == encoding.encoding  # a category that this file does not have keeps its column
     assert not again.rows[:, encoding.columns.index("kind=c")].any()
-    flags = [name == "kind=b" or name == "kind=c" for name in encoding.columns]
-    np.testing.assert_array_equal(encoding.constants[1][:-1][flags], 1.0)  # zeros and ones stay zeros and ones
+    flags = np.array([name in ("kind=b", "kind=c") for name in encoding.columns])
+    center, scale = encoding.constants
+    np.testing.assert_array_equal(scale[flags], 1.0)  # zeros and ones stay zeros and ones
+    np.testing.assert_array_equal(center[flags], 0.0)
+    np.testing.assert_array_equal([center[~flags], scale[~flags]], np.array(constants)[:, ~flags])
 
 
 def test_a_category_that_was_never_seen(frame, tmp_path):
-    known = design(frame).encoding.with_constants(np.zeros(5), np.ones(5))
+    known = standardized(design(frame))
     new = frame.copy()
     new.loc[[10, 11], "kind"] = "d"
     with pytest.raises(InvalidDataError, match=r"'kind' has a category .* 'd' \(2 such rows in all\)"):
-        design(new, encoding=known)
-    found = design(new, encoding=known, unknown="ignore")
+        design(new, known=known)
+    found = design(new, known=known, unknown="ignore")
     assert found.unknown == {"kind": 2}
     np.testing.assert_array_equal(found.rows, design(frame.drop(index=[10, 11])).rows)
     with pytest.raises(InvalidDataError, match="every row has a category"):
-        design(new.assign(kind="z"), encoding=known, unknown="ignore")
-    with pytest.raises(InvalidDataTypeError, match="'kind' is numeric, but the encoding has it as text"):
-        design(new.assign(kind=1.0), encoding=known)
+        design(new.assign(kind="z"), known=known, unknown="ignore")
+    with pytest.raises(InvalidDataTypeError, match="'kind' has type double; the model knows it as text"):
+        design(new.assign(kind=1.0), known=known)
+    with pytest.raises(InvalidDataTypeError, match=r"'x1' has type \w+, which is not numeric"):
+        design(frame.assign(x1="a"), known=known)
     with pytest.raises(InvalidParameterError, match="for the target 'y'; got 'x1'"):
-        encode(read_table(frame), "x1", ["site"], None, encoding=known)
+        encode(open_table(frame), "x1", ["site"], None, known=known)
     with pytest.raises(InvalidParameterError, match="has its own features"):
-        encode(read_table(frame), "y", ["site"], ["x1"], encoding=known)
+        design(frame, ["x1"], known=known)
+
+
+def test_a_file_from_before_there_were_terms_is_read(frame, tmp_path):
+    kind = ["b", "c", "10", "9"]
+    old = {
+        "target": "y",
+        "features": {"x (1)": None, "kind": kind},
+        "constant": ["one"],
+        "center": {"x (1)": 1.5, "kind=10": 0.0, "kind=9": 0.0, "kind=c": 0.0, "y": 2.0},
+        "scale": {"x (1)": 2.0, "kind=10": 1.0, "kind=9": 1.0, "kind=c": 1.0, "y": 3.0},
+    }
+    (tmp_path / "encoding.json").write_text(json.dumps(old))
+    known = StandardizedEncoding.read(tmp_path / "encoding.json")
+    table = frame.rename(columns={"x1": "x (1)"}).assign(kind=np.resize(kind, len(frame)))
+    found = design(table, known=known)
+    assert known.columns == ("x (1)", "kind=9", "kind=10", "kind=c", "y")
+    expected = [table["x (1)"], *(table["kind"] == name for name in ("9", "10", "c")), table["y"]]
+    np.testing.assert_array_equal(found.rows, np.column_stack(expected)[table["x (1)"].notna()])
+    np.testing.assert_array_equal(known.constants, [[1.5, 0, 0, 0, 2], [2, 1, 1, 1, 3]])
+    assert (known.constant, known.encoding.ignored) == (("one",), ("one",))
 
 
 @pytest.mark.parametrize(
@@ -130,6 +225,9 @@ def test_a_category_that_was_never_seen(frame, tmp_path):
         lambda text: "[]",
         lambda text: json.dumps({**json.loads(text), "scale": None}),
         lambda text: json.dumps({**json.loads(text), "features": ["x1"]}),
+        lambda text: json.dumps({**json.loads(text), "encoding": 7}),
+        lambda text: text.replace('"kind",\n        "text"', '"kind",\n        "date"'),
+        lambda text: text.replace('"b"', '"d"'),
         lambda text: json.dumps({**json.loads(text), "center": {"x1": 0.0}}),
         lambda text: text.replace('"x1": 1.0', '"x1": 0.0'),
         lambda text: text.replace('"x1": 1.0', '"x1": NaN'),
@@ -137,20 +235,21 @@ def test_a_category_that_was_never_seen(frame, tmp_path):
 )
 def test_a_broken_encoding_is_refused(frame, tmp_path, change):
     path = tmp_path / "encoding.json"
-    text = design(frame).encoding.with_constants(np.zeros(5), np.ones(5)).as_json()
+    text = standardized(design(frame)).as_json()
     path.write_text(text)
-    assert ReportEncoding.read(path)
+    assert StandardizedEncoding.read(path)
+    assert change(text) != text
     path.write_text(change(text))
     with pytest.raises(InvalidParameterError, match="is not an encoding"):
-        ReportEncoding.read(path)
+        StandardizedEncoding.read(path)
     with pytest.raises(InvalidParameterError, match="is not an encoding"):
-        ReportEncoding.read(tmp_path / "none.json")
+        StandardizedEncoding.read(tmp_path / "none.json")
 
 
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("{}", "it has no 'features'"),
+        ("{}", "it has no 'encoding'"),
         ('{"features": 7}', "its values have the wrong types"),
         ("[]", "its values have the wrong types"),
         ("site,y", "it is not JSON"),
@@ -160,7 +259,7 @@ def test_a_broken_encoding_is_refused(frame, tmp_path, change):
 def test_why_a_file_is_no_encoding(tmp_path, content, reason):
     (tmp_path / "encoding.json").write_text(content)
     with pytest.raises(InvalidParameterError, match=f"not an encoding: {reason}. Pass the encoding.json of a report"):
-        ReportEncoding.read(tmp_path / "encoding.json")
+        StandardizedEncoding.read(tmp_path / "encoding.json")
 
 
 def test_running_constants_are_those_of_all_rows(rng):
@@ -176,22 +275,22 @@ def test_running_constants_are_those_of_all_rows(rng):
 
 def test_tasks_are_named_and_ordered(frame, rng):
     frame = frame.assign(year=np.tile([2010.0, 2009.0, 99.0], len(frame) // 3))
-    table, kept = read_table(frame), np.ones(len(frame), dtype=bool)
-    names, numbers = label_rows(table, ["site", "year"], kept, "file", rng)
+    labels, kept = labels_in(frame, "site", "year"), np.ones(len(frame), dtype=bool)
+    names, numbers = label_rows(labels, kept, "file", rng)
     assert names[:4] == ["s0 / 2010", "s0 / 2009", "s0 / 99", "s1 / 2010"]
     expected = frame["site"] + " / " + frame["year"].map("{:g}".format)
     assert [names[number] for number in numbers] == list(expected)
-    by_value, _ = label_rows(table, ["year", "site"], kept, "sorted", rng)
+    by_value, _ = label_rows(labels[::-1], kept, "sorted", rng)
     assert by_value[:2] == ["99 / s0", "99 / s1"]
     assert by_value[-1] == "2010 / s4"
-    drawn, numbers = label_rows(table, ["site", "year"], kept, "random", rng)
+    drawn, numbers = label_rows(labels, kept, "random", rng)
     assert sorted(drawn) == sorted(names) != drawn != names
     assert [drawn[number] for number in numbers] == list(expected)
 
 
 def test_minus_zero_is_zero_as_a_task(frame, rng):
-    table = read_table(frame.assign(site=np.tile([-0.0, -0.0, 1.0], len(frame) // 3)))
-    names, _ = label_rows(table, ["site"], np.ones(len(frame), dtype=bool), "file", rng)
+    labels = labels_in(frame.assign(site=np.tile([-0.0, -0.0, 1.0], len(frame) // 3)), "site")
+    names, _ = label_rows(labels, np.ones(len(frame), dtype=bool), "file", rng)
     assert names == ["0", "1"]
 
 
@@ -212,17 +311,16 @@ def test_what_is_held_out_is_never_learned_from(rng):
 
 def test_tables_that_cannot_be_read(frame):
     with pytest.raises(InvalidDataTypeError, match="cannot read a table from int"):
-        read_table(3)
+        design(3)
     with pytest.raises(InvalidDataTypeError, match="cannot be read"):
-        read_table({"a": [1, "x"], "b": [1, 2]})
+        design({"a": [1, "x"], "b": [1, 2]})
     with pytest.raises(InvalidDataError, match="duplicate column names"):
-        read_table(pd.concat([frame, frame], axis=1))
+        design(pd.concat([frame, frame], axis=1))
     with pytest.raises(InvalidDataError, match="duplicate column names: 'a'"):
-        read_table(pa.table([[1], [2]], names=["a", "a"]))
+        design(pa.table([[1], [2]], names=["a", "a"]))
     with pytest.raises(InvalidDataError, match="has no rows"):
-        read_table({"a": []})
-    table = read_table({f"c{i}": [1.0] for i in range(20)})
-    with pytest.raises(InvalidDataError, match=r"no column 'y'. .* … \(20 in all\)"):
-        table.column("y")
+        design({"site": [], "x": [], "y": []})
+    with pytest.raises(InvalidDataError, match=r"no column 'y', 'site'. It has: 'c0', .* … \(20 in all\)"):
+        design({f"c{i}": [1.0] for i in range(20)})
     opened = open_table(frame)
     assert open_table(opened) is opened

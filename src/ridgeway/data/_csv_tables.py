@@ -121,7 +121,10 @@ class CsvTable(Table):
 
         with reading(self.source, self._charset):
             kinds = {name: pa.string() for name in text}
-            return pacsv.read_csv(self._opened(), **self._options(columns, kinds, self._charset))
+            found = pacsv.read_csv(self._opened(), **self._options(columns, kinds, self._charset))
+        if any(map(pa.types.is_binary, found.schema.types)):
+            raise not_text(self.source, self._charset)
+        return found
 
     def _chosen(self, columns: Sequence[str], kinds: Mapping[str, Any]) -> dict[str, Any]:
         """Return the types of columns: as given or, if not, as inferred, with integers as float64.

@@ -59,8 +59,8 @@ class Encoder:
         As it is now: it has grown if a batch had categories or gaps that it allows for and did not know.
     dropped : Counter of str
         Rows left out because a column had no value; a row counts for the first such column.
-    ignored : Counter of str
-        Rows left out because a column had an unknown category.
+    ignored : Counter of (str, str)
+        Rows left out because a column had an unknown category, by column and category.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Encoder:
         absent: Sequence[str] = (),
     ) -> None:
         self.schema = schema
-        self.dropped, self.ignored = Counter[str](), Counter[str]()
+        self.dropped, self.ignored = Counter[str](), Counter[tuple[str, str]]()
         self._source, self._grows, self._ignore_unknown = source, grows, ignore_unknown
         targets = schema.targets if has_targets else ()
         self._kinds: dict[str, Kind] = dict(schema.encoding.kinds) | dict.fromkeys(targets, "number")
@@ -112,7 +112,9 @@ class Encoder:
             raw = {name: column.take(places) for name, column in raw.items()}
         encoding = self.schema.encoding
         X = _matrix(encoding, raw, len(batch) if places is None else len(places))
-        y = np.array([_values(raw[name]) for name in self._targets]).reshape(-1, len(X)).T  # each column in one piece
+        y = (
+            np.array([_values(raw[name]) for name in self._targets]).reshape(len(self._targets), len(X)).T
+        )  # each column in one piece
         weight = None if self._weight is None else _values(raw[self._weight])
         sources = None if encoding.is_plain else np.array([_source(raw[name]) for name in encoding.columns]).T
         return RowBatch(X, y, weight, sources, places)
@@ -151,7 +153,8 @@ class Encoder:
         }
         if numbers or lacking:
             grown = replace(encoding.with_levels(lacking), indicators=tuple(sorted({*encoding.indicators, *numbers})))
-            self._grow(grown, f"missing values in {', '.join(map(repr, columns))}")
+            new = dict.fromkeys([*numbers, *(encoding.categories[key].column for key in lacking)])
+            self._grow(grown, f"missing values in {', '.join(map(repr, new))}")
 
     def _known(self, raw: Mapping[str, Raw], kept: Mask) -> Mask:
         """Return the rows whose categories are known, after the schema has grown if it may."""
@@ -167,7 +170,7 @@ class Encoder:
                 continue
             names = sorted(values.names[code] for code in np.unique(values.codes[rows]))
             if self._ignore_unknown:
-                self.ignored[factor.column] += int(rows.sum())
+                self.ignored.update((factor.column, values.names[code]) for code in values.codes[rows].tolist())
                 kept = kept & ~rows
             elif encoding.unknown == "widen" and self._grows:
                 new[key] = names

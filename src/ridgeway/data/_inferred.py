@@ -143,14 +143,14 @@ def _levels(
 
 
 def _check_category(source: str, key: str, factor: TermFactor, counts: Counter[str]) -> None:
-    """Raise if a column looks like a key, or like numbers with stray text."""
+    """Raise if a column looks like numbers with stray text, or like a key."""
+    if not factor.calls:
+        refuse_stray_text(key, counts)
     if len(counts) > MOST_CATEGORIES:
         raise InvalidDataError(
             f"column {key!r} has {len(counts):,} distinct values; the limit for a category is {MOST_CATEGORIES}, so it "
             "looks like a name or a key. Leave it out."
         )
-    if not factor.calls:
-        refuse_stray_text(key, counts)
 
 
 def refuse_stray_text(name: str, counts: Mapping[str, int]) -> None:

@@ -242,7 +242,7 @@ def check_columns(found: Sequence[str], needed: Sequence[str], where: str, *, ex
     hint = f" ({'; '.join(alike)}, though they look alike)" if alike else ""
     refuse_index([name for name in index_columns(found) if name in unknown], where)
     exactly = "Rename, add or drop columns: the table must have exactly those of the model, in any order."
-    remedy = "Rename or add columns." if extra is None else exactly
+    remedy = f"It has: {listed(found)}. Rename or add columns." if extra is None else exactly
     raise FeatureMismatchError(f"{where} has {' and '.join(part for part in parts if part)}{hint}. {remedy}")
 
 

@@ -5,15 +5,15 @@ figures, and the numbers. The command is `ridgeway compare`. Needs pyarrow and m
 (`pip install 'ridgeway[report]'`).
 """
 
-from ridgeway.data import ReportEncoding
 from ridgeway.report._comparison import as_table, compare
 from ridgeway.report._result import MethodComparison, MethodResult, short
+from ridgeway.report._standardized import StandardizedEncoding
 from ridgeway.report._write import check_folder, draw_figures, write_report
 
 __all__ = [
     "MethodComparison",
     "MethodResult",
-    "ReportEncoding",
+    "StandardizedEncoding",
     "as_table",
     "check_folder",
     "compare",

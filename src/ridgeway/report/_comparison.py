@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 from ridgeway._checks import one_of
 from ridgeway._optional import require
 from ridgeway.catalogue import COMPARED, Method, find, resolve
-from ridgeway.data import Progress, ReportEncoding, Table, TypedTable, encode, open_table
+from ridgeway.data import MissingRule, Progress, Table, open_table
 from ridgeway.datasets import Dataset
 from ridgeway.errors import InvalidParameterError
 from ridgeway.metrics import backward_transfer
+from ridgeway.report._encoded_rows import encode
 from ridgeway.report._learning import LearningRun, learn_in_order
 from ridgeway.report._result import MethodComparison, MethodResult, TaskInfo
+from ridgeway.report._standardized import StandardizedEncoding
 from ridgeway.report._tasks import Tasks, label_rows, lost_tasks, running_constants
 
 Order = Literal["file", "sorted", "random"]
-Missing = Literal["drop", "refuse"]
 Unknown = Literal["refuse", "ignore"]
 N_ORDERS = 5
 """Number of random orders in addition to the requested one."""
@@ -40,9 +41,9 @@ def compare(
     methods: str | Sequence[Any] | None = None,
     order: Order = "file",
     holdout: float = 0.2,
-    missing: Missing = "drop",
+    missing: MissingRule = "drop",
     unknown: Unknown = "refuse",
-    encoding: ReportEncoding | None = None,
+    encoding: StandardizedEncoding | None = None,
     seed: int = 0,
     progress: Progress = lambda done, total: None,
 ) -> MethodComparison:
@@ -62,7 +63,8 @@ def compare(
     task_columns : str or sequence of str, optional
         The columns whose values together name a task.
     features : sequence of str, optional
-        The columns to predict from; all others if not given.
+        The columns to predict from, and terms such as "log(distance)", "carrier:distance" and "month(date)"; all other
+        columns if not given.
     methods : sequence of names, estimators and policies, optional
         Names of the `catalogue`, such as `crr:0.1`; estimators with `partial_fit` and `predict`; policies of `weights`
         or your own. By default all of mn, es, crr, sgd, river, gr that are installed. The oracle is always included.
@@ -70,12 +72,13 @@ def compare(
         The order of the tasks: of first appearance, sorted by value, or random.
     holdout : float, default 0.2
         The share of each task's rows, at least one row, that is never learned from.
-    missing : {"drop", "refuse"}, default "drop"
-        Whether rows with a missing value are left out and counted, or raise an error.
+    missing : {"drop", "refuse", "indicator"}, default "drop"
+        Whether rows with a missing value are left out and counted, or raise an error, or are kept: the value counts as
+        0 and is marked in a column of its own. Rows without a target or a task are left out.
     unknown : {"refuse", "ignore"}, default "refuse"
         Whether a category that `encoding` does not know raises an error, or its rows are left out and counted.
-    encoding : ReportEncoding, optional
-        The encoding of an earlier comparison, whose categories and constants are used again.
+    encoding : StandardizedEncoding, optional
+        The encoding of an earlier comparison, whose terms, categories and constants are used again.
     seed : int, default 0
         Seed for everything random: held-out rows, orders and controls.
     progress : callable, optional
@@ -97,22 +100,21 @@ def compare(
     (True, False)
     """
     one_of(order, get_args(Order), "order")
-    one_of(missing, get_args(Missing), "missing")
+    one_of(missing, get_args(MissingRule), "missing")
     one_of(unknown, get_args(Unknown), "unknown")
     target, labels = _target_and_tasks(data, target, task_columns)
     if isinstance(data, Dataset) and features is None and encoding is None:
         features = [name for name in data.features if name != target and name not in labels]
     contenders, absent = contenders_of(methods)
-    table = TypedTable(as_table(data))
-    table.check_names(labels)
-    encoded = encode(table, target, labels, features, missing=missing, unknown=unknown, encoding=encoding)
+    table = as_table(data)
+    encoded = encode(table, target, labels, features, missing=missing, unknown=unknown, known=encoding)
     rng = np.random.default_rng(seed)
-    names, numbers = label_rows(table, labels, encoded.kept, order, rng)
+    names, numbers = label_rows(encoded.labels, encoded.kept, order, rng)
     split = Tasks.split(names, numbers, holdout, rng)
-    used = encoded.encoding
-    if used.center is None:
-        used = used.with_constants(*running_constants(encoded.rows, split.train))
-    center, scale = used.constants
+    if encoding is None:
+        constants = running_constants(encoded.rows, split.train)
+        encoding = StandardizedEncoding.of(encoded.encoding, target, encoded.constant, *constants)
+    center, scale = encoding.constants
     tasks = split.filled((encoded.rows - center) / scale)
     results = _run(contenders, tasks, float(scale[-1]), rng, progress)
     return MethodComparison(
@@ -121,11 +123,11 @@ def compare(
         order=order,
         holdout=holdout,
         seed=seed,
-        n_rows=table.n_rows,
-        encoding=used,
+        n_rows=len(encoded.kept),
+        encoding=encoding,
         dropped=encoded.dropped,
         unknown=encoded.unknown,
-        lost_tasks=tuple(lost_tasks(table, labels, encoded.kept)),
+        lost_tasks=tuple(lost_tasks(encoded.labels, encoded.kept)),
         absent=tuple(absent),
         tasks=tuple(TaskInfo(n, len(a), len(b)) for n, a, b in zip(names, split.train, split.test, strict=True)),
         results=tuple(results),

@@ -113,7 +113,7 @@ def _tasks(comparison: MethodComparison) -> str:
 def _encoding(comparison: MethodComparison) -> str:
     encoding = comparison.encoding
     center, scale = encoding.constants
-    names = [*encoding.columns, f"{encoding.target} (target)"]
+    names = [*encoding.encoding.features, f"{encoding.target} (target)"]
     rows = ((escape(n), f"{c:.6g}", f"{s:.6g}") for n, c, s in zip(names, center, scale, strict=True))
     return _table("encoding", ("encoded column", "subtracted", "divided by"), rows)
 
@@ -141,10 +141,12 @@ def _prepared(comparison: MethodComparison) -> Iterator[str]:
     if comparison.lost_tasks:
         yield f"Tasks left out because no rows remained: {escape(', '.join(comparison.lost_tasks))}."
     encoding = comparison.encoding
-    for name, categories in encoding.features.items():
-        if categories is not None:
-            first, *others = map(escape, categories)
-            yield f"{escape(name)}: 0 or 1 for each of {', '.join(others)}, with {first} as the reference level."
+    for name, levels in encoding.encoding.levels.items():
+        first, *others = map(escape, levels)
+        yield f"{escape(name)}: 0 or 1 for each of {', '.join(others)}, with {first} as the reference level."
+    if encoding.encoding.indicators:
+        marked = escape(", ".join(encoding.encoding.indicators))
+        yield f"Missing values count as 0 and are marked in a column of their own: {marked}."
     if encoding.constant:
         yield f"Left out because they have only one value: {escape(', '.join(encoding.constant))}."
     yield (

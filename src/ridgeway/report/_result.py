@@ -9,7 +9,7 @@ from scipy.special import stdtrit
 from ridgeway import metrics
 from ridgeway._checks import Array
 from ridgeway.catalogue import Method
-from ridgeway.data import ReportEncoding
+from ridgeway.report._standardized import StandardizedEncoding
 
 CONFIDENCE = 0.99
 """Confidence that no forgetting is due to chance, jointly for the four methods that can forget."""
@@ -169,7 +169,7 @@ class MethodComparison:
     holdout: float
     seed: int
     n_rows: int
-    encoding: ReportEncoding
+    encoding: StandardizedEncoding
     dropped: dict[str, int]
     unknown: dict[str, int]
     lost_tasks: tuple[str, ...]
@@ -186,7 +186,7 @@ class MethodComparison:
         return {
             "source": self.source,
             "target": self.encoding.target,
-            "features": list(self.encoding.features),
+            "features": list(map(str, self.encoding.encoding.terms)),
             "task_columns": list(self.task_columns),
             "methods": [result.method.key for result in self.results],
             "not_installed": list(self.absent),

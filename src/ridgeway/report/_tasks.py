@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array, fraction
-from ridgeway.data import TypedTable
+from ridgeway.data import Categories
 from ridgeway.errors import InvalidDataError
 
 Index = NDArray[np.int64]
@@ -71,19 +71,18 @@ class Tasks:
 
 
 def label_rows(
-    table: TypedTable, task_columns: Sequence[str], kept: NDArray[np.bool_], order: str, rng: np.random.Generator
+    labels: Sequence[Categories], kept: NDArray[np.bool_], order: str, rng: np.random.Generator
 ) -> tuple[list[str], Index]:
-    """Return the names of the tasks in order (of first appearance, sorted or random) and the task of each row."""
-    parts = [table.labels(name) for name in task_columns]
-    codes = np.stack([part.codes[kept] for part in parts], axis=1)
+    """Return the names of the tasks in order (of first appearance, sorted or random) and the task of each row kept."""
+    codes = np.stack([part.codes[kept] for part in labels], axis=1)
     found, first, inverse = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-    ranks = [_ranks(part.names) for part in parts]
+    ranks = [_ranks(part.names) for part in labels]
     keys = [tuple(rank[code] for rank, code in zip(ranks, row, strict=True)) for row in found]
     orders = {"file": first.tolist(), "sorted": keys, "random": rng.permutation(len(found)).tolist()}
     ranked = sorted(range(len(found)), key=orders[order].__getitem__)
     place = np.empty(len(found), dtype=np.int64)
     place[np.array(ranked)] = np.arange(len(found))
-    names = [SEPARATOR.join(part.names[code] for part, code in zip(parts, found[i], strict=True)) for i in ranked]
+    names = [SEPARATOR.join(part.names[code] for part, code in zip(labels, found[i], strict=True)) for i in ranked]
     return names, place[inverse.ravel()]
 
 
@@ -94,10 +93,10 @@ def _ranks(labels: Sequence[str]) -> list[int]:
     return [places[label] for label in labels]
 
 
-def lost_tasks(table: TypedTable, task_columns: Sequence[str], kept: NDArray[np.bool_]) -> list[str]:
+def lost_tasks(labels: Sequence[Categories], kept: NDArray[np.bool_]) -> list[str]:
     """Return the names of the tasks without any rows left, in the order of the file."""
-    named = ~np.any([table.labels(name).missing for name in task_columns], axis=0)
-    names, numbers = label_rows(table, task_columns, named, "file", np.random.default_rng(0))
+    named = ~np.any([part.missing for part in labels], axis=0)
+    names, numbers = label_rows(labels, named, "file", np.random.default_rng(0))
     left = set(numbers[kept[named]].tolist())
     return [name for number, name in enumerate(names) if number not in left]
 

@@ -1,0 +1,241 @@
+"""Encode a table: its columns as rows of numbers, and what had to be left out."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway import data
+from ridgeway._checks import LARGEST, Array
+from ridgeway.data import Categories, Encoding, MissingRule, Schema, Table, Term
+from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError, UnknownCategoryError
+from ridgeway.report._standardized import StandardizedEncoding
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedRows:
+    """Encoded rows, not yet standardised.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_kept, n_features + 1)
+        The features, then the target.
+    encoding : Encoding
+    constant : tuple of str
+        Terms that were left out because they had only one value.
+    labels : list of Categories
+        The task columns, with all rows of the table.
+    kept : ndarray of bool
+        Which rows of the table were kept.
+    dropped : dict of str to int
+        How many rows each column's missing values cost; a row counts for the first such column.
+    unknown : dict of str to int
+        How many rows of each column had a category that the encoding does not know.
+    """
+
+    rows: Array
+    encoding: Encoding
+    constant: tuple[str, ...]
+    labels: list[Categories]
+    kept: Mask
+    dropped: dict[str, int]
+    unknown: dict[str, int]
+
+
+def encode(
+    table: Table,
+    target: str,
+    task_columns: Sequence[str],
+    features: Sequence[str] | None,
+    *,
+    missing: MissingRule = "drop",
+    unknown: str = "refuse",
+    known: StandardizedEncoding | None = None,
+) -> EncodedRows:
+    """Encode a table, or raise an error that says what is wrong with it.
+
+    Parameters
+    ----------
+    table : Table
+    target : str
+    task_columns : sequence of str
+        Columns that name the task; rows without a label are left out.
+    features : sequence of str or None
+        Columns and terms; all other columns if None.
+    missing : {"refuse", "drop", "indicator"}
+    unknown : {"refuse", "ignore"}
+        What to do with categories that `known` does not have.
+    known : StandardizedEncoding, optional
+        The encoding to use. If None, one is made from the rows that are kept.
+    """
+    data.check_columns(table.columns, [target, *task_columns], table.source, extra=None)
+    terms = _terms(table, target, task_columns, features) if known is None else _known_terms(known, target, features)
+    arrow = _read(table, target, terms, known)
+    labels = {name: data.as_labels(table.read([name], text=[name]).column(0)) for name in task_columns}
+    encoding = _encoding(arrow, table, terms, missing, known)  # raises if any row has a value that cannot be used
+    kept, dropped = _kept(_gaps(arrow, table, target, labels, encoding), encoding.missing)
+    if not kept.all():
+        arrow = arrow.filter(kept)
+        encoding = _encoding(arrow, table, terms, missing, known)  # only with the categories that are left
+    schema = Schema(encoding.features, (target,), True, None, True, "moments", raw=encoding)
+    encoder = data.Encoder(schema, table.source, grows=False, ignore_unknown=True)
+    batch = encoder.rows(arrow)
+    strange = _strange(encoder.ignored, unknown)
+    if batch.kept is not None:
+        kept[np.delete(np.flatnonzero(kept), batch.kept)] = False
+    rows = np.column_stack([batch.X, batch.y])
+    _check_values(rows, (*encoding.features, target))
+    if known is None:
+        encoding = _varying(encoding, rows, table, target)
+        rows = rows[:, [*map(schema.features.index, encoding.features), -1]]
+    constant = tuple(str(term) for term in terms if term not in encoding.terms)
+    return EncodedRows(rows, encoding, constant, [*labels.values()], kept, dropped, strange)
+
+
+def _terms(table: Table, target: str, labels: Sequence[str], features: Sequence[str] | None) -> tuple[Term, ...]:
+    """Return the terms: those named, or all columns except the target and the task columns."""
+    if features is None:
+        features = [name for name in table.columns if name != target and name not in labels]
+        index = [name for name in table.index if name in features]
+        if index:
+            what = f"column {index[0]!r}" if index[0] else "an unnamed first column"
+            raise InvalidDataError(
+                f"{table.source} has {what}: the index of a pandas DataFrame, which is not a feature. Write the table "
+                "with index=False, or name the features (--features)."
+            )
+    if not features:
+        raise InvalidDataError(f"{table.source} has no columns besides the target and the task. Add a feature.")
+    named = (data.column_term(text) if text in table.columns else data.parse_terms([text])[0] for text in features)
+    return tuple(dict.fromkeys(named))
+
+
+def _known_terms(known: StandardizedEncoding, target: str, features: Sequence[str] | None) -> tuple[Term, ...]:
+    if features is not None:
+        raise InvalidParameterError("the encoding has its own features. Pass either features or an encoding.")
+    if known.target != target:
+        raise InvalidParameterError(
+            f"the encoding is for the target {known.target!r}; got {target!r}. Use that target, or no encoding."
+        )
+    return known.encoding.terms
+
+
+def _read(table: Table, target: str, terms: Sequence[Term], known: StandardizedEncoding | None) -> Any:
+    """Return the columns of the terms and the target as an Arrow table with at least one row."""
+    columns = list(dict.fromkeys(factor.column for term in terms for factor in term.factors))
+    if target in columns:
+        raise InvalidParameterError(f"{target!r} is the target and cannot be a feature too. Name other features.")
+    data.check_columns(table.columns, columns, table.source, extra=None)
+    kinds = {} if known is None else known.encoding.kinds
+    arrow = table.read([*columns, target], text=[name for name, kind in kinds.items() if kind == "text"])
+    if not arrow.num_rows:
+        raise InvalidDataError(f"{table.source} has no rows. Pass a table with at least two tasks.")
+    return arrow
+
+
+def _gaps(
+    arrow: Any, table: Table, target: str, labels: Mapping[str, Categories], encoding: Encoding
+) -> dict[str, Mask]:
+    """Return which rows must be left out because a column has no value."""
+    gaps = {target: np.isnan(_numbers(arrow.column(target), target, table.source))}
+    gaps |= {name: column.missing for name, column in labels.items()}
+    for name, kind in encoding.kinds.items() if encoding.missing != "indicator" else ():
+        gaps[name] = gaps.get(name, False) | data.READERS[kind](arrow.column(name), name, table.source).missing
+    return gaps
+
+
+def _numbers(column: Any, target: str, source: str) -> Array:
+    """Return the target, or raise if it is not numeric."""
+    if data.kind_of(column.type) == "text":
+        counts = Counter(column.drop_null().to_pylist())
+        data.refuse_stray_text(target, counts)
+        raise InvalidDataTypeError(
+            f"the target {target!r} is text ({data.listed(sorted(counts))}); regression needs numbers. Choose another "
+            "target, or convert it."
+        )
+    return data.as_numbers(column, target, source)
+
+
+def _encoding(
+    arrow: Any, table: Table, terms: Sequence[Term], missing: MissingRule, known: StandardizedEncoding | None
+) -> Encoding:
+    """Return the encoding to use: of these rows, or the known one. A known one that marks missing values goes on so."""
+    if known is None:
+        return data.inferred(data.open_table(arrow, source=table.source), terms, missing=missing)
+    marks = known.encoding.missing == "indicator"
+    return known.encoding if marks else replace(known.encoding, missing=missing)
+
+
+def _kept(gaps: Mapping[str, Mask], missing: str) -> tuple[Mask, dict[str, int]]:
+    """Return the rows without missing values, and how many rows each column cost."""
+    kept: Mask = np.ones(len(next(iter(gaps.values()))), dtype=bool)
+    dropped: dict[str, int] = {}
+    for name, gap in gaps.items():
+        if (kept & gap).any():
+            dropped[name] = int((kept & gap).sum())
+            kept &= ~gap
+    if dropped and missing == "refuse":
+        listed = ", ".join(f"{name!r} ({count:,})" for name, count in dropped.items())
+        raise InvalidDataError(f"rows have missing values in: {listed}. Fill them, or drop those rows (missing: drop).")
+    if not kept.any():
+        worst = max(dropped, key=dropped.__getitem__)
+        raise InvalidDataError(
+            f"every row has a missing value, most of them in {worst!r}. Leave out that column by naming the features."
+        )
+    return kept, dropped
+
+
+def _strange(found: Mapping[tuple[str, str], int], unknown: str) -> dict[str, int]:
+    """Return how many rows of each column have an unknown category, or raise if there may be none."""
+    counts = Counter[str]()
+    for (name, _), count in found.items():
+        counts[name] += count
+    if counts and unknown == "refuse":
+        name, category = next(iter(found))
+        raise UnknownCategoryError(
+            f"column {name!r} has a category that the encoding does not know: {category!r} ({counts[name]:,} such rows "
+            "in all). Make a new encoding, or leave out those rows (unknown: ignore)."
+        )
+    return dict(counts)
+
+
+def _check_values(rows: Array, names: Sequence[str]) -> None:
+    """Raise if there is nothing to learn from these columns, the last of which is the target."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InvalidDataError(f"two columns would be called {twice[0]!r} once they are encoded. Rename one.")
+    if not len(rows):
+        raise InvalidDataError("every row has a category that the encoding does not know. Make a new encoding.")
+    for name, column in zip(names, rows.T, strict=True):
+        if not (np.abs(column) <= LARGEST).all():
+            raise InvalidDataError(
+                f"column {name!r} has values that are infinite or whose squares overflow (the limit is {LARGEST:g}). "
+                "Drop them, or change the unit."
+            )
+    if np.ptp(rows[:, -1]) == 0.0:
+        raise InvalidDataError(
+            f"the target {names[-1]!r} is {rows[0, -1]:g} in every row: there is nothing to learn. Choose another "
+            "target."
+        )
+
+
+def _varying(encoding: Encoding, rows: Array, table: Table, target: str) -> Encoding:
+    """Return the encoding without the terms that are constant; it ignores the other columns of the table."""
+    varies = dict(zip(encoding.features, np.ptp(rows, axis=0) > 0.0, strict=False))
+    terms = tuple(term for term in encoding.terms if any(varies[name] for name in encoding.names_of(term)))
+    if not terms:
+        raise InvalidDataError("no features are left: every column has only one value. Choose other features.")
+    factors = [factor for term in terms for factor in term.factors]
+    columns, used = {factor.column for factor in factors}, set(map(str, factors))
+    return replace(
+        encoding,
+        terms=terms,
+        kinds={name: kind for name, kind in encoding.kinds.items() if name in columns},
+        levels={key: levels for key, levels in encoding.levels.items() if key in used},
+        indicators=tuple(name for name in encoding.indicators if name in columns),
+        ignored=tuple(name for name in table.columns if name not in columns and name != target),
+    ).checked()
