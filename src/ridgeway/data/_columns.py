@@ -24,6 +24,8 @@ LEVEL = re.compile(r"__index_level_\d+__")
 FRACTION = re.compile(r"(?ai)[+-]?(\d{1,99}\.\d{0,99}|\.\d{1,99}|\d{1,99}(?=e[+-]))(e[+-]?\d{1,3})?")
 """A number with a decimal point or an exponent."""
 MOMENT = re.compile(r"(?ai)(?P<day>\d{4}-\d\d-\d\d)[T ](?P<time>\d\d:\d\d.*)")
+ZONE = r"(:\d\d(?:\.\d+)?) ?(?:Z|[+-]\d\d(?::?\d\d)?)$"
+"""The time zone at the end of a time that is written as text."""
 NOT_FINITE = ("nan", "inf", "-inf")
 EXACT = 2**53
 """Beyond this, float64 does not represent every integer."""
@@ -207,15 +209,17 @@ def as_times(column: Any, name: str, source: str) -> Times:
     try:
         if kind is not column.type:
             column = column.cast(kind)
-        if pa.types.is_timestamp(kind) and kind.tz is not None:
+        if is_text(kind):
+            column = pc.replace_substring_regex(column, ZONE, r"\1")
+        elif pa.types.is_timestamp(kind) and kind.tz is not None:
             column = pc.local_timestamp(column)
-        elif not (pa.types.is_timestamp(kind) or pa.types.is_date(kind) or is_text(kind) or str(kind) == "null"):
+        elif not (pa.types.is_timestamp(kind) or pa.types.is_date(kind) or str(kind) == "null"):
             raise InvalidDataTypeError(
                 f"{source}: column {name!r} has type {kind}; the model knows it as a date. Convert it to a date."
             )
         values = column.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False)
     except pa.ArrowInvalid as error:
-        what = str(error).strip().split("\n")[0]
+        what = str(error).strip().split("\n")[0].rstrip(".")
         raise InvalidDataError(
             f"{source}: column {name!r} has a date that cannot be read: {what}. Write dates as 2013-07-01 or "
             "2013-07-01T05:00:00."

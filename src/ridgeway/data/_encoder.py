@@ -39,6 +39,14 @@ ID_BITS = 52
 """Bits of a category's id in a digest: float64 represents it exactly."""
 
 
+def arrow_kinds(kinds: Mapping[str, Kind]) -> dict[str, Any]:
+    """Return the Arrow types in which columns of a CSV file are read; dates as text, with the clock of their zone."""
+    import pyarrow as pa
+
+    types = {"number": pa.float64(), "boolean": pa.bool_(), "text": pa.string(), "date": pa.string()}
+    return {name: types[kind] for name, kind in kinds.items()}
+
+
 @dataclass(frozen=True, eq=False)
 class _Hot:
     """A category: the column of each row, from 0; −1 for the reference level."""
@@ -90,11 +98,8 @@ class Encoder:
         return tuple(name for name in self._kinds if name not in self._absent)
 
     def arrow_kinds(self) -> dict[str, Any]:
-        """Return how a CSV file is read: the Arrow types of the columns. Dates are recognised."""
-        import pyarrow as pa
-
-        types = {"number": pa.float64(), "boolean": pa.bool_(), "text": pa.string()}
-        return {name: types[kind] for name, kind in self._kinds.items() if kind in types}
+        """Return how a CSV file is read: the Arrow types of the columns."""
+        return arrow_kinds(self._kinds)
 
     def rows(self, batch: Any) -> RowBatch:
         """Return the rows of an Arrow batch, or raise an error that says what is wrong with them."""

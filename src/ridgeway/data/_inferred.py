@@ -2,12 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from ridgeway.data._columns import Kind, is_number, kind_of
-from ridgeway.data._encoder import READERS, labels_of
+from ridgeway.data._encoder import READERS, arrow_kinds, labels_of
 from ridgeway.data._encoding import MISSING, OTHER, Encoding, MissingRule, UnknownRule, ordered
 from ridgeway.data._functions import FUNCTIONS
 from ridgeway.data._schema import check_columns, refuse_index
@@ -90,7 +89,8 @@ def _scanned(
     fixed = {key: levels for key, factor in draft.categories.items() if (levels := _complete(factor))}
     needed = {factor.column for key, factor in draft.categories.items() if key not in fixed}
     read = [name for name in draft.columns if name in needed or draft.missing == "indicator"]
-    for batch in table.batches(read, rows=ROWS, kinds=_text(draft, read)) if read else ():
+    kinds = arrow_kinds({name: draft.kinds[name] for name in read})
+    for batch in table.batches(read, rows=ROWS, kinds=kinds) if read else ():
         raw = {name: READERS[draft.kinds[name]](batch.column(name), name, table.source) for name in read}
         for name, column in raw.items():
             gaps[name] += int(column.missing.sum())
@@ -109,12 +109,6 @@ def _scanned(
         found = fixed.get(key) or tuple(name for name, count in counts[key].items() if count)
         chosen[key] = _levels(table.source, key, draft, found, references.get(key), gaps[factor.column])
     return chosen, gaps
-
-
-def _text(draft: Encoding, columns: Sequence[str]) -> dict[str, Any]:
-    import pyarrow as pa
-
-    return {name: pa.string() for name in columns if draft.kinds[name] == "text"}
 
 
 def _complete(factor: TermFactor) -> tuple[str, ...]:
