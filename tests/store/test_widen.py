@@ -178,7 +178,7 @@ def test_a_task_is_recognised_with_its_new_column(small, case, tmp_path):
     before = made.path.read_bytes()
     with pytest.raises(DuplicateTaskError, match="are those of task 'first'"):
         made.absorb_table(again, task_id="second")
-    wrong = again.assign(z=[np.datetime64(other) if case in ("day", "time") else other] + list(again["z"][1:]))
+    wrong = again.assign(z=[np.datetime64(other) if case in ("day", "time") else other, *again["z"][1:]])
     if case == "category":
         made.widen(categories={"z": [other]})
         before = made.path.read_bytes()

@@ -190,14 +190,14 @@ def kind_of(kind: Any) -> Kind | None:
 
 
 def as_text(column: Any, name: str, source: str) -> Categories:
-    """Return an Arrow column of text; raise if it is something else."""
+    """Return an Arrow column of text; raise if it is something else. Empty text is missing, as in a CSV file."""
     kind = value_type(column)
     if not (is_text(kind) or str(kind) == "null"):
         raise InvalidDataTypeError(
             f"{source}: column {name!r} has type {kind}; the model knows it as text. Convert it to text."
         )
     codes, found = _encoded(column)
-    return Categories(codes, tuple(found))
+    return Categories(np.where(codes == found.index(""), -1, codes) if "" in found else codes, tuple(found))
 
 
 def as_times(column: Any, name: str, source: str) -> Times:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
-from ridgeway.data._columns import Categories, Kind, Numbers, Times, as_numbers, as_text, as_times
+from ridgeway.data._columns import EXACT, Categories, Kind, Numbers, Times, as_numbers, as_text, as_times
 from ridgeway.data._encoding import MISSING, OTHER, Encoding
 from ridgeway.data._functions import FUNCTIONS
 from ridgeway.data._row_blocks import RowBatch
@@ -166,6 +166,7 @@ class Encoder:
         encoding, new = self.schema.encoding, dict[str, list[str]]()
         for key, factor in encoding.categories.items():
             values = labels_of(factor, raw[factor.column])
+            refuse_reserved(self._source, key, values.names)
             known = {*encoding.levels[key]}
             strange = np.array([name not in known for name in values.names], dtype=bool)
             if not strange.any() or OTHER in known:
@@ -189,6 +190,15 @@ class Encoder:
         if not self._grows:
             raise InvalidDataError(f"{self._source} has {what}, which the model has not learned yet. Drop those rows.")
         self.schema = self.schema.with_encoding(encoding)
+
+
+def refuse_reserved(source: str, key: str, names: Iterable[str]) -> None:
+    """Raise if a category of a table has the name of a level that stands for something else."""
+    reserved = [name for name in names if name in (OTHER, MISSING)]
+    if reserved:
+        raise InvalidDataError(
+            f"{source}: column {key!r} has the value {reserved[0]!r}, which has a meaning of its own. Rename it."
+        )
 
 
 def unknown_category(source: str, key: str, names: Sequence[str], rows: str) -> UnknownCategoryError:
@@ -237,10 +247,11 @@ def labels_of(factor: TermFactor, column: Raw) -> Categories:
     values = _applied(factor, column)
     found, codes = np.unique(values, return_inverse=True)
     whole = found[~np.isnan(found)]
-    if (whole != np.round(whole)).any():
+    wrong = whole[(whole != np.round(whole)) | (np.abs(whole) > EXACT)]
+    if len(wrong):
         raise InvalidDataError(
-            f"category({factor.column}) needs integers; {whole[whole != np.round(whole)][0]:g} is not one. Use the "
-            "column as a number, or as text."
+            f"category({factor.column}) needs integers up to 2⁵³; got {wrong[0]:g}. Use the column as a number, or as "
+            "text."
         )
     codes = np.where(codes < len(whole), codes, -1)
     return Categories(codes.astype(np.int64), tuple(str(int(value)) for value in whole))

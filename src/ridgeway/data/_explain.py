@@ -46,13 +46,13 @@ def _strange_numbers(table: Table, schema: Schema) -> InvalidDataError | None:
         n_rows += len(batch)
         for name in columns:
             column = batch.column(name)
-            types[name] = str(column.type)
+            types[name] = "text" if is_text(value_type(column)) else f"{column.type} values"
             for what, count in zip(found[name], _counted(column, table.decimal), strict=True):
                 found[name][what] += count
     for name, counts in found.items():
         for what, count in counts.items():
             if count and not (what == "nulls" and schema.encoding.missing != "refuse"):
-                words = f"{types[name]} values" if what == "text" and types[name] != "string" else what
+                words = types[name] if what == "text" else what
                 return InvalidDataError(
                     f"{table.source}: column {name!r} has {words} in {count} of {n_rows} rows. Drop those rows, or "
                     "fill or encode the values first."

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ridgeway.data._columns import Kind, is_number, kind_of
-from ridgeway.data._encoder import READERS, arrow_kinds, labels_of
+from ridgeway.data._encoder import READERS, arrow_kinds, labels_of, refuse_reserved
 from ridgeway.data._encoding import MISSING, OTHER, Encoding, MissingRule, UnknownRule, ordered
 from ridgeway.data._functions import FUNCTIONS
 from ridgeway.data._schema import check_columns, refuse_index
@@ -121,11 +121,7 @@ def _levels(
     source: str, key: str, draft: Encoding, found: Sequence[str], reference: str | None, n_gaps: int
 ) -> tuple[str, ...]:
     """Return the levels of a category, the reference first."""
-    reserved = [level for level in found if level in (OTHER, MISSING)]
-    if reserved:
-        raise InvalidDataError(
-            f"{source}: column {key!r} has the value {reserved[0]!r}, which has a meaning of its own. Rename it."
-        )
+    refuse_reserved(source, key, found)
     if not found:
         raise InvalidDataError(f"{source}: column {key!r} has no values. Leave it out.")
     if reference is not None and reference not in found:
