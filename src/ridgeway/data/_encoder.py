@@ -150,7 +150,7 @@ class Encoder:
     def _mark(self, columns: Sequence[str]) -> None:
         """Make sure that missing values of these columns are marked."""
         encoding = self.schema.encoding
-        numbers = [name for name in columns if encoding.kinds[name] != "text" and name not in encoding.indicators]
+        numbers = {*encoding.marked(columns)} - {*encoding.indicators}
         lacking = {
             key: (MISSING,)
             for key, factor in encoding.categories.items()
@@ -267,11 +267,12 @@ def _values(column: Raw) -> NDArray[Any]:
 def _applied(factor: TermFactor, column: Raw) -> NDArray[Any]:
     """Return what the functions of a factor make of a column."""
     values = _values(column)
-    for name, arguments in factor.calls:
-        try:
-            values = FUNCTIONS[name].apply(values, *arguments)
-        except InvalidDataError as error:
-            raise InvalidDataError(f"column {factor.column!r}: {error}") from None
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused when it is summed
+        for name, arguments in factor.calls:
+            try:
+                values = FUNCTIONS[name].apply(values, *arguments)
+            except InvalidDataError as error:
+                raise InvalidDataError(f"column {factor.column!r}: {error}") from None
     return values
 
 

@@ -99,6 +99,12 @@ class Encoding:
         factors = (factor for term in self.terms for factor in term.factors)
         return {str(factor): factor for factor in factors if self.is_category(factor)}
 
+    def marked(self, columns: Iterable[str]) -> list[str]:
+        """Return which columns need another one that marks missing values: those without a level for them."""
+        single = [term.factors[0] for term in self.terms if len(term.factors) == 1]
+        categories = {factor.column for factor in single if self.is_category(factor)}
+        return [name for name in columns if self.kinds[name] != "text" and name not in categories]
+
     def feature_of(self, key: str, level: str) -> str:
         """Return the name of the feature that stands for a level of a category."""
         names = self._columns_of(self.categories[key])

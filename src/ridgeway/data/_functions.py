@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,7 @@ def _knots(given: Sequence[str]) -> Sequence[str]:
 def _since(given: Sequence[str]) -> Sequence[str]:
     try:
         (text,) = given
-        return [datetime.fromisoformat(text).replace(tzinfo=None).isoformat().removesuffix("T00:00:00")]
+        return [date.fromisoformat(text).isoformat()]
     except ValueError:
         raise ValueError("needs a date to count from, such as days(date, 2013-01-01)") from None
 

@@ -55,7 +55,7 @@ def inferred(
     ignored = tuple(name for name in leave_out if name not in columns)
     draft = Encoding(tuple(terms), kinds, {}, missing, unknown, (), ignored, ignore_extra)
     levels, gaps = _scanned(table, draft, references or {})
-    marked = [name for name in columns if gaps[name] and kinds[name] != "text"] if missing == "indicator" else []
+    marked = [name for name in draft.marked(columns) if gaps[name]] if missing == "indicator" else []
     return Encoding(
         draft.terms, kinds, levels, missing, unknown, tuple(sorted(marked)), ignored, ignore_extra
     ).checked()
