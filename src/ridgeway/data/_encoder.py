@@ -117,12 +117,10 @@ class Encoder:
             raw = {name: column.take(places) for name, column in raw.items()}
         encoding = self.schema.encoding
         X = _matrix(encoding, raw, len(batch) if places is None else len(places))
-        y = (
-            np.array([_values(raw[name]) for name in self._targets]).reshape(len(self._targets), len(X)).T
-        )  # each column in one piece
+        y = np.array([_values(raw[name]) for name in self._targets])  # each column in one piece
         weight = None if self._weight is None else _values(raw[self._weight])
         sources = None if encoding.is_plain else np.array([_source(raw[name]) for name in encoding.columns]).T
-        return RowBatch(X, y, weight, sources, places)
+        return RowBatch(X, y.reshape(len(self._targets), len(X)).T, weight, sources, places)
 
     def _kept(self, raw: Mapping[str, Raw], n_rows: int) -> Mask:
         """Return the rows that are kept although values may be missing; count the others."""

@@ -67,8 +67,8 @@ class Encoding:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether the features are the columns of the table, as they are."""
-        return self.features == self.columns and not self.indicators
+        """Whether the features are the columns of the table, as they are, and will be."""
+        return self.features == self.columns and self.missing != "indicator"
 
     @cached_property
     def features(self) -> tuple[str, ...]:

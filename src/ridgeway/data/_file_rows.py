@@ -119,7 +119,8 @@ def _gathered(
         columns = encoder.schema.columns
         kinds = dict.fromkeys(columns, pa.float64())
     kinds |= dict.fromkeys(labels, pa.string())
-    for batch in table.batches([*columns, *labels], rows=size, kinds=kinds):
+    batches = table.batches([*columns, *labels], rows=size, kinds=kinds)
+    for batch in batches if isinstance(encoder, PlainRows) else _even(batches, size):
         before, rows = encoder.schema, encoder.rows(batch)
         done += len(batch)
         if encoder.schema is not before:
@@ -137,6 +138,23 @@ def _gathered(
     if dropped is not None:
         dropped.update(encoder.dropped)
     yield from ((label, block) for label, each in buffers.items() for block in each.rest(encoder.schema))
+
+
+def _even(batches: Iterator[Any], size: int) -> Iterator[Any]:
+    """Yield the same rows in batches of one size, the last may be shorter: so the schema grows at fixed places."""
+    import pyarrow as pa
+
+    waiting, used = [], 0
+    for whole in batches:
+        start = 0
+        while start < len(whole):
+            waiting.append(whole.slice(start, size - used))
+            used, start = used + len(waiting[-1]), start + len(waiting[-1])
+            if used == size:
+                yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
+                waiting, used = [], 0
+    if waiting:
+        yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
 
 
 class _Buffer:
