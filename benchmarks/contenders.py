@@ -26,7 +26,7 @@ N_TASKS = 20
 PEER = "scikit-learn-intelex"
 RIVER, SGD, NUMPY, TORCH = "river", "SGDRegressor", "NumPy kernel", "torch kernel"
 # river inverts a matrix at every task; it has no intercept and its prior cannot be zero.
-RIVER_MOST_FEATURES, RIVER_MOST_SAMPLES = 200, 2000
+RIVER_MOST_FEATURES = 200
 
 
 @dataclass(frozen=True)
@@ -85,16 +85,19 @@ class Estimator:
 
 @dataclass
 class River:
-    """river's BayesianLinearRegression. One prediction is the cheapest way to make it solve."""
+    """river's BayesianLinearRegression, fed with DataFrames that share the memory of the arrays.
+
+    One prediction is the cheapest way to make it solve.
+    """
 
     model: BayesianLinearRegression = field(default_factory=BayesianLinearRegression)
     row: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     def learn(self, X: Array, y: Array) -> None:
         """Learn one task."""
-        frame = pd.DataFrame(X)
+        frame = pd.DataFrame(X, copy=False)
         self.row = frame.iloc[:1]
-        self.model.learn_many(frame, pd.Series(y))
+        self.model.learn_many(frame, pd.Series(y, copy=False))
 
     def coef(self) -> None:
         """Solve for the coefficients, which carry another prior."""
@@ -145,7 +148,7 @@ def makers(cell: Cell) -> dict[str, Callable[[], Contender]]:
         else IncrementalLinearRegression(fit_intercept=cell.fit_intercept)
     )
     found[SGD] = lambda: Estimator(sgd(cell.n_features, fit_intercept=cell.fit_intercept), exact=False)
-    if cell.n_features <= RIVER_MOST_FEATURES and cell.n_samples <= RIVER_MOST_SAMPLES:
+    if cell.n_features <= RIVER_MOST_FEATURES:
         found[RIVER] = River
     found[NUMPY] = lambda: NumpyKernel(**options)
     if find_spec("torch"):

@@ -105,7 +105,7 @@ def plain_repetition(rng: np.random.Generator, *, shift: bool, noise_variance: f
 
 def reproduce(folder: str) -> None:
     """Run the command, with two jobs; in a process of its own, so that its imports and its workers count."""
-    sys.argv = ["ridgeway", "reproduce", "--out", folder, "--jobs", "2"]
+    sys.argv = ["ridgeway", "reproduce", "--out", folder, "--n-jobs", "2"]
     try:
         ridgeway.cli.main()
     finally:

@@ -115,7 +115,7 @@ def create(**options):
 
 def compare(**options):
     table = {"a": X[:, 0], "y": y, "site": ["s", "s", "s", "t", "t", "t"]}
-    return report.compare(table, target="y", task_columns="site", methods=["mn"], **options)
+    return report.compare(table, target="y", task_column="site", methods=["mn"], **options)
 
 
 @pytest.mark.parametrize(

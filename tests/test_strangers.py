@@ -83,7 +83,7 @@ def test_damaged_tables_in_memory_are_refused(kind, tmp_path):
     columns = [np.arange(1.0 * N_ROWS)[:, None], np.ones(N_ROWS)]
     for call in (
         lambda: open_table(table),
-        lambda: report.compare(table, target="y", task_columns=["site"]),
+        lambda: report.compare(table, target="y", task_column=["site"]),
         lambda: MinimumNorm().fit(table, columns[1]),
         lambda: MinimumNorm().fit(*columns, tasks=table["site"]),
         lambda: MinimumNorm().fit(columns[0], table["site"]),

@@ -10,7 +10,7 @@ from ridgeway import ContinualRidge, GeneralizedRidge, MinimumNorm, catalogue, r
 from ridgeway.catalogue import _registry
 from ridgeway.errors import InvalidDataError, InvalidParameterError
 
-SITES = {"target": "y", "task_columns": "site"}
+SITES = {"target": "y", "task_column": "site"}
 
 
 @pytest.fixture(autouse=True)

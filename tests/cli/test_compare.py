@@ -55,7 +55,7 @@ def test_formats_give_the_same_numbers(table, tmp_path):
     frame.to_parquet(paths[1])
     frame.to_feather(paths[2])
     frame.to_feather(paths[3])
-    options = {"target": "y", "task_columns": "site", "methods": ["gr"]}
+    options = {"target": "y", "task_column": "site", "methods": ["gr"]}
     expected = report.compare(table, **options)["gr"].losses
     for path in paths:
         np.testing.assert_array_equal(report.compare(path, **options)["gr"].losses, expected)

@@ -18,17 +18,17 @@ from ridgeway.research import simulation
 from ridgeway.research.simulation import Results, Setting
 
 SMALL = [
-    "--tasks",
+    "--n-tasks",
     "3",
-    "--samples",
+    "--n-samples",
     "5",
-    "--features",
+    "--n-features",
     "8",
     "--methods",
     "mn,gr,oracle",
     "--repetitions",
     "4",
-    "--jobs",
+    "--n-jobs",
     "1",
 ]
 
@@ -66,8 +66,9 @@ def test_one_repetition_has_no_standard_error(tmp_path):
 def test_every_option_reaches_the_setting(tmp_path):
     np.save(tmp_path / "sigma.npy", np.linspace(1.0, 2.0, 8))
     result = simulate(
-        tmp_path / "run", "--samples", "4,9,20", "--noise", "1,5", "--covariance", tmp_path / "sigma.npy", "--rotate",
-        "--signal", "sparse:2", "--distance", "0.5", "--order", "1,1,2", "--statistics", "--average", "drawn",
+        tmp_path / "run", "--n-samples", "4,9,20", "--noise-variance", "1,5", "--covariance", tmp_path / "sigma.npy",
+        "--rotate", "--signal", "sparse:2", "--distance", "0.5", "--order", "1,1,2", "--statistics",
+        "--averaging", "drawn",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     found = Results.load(tmp_path / "run").description
@@ -76,7 +77,7 @@ def test_every_option_reaches_the_setting(tmp_path):
         3, [4, 9, 20], 8, [1.0, 5.0], covariance=np.linspace(1.0, 2.0, 8), rotate=True, signal="sparse:2",
         distance=0.5, order=(1, 1, 2), statistics=True,
     )  # fmt: skip
-    assert simulate(tmp_path / "two", "--shift", "paper", "--noise-law", "t:4", "--order", "repeated:2").exit_code == 0
+    assert simulate(tmp_path / "two", "--shift", "paper", "--noise", "t:4", "--order", "repeated:2").exit_code == 0
     assert Results.load(tmp_path / "two").description.setting == Setting(
         3, 5, 8, shift="paper", noise="t:4", order="repeated:2"
     )
@@ -95,9 +96,12 @@ def place(tmp_path):
 
 
 BAD = {
-    "no tasks": (["--tasks", "0"], "n_tasks must be an integer ≥ 1; got 0."),
-    "negative noise": (["--noise", "-1"], "noise_variance must be a finite number ≥ 0; got -1.0."),
-    "no number": (["--noise", "loud"], "--noise must be a number, or numbers separated by commas; got 'loud'."),
+    "no tasks": (["--n-tasks", "0"], "n_tasks must be an integer ≥ 1; got 0."),
+    "negative noise": (["--noise-variance", "-1"], "noise_variance must be a finite number ≥ 0; got -1.0."),
+    "no number": (
+        ["--noise-variance", "loud"],
+        "--noise-variance must be a number, or numbers separated by commas; got 'loud'.",
+    ),
     "unknown method": (["--methods", "gr,oracel"], "unknown method 'oracel'. Did you mean oracle?"),
     "not PSD": (["--covariance", "{}/negative.npy"], "the covariance is not positive semidefinite"),
     "no array": (["--covariance", "{}/text.npy"], "is not an array in NumPy's .npy format."),
@@ -109,7 +113,7 @@ BAD = {
     "a file": (["--out", "{}/file"], "cannot be used as a folder: Not a directory."),
     "unwritable": (["--out", "{}/file/below"], "Not a directory"),
     "no name": (["--out", ""], "the name of the folder is empty"),
-    "no jobs": (["--jobs", "0"], "--jobs must be 1 or more, or -1 for one per core; got 0."),
+    "no jobs": (["--n-jobs", "0"], "--n-jobs must be 1 or more, or -1 for one per core; got 0."),
 }
 
 
@@ -138,7 +142,7 @@ def test_plot(place):
 
 
 def test_plot_of_a_single_task_and_drawn_noise(tmp_path):
-    assert simulate(tmp_path / "run", "--tasks", "1", "--average", "drawn").exit_code == 0
+    assert simulate(tmp_path / "run", "--n-tasks", "1", "--averaging", "drawn").exit_code == 0
     assert invoke("plot", tmp_path / "run").exit_code == 0
     assert not (tmp_path / "run" / "forgetting.png").exists()
 
@@ -155,7 +159,7 @@ def test_reproduce_refuses(place):
     for options, message in (
         (["--out", place / "other"], "contains something else"),
         (["--out", place / "new", "--repetitions", "1"], "an integer ≥ 2"),
-        (["--out", place / "new", "--jobs", "0"], "--jobs must be 1 or more"),
+        (["--out", place / "new", "--n-jobs", "0"], "--n-jobs must be 1 or more"),
     ):
         result = invoke("reproduce", *options)
         assert result.exit_code == 2
@@ -165,11 +169,11 @@ def test_reproduce_refuses(place):
 
 def test_reproduce_prints_verdicts(tmp_path, monkeypatch):
     monkeypatch.setattr("ridgeway.research.simulation._reproduction.REPRODUCED", _few())
-    result = invoke("reproduce", "--out", tmp_path / "r", "--repetitions", "2", "--jobs", "2")
+    result = invoke("reproduce", "--out", tmp_path / "r", "--repetitions", "2", "--n-jobs", "2")
     assert result.exit_code == 0, result.output
     assert "depends on the unstated" in result.stdout
     assert "Written to" in result.stdout
-    again = invoke("reproduce", "--out", tmp_path / "r", "--repetitions", "2", "--jobs", "2", "--resume", "--json")
+    again = invoke("reproduce", "--out", tmp_path / "r", "--repetitions", "2", "--n-jobs", "2", "--resume", "--json")
     assert {"figure", "claim", "verdict"} == set(json.loads(again.stdout)[0])
 
 
@@ -190,8 +194,8 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
         "signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it\n"
         "main()"
     )
-    options = ["simulate", "--tasks", "20", "--samples", "60", "--features", "80", "--repetitions", "4000"]
-    options += ["--methods", "mn,gr", "--jobs", "2", "--out", str(tmp_path / "run")]
+    options = ["simulate", "--n-tasks", "20", "--n-samples", "60", "--n-features", "80", "--repetitions", "4000"]
+    options += ["--methods", "mn,gr", "--n-jobs", "2", "--out", str(tmp_path / "run")]
     process = subprocess.Popen(
         [sys.executable, "-c", script, *options], stderr=subprocess.PIPE, text=True, start_new_session=True
     )

@@ -131,7 +131,7 @@ def test_numbers_with_commas_are_not_counted_as_text():
 def test_encodings(file, encoding):
     text = "Größe,Ort\n1,Köln\n2,Bünde\n"
     path = file(text, encoding=encoding)
-    style = CsvFormat(encoding=encoding)
+    style = CsvFormat(charset=encoding)
     for table in (open_table(path, csv=style), open_stream(io.BytesIO(path.read_bytes()), csv=style)):
         assert table.columns == ["Größe", "Ort"]
         assert table.types(["Ort"]) == {"Ort": pa.string()}
@@ -143,14 +143,14 @@ def test_a_file_in_another_encoding(file):
         with pytest.raises(InvalidDataError, match=r"is not UTF-8 text\. Save it as UTF-8\. .* --charset latin-1\."):
             open_table(file(text, encoding="latin-1")).types(["x"])
     with pytest.raises(InvalidDataError, match="is not ASCII text"):
-        open_table(file("x,y\nKöln,2\n"), csv=CsvFormat(encoding="ascii"))
+        open_table(file("x,y\nKöln,2\n"), csv=CsvFormat(charset="ascii"))
 
 
 def test_characters_that_straddle_the_head(file, monkeypatch):
     monkeypatch.setattr(_csv_tables, "CSV_BYTES", 33)
     for encoding in ("utf-8", "utf-16", "latin-1"):
         path = file("x,y\n" + "ö,1\n" * 50, encoding=encoding)
-        table = open_table(path, csv=CsvFormat(encoding=encoding))
+        table = open_table(path, csv=CsvFormat(charset=encoding))
         assert table.types(["x", "y"]) == {"x": pa.string(), "y": pa.int64()}
         assert values(table, "x") == ["ö"] * 50
 
@@ -158,8 +158,8 @@ def test_characters_that_straddle_the_head(file, monkeypatch):
 @pytest.mark.parametrize(
     "wrong",
     [{"delimiter": ";;"}, {"delimiter": ""}, {"delimiter": "a"}, {"delimiter": '"'}, {"delimiter": "\n"},
-     {"delimiter": "é"}, {"delimiter": 5}, {"decimal": ";"}, {"decimal": None}, {"encoding": "klingon"},
-     {"encoding": "base64"}, {"encoding": "a\0b"}, {"encoding": None}],
+     {"delimiter": "é"}, {"delimiter": 5}, {"decimal": ";"}, {"decimal": None}, {"charset": "klingon"},
+     {"charset": "base64"}, {"charset": "a\0b"}, {"charset": None}],
 )  # fmt: skip
 def test_formats_that_do_not_exist(wrong):
     with pytest.raises(

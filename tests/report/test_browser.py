@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=MISSING)
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     frame = nasty(np.random.default_rng(3))
-    found = report.compare(frame, target=f"y {NASTY}", task_columns=[f"site {NASTY}"], methods=["mn", "gr"])
+    found = report.compare(frame, target=f"y {NASTY}", task_column=[f"site {NASTY}"], methods=["mn", "gr"])
     path = report.write_report(found, tmp_path_factory.mktemp("report") / "r")
     with browser(tmp_path_factory.mktemp("profile")) as page:
         page.path, page.found = path, found

@@ -15,7 +15,7 @@ from ridgeway.report._comparison import N_ORDERS, contenders_of
 from ridgeway.report._encoded_rows import encode
 from ridgeway.report._tasks import Tasks, label_rows
 
-SITES = {"target": "y", "task_columns": "site"}
+SITES = {"target": "y", "task_column": "site"}
 FORGETFUL = {"mn", "sgd"}
 
 
@@ -121,7 +121,7 @@ def test_on_tasks_that_do_not_differ_nothing_is_claimed(seed):
     rng = np.random.default_rng(seed)
     dealt = rng.permutation(penguins.n_rows)
     columns = {**penguins.columns, **{name: penguins.columns[name][dealt] for name in penguins.task_columns}}
-    names = {"target": penguins.target, "task_columns": penguins.task_columns, "features": penguins.features}
+    names = {"target": penguins.target, "task_column": penguins.task_columns, "features": penguins.features}
     found = report.compare(columns, **names, methods=["mn", "sgd", "gr"], seed=seed)
     assert not any(result.forgets for result in found.results)
     assert "No method forgets: " in found.sentence
@@ -230,7 +230,7 @@ def test_collinear_features_are_said(rng):
     ("change", "options", "message"),
     [
         (lambda f: f, {"target": "z"}, "no column 'z'"),
-        (lambda f: f, {"task_columns": ["site", "zone"]}, "no column 'zone'"),
+        (lambda f: f, {"task_column": ["site", "zone"]}, "no column 'zone'"),
         (lambda f: f, {"features": ["x1", "x9"]}, "no column 'x9'"),
         (lambda f: f, {"features": ["x1", "y"]}, "'y' is the target and cannot be a feature"),
         (lambda f: f, {"target": "site"}, "'site' is the target and cannot name the task"),

@@ -16,7 +16,7 @@ from ridgeway.report import StandardizedEncoding, write_report
 @pytest.fixture(scope="module")
 def comparison():
     frame = shifted(np.random.default_rng(12))
-    return report.compare(frame, target="y", task_columns="site", methods=["mn", "crr:0.1", "gr"])
+    return report.compare(frame, target="y", task_column="site", methods=["mn", "crr:0.1", "gr"])
 
 
 def test_everything_is_there_and_says_the_same(comparison, tmp_path):
@@ -56,7 +56,7 @@ def test_the_page_asks_for_nothing_and_runs_nothing(comparison, tmp_path):
 
 def test_names_are_text_wherever_they_stand(tmp_path):
     frame = nasty(np.random.default_rng(3))
-    options = {"target": f"y {NASTY}", "task_columns": [f"site {NASTY}"]}
+    options = {"target": f"y {NASTY}", "task_column": [f"site {NASTY}"]}
     page = write_report(report.compare(frame, **options, methods=["gr"]), tmp_path / "r")
     text = page.read_text()
     assert "<script" not in text

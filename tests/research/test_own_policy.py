@@ -125,7 +125,7 @@ def test_a_comparison_takes_policies(rng):
     found = report.compare(
         shifted(rng),
         target="y",
-        task_columns="site",
+        task_column="site",
         methods=["mn", weights.Zero(), own_policy(), weights.Accumulated("evidence")],
     )
     np.testing.assert_allclose(found["Zero()"].losses, found["mn"].losses, rtol=1e-9)

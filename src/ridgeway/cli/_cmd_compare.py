@@ -26,7 +26,7 @@ NARROW = ("method", "error", "forgetting", "from pooled")
 )
 @click.argument("source")
 @click.option("--target", help="The column to predict.")
-@click.option("--task-column", "task_columns", multiple=True, help="The columns that identify each row's task.")
+@click.option("--task-column", multiple=True, help="The columns that identify each row's task.")
 @click.option(
     "--features",
     multiple=True,
@@ -76,7 +76,7 @@ def compare(source: str, out: str, *, as_json: bool, **options: Any) -> None:
         report.check_folder(out)
         data, table = _read(source)
         chosen = {
-            "task_columns": _names(table, options["task_columns"]),
+            "task_column": _names(table, options["task_column"]),
             "features": _terms(table, options["features"]),
         }
         methods = [key for group in options["methods"] for key in group.split(",")] or None

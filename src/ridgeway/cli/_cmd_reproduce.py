@@ -19,7 +19,7 @@ COLOURS = {"reproduced": "green", "not reproduced": "red"}
 @option("--seed", default=0)
 @jobs_option
 @click.option("--resume", is_flag=True, help="Continue the run in the folder.")
-def reproduce(out: str, repetitions: int, seed: int, jobs: int, resume: bool, as_json: bool) -> None:
+def reproduce(out: str, repetitions: int, seed: int, n_jobs: int, resume: bool, as_json: bool) -> None:
     """Run the paper's two simulations again, draw its two figures, and judge each of its claims.
 
     Writes figure-1 and figure-2 (PNG and SVG), the results as Parquet, and reproduction.md with the measured numbers,
@@ -28,7 +28,7 @@ def reproduce(out: str, repetitions: int, seed: int, jobs: int, resume: bool, as
     from ridgeway.research import simulation
 
     with progress_bar("simulating") as report:
-        judged = simulation.reproduce(out, repetitions, seed, checked_jobs(jobs), resume=resume, progress=report)
+        judged = simulation.reproduce(out, repetitions, seed, checked_jobs(n_jobs), resume=resume, progress=report)
     if as_json:
         emit([{"figure": c.figure, "claim": c.text, "verdict": finding.outcome} for c, finding in judged])
         return

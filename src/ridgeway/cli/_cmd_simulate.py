@@ -30,19 +30,19 @@ Methods:
 
 @command(
     "ridgeway simulate --out runs/a                         the paper's setting, expected errors",
-    "ridgeway simulate --shift paper --noise 1,5 --methods mn,crr:best,gr,oracle --out runs/b",
-    "ridgeway simulate --tasks 10 --samples 2000 --statistics --average drawn --out runs/c",
+    "ridgeway simulate --shift paper --noise-variance 1,5 --methods mn,crr:best,gr,oracle --out runs/b",
+    "ridgeway simulate --n-tasks 10 --n-samples 2000 --statistics --averaging drawn --out runs/c",
     "ridgeway simulate --covariance sigma.npy --rotate --order repeated:3 --out runs/d",
     "ridgeway simulate --shift paper --out runs/e --resume  continue after an interruption",
     "ridgeway plot runs/a                                   draw the results",
     more=METHODS,
     resumes=True,
 )
-@option("--tasks", "n_tasks", default=20, help="Number of tasks T.")
-@option("--samples", "n_samples", default="150", help="Rows of each task, or one number per task: 50,100,…")
-@option("--features", "n_features", default=200, help="Number of features p.")
-@option("--noise", "noise_variance", default="1", help="Noise variance; several (1,5) share the same designs.")
-@option("--noise-law", "noise", default="gaussian", help="gaussian, laplace, t:5 or heteroscedastic.")
+@option("--n-tasks", default=20, help="Number of tasks T.")
+@option("--n-samples", default="150", help="Rows of each task, or one number per task: 50,100,…")
+@option("--n-features", default=200, help="Number of features p.")
+@option("--noise-variance", default="1", help="Noise variance; several (1,5) share the same designs.")
+@option("--noise", default="gaussian", help="gaussian, laplace, t:5 or heteroscedastic.")
 @option("--shift", default="none", help="none; paper: variances of 1 and, rarely, 100; scaled: these divided by 100.")
 @click.option("--covariance", type=click.Path(), help="A .npy file: shape (p), (p, p), (T, p) or (T, p, p).")
 @click.option("--rotate", is_flag=True, help="Rotate the covariance of each task at random.")
@@ -55,14 +55,14 @@ Methods:
 @option("--seed", default=0)
 @jobs_option
 @choice(
-    "--average",
+    "--averaging",
     "exact",
     "drawn",
     words="exact: expected errors given the designs. drawn: noise and parameters are drawn.",
 )
 @out_option(help="A new or empty folder for the results.")
 @click.option("--resume", is_flag=True, help="Continue the run in the folder.")
-def simulate(*, jobs: int, as_json: bool, **options: Any) -> None:
+def simulate(*, n_jobs: int, as_json: bool, **options: Any) -> None:
     """Simulate tasks, learn them with several methods, and write the error of each repetition, task and method.
 
     The numbers depend only on the options and the seed, not on the number of jobs or on interruptions. Writes
@@ -71,13 +71,13 @@ def simulate(*, jobs: int, as_json: bool, **options: Any) -> None:
     """
     from ridgeway.research import simulation
 
-    options["n_samples"] = _numbers(options["n_samples"], int, "--samples")
-    options["noise_variance"] = _numbers(options["noise_variance"], float, "--noise")
+    options["n_samples"] = _numbers(options["n_samples"], int, "--n-samples")
+    options["noise_variance"] = _numbers(options["noise_variance"], float, "--noise-variance")
     options["covariance"] = _loaded(options["covariance"])
     if options["order"][:1].isdigit():
         options["order"] = _numbers(options["order"], int, "--order")
     how = {name: options.pop(name) for name in ("methods", "repetitions", "seed", "out", "resume")}
-    how |= {"averaging": options.pop("average"), "n_jobs": checked_jobs(jobs)}
+    how |= {"averaging": options.pop("averaging"), "n_jobs": checked_jobs(n_jobs)}
     with progress_bar("simulating") as report:
         results = simulation.run(simulation.Setting(**options), **how, progress=report)
     (_emit_summary if as_json else _print_summary)(results)

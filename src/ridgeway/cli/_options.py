@@ -13,7 +13,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 option = partial(click.option, show_default=True)
 """An option that has a default value."""
-jobs_option = option("--jobs", default=-1, help="Number of worker processes; -1 for one per core.")
+jobs_option = option("--n-jobs", default=-1, help="Number of worker processes; -1 for one per core.")
 out_option = partial(click.option, "--out", type=click.Path(), required=True)
 state_file = click.argument("file", type=click.Path(), metavar="FILE.rw")
 data_file = click.argument("data", type=click.Path(), metavar="DATA")
@@ -48,7 +48,7 @@ def choice(name: str, *values: str, words: str) -> Callable[[Command], Command]:
 def checked_jobs(jobs: int) -> int:
     """Return a number of worker processes, or raise."""
     if jobs == 0:
-        raise InvalidParameterError("--jobs must be 1 or more, or -1 for one per core; got 0.")
+        raise InvalidParameterError("--n-jobs must be 1 or more, or -1 for one per core; got 0.")
     return jobs
 
 

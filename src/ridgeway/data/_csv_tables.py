@@ -38,13 +38,13 @@ class CsvFormat:
         What separates the columns. None for a comma, or for a tab if the name of the file ends in .tsv.
     decimal : "." or ","
         The decimal point.
-    encoding : str
+    charset : str
         The character encoding, by any name that Python knows.
     """
 
     delimiter: str | None = None
     decimal: str = "."
-    encoding: str = "utf-8"
+    charset: str = "utf-8"
 
     def __post_init__(self) -> None:
         mark = self.delimiter
@@ -53,10 +53,10 @@ class CsvFormat:
         if self.decimal not in (".", ","):
             raise InvalidParameterError(f"the decimal point must be '.' or ','; got {self.decimal!r}.")
         try:
-            "a".encode(self.encoding)
+            "a".encode(self.charset)
         except (LookupError, ValueError, TypeError):
             raise InvalidParameterError(
-                f"the encoding {self.encoding!r} is unknown. Use a name such as 'utf-8' or 'latin-1'."
+                f"the charset {self.charset!r} is unknown. Use a name such as 'utf-8' or 'latin-1'."
             ) from None
 
 
@@ -71,7 +71,7 @@ class CsvTable(Table):
 
         self.source, self.decimal, self._pipe = source, style.decimal, pipe
         self._opened: Callable[[], Any] = (lambda: pa.OSFile(fsencode(source))) if pipe is None else pipe.open
-        self._charset = codecs.lookup(style.encoding).name.removesuffix("-sig")
+        self._charset = codecs.lookup(style.charset).name.removesuffix("-sig")
         self._delimiter = style.delimiter or delimiter
         with reading(source, self._charset):
             line = BytesIO(self._head()).readline().decode("utf-8-sig")
@@ -85,9 +85,7 @@ class CsvTable(Table):
         from pyarrow import csv as pacsv
 
         with reading(self.source, self._charset):
-            head = pacsv.open_csv(
-                pa.BufferReader(self._head()), **self._options(columns, {}, PLAIN.encoding)
-            ).read_all()
+            head = pacsv.open_csv(pa.BufferReader(self._head()), **self._options(columns, {}, PLAIN.charset)).read_all()
         for name in columns:
             kind = head.schema.field(name).type
             if pa.types.is_binary(kind):
@@ -105,7 +103,7 @@ class CsvTable(Table):
             with reading(self.source, self._charset):
                 try:  # with the first rows: a pipe cannot be opened again
                     head = pa.BufferReader(self._head())
-                    pacsv.open_csv(head, **self._options(columns, types, PLAIN.encoding))
+                    pacsv.open_csv(head, **self._options(columns, types, PLAIN.charset))
                     known = len(types) == len(columns)
                 except pa.ArrowInvalid:
                     known = False

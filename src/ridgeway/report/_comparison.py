@@ -36,7 +36,7 @@ def compare(
     data: Any,
     *,
     target: str | None = None,
-    task_columns: str | Sequence[str] | None = None,
+    task_column: str | Sequence[str] | None = None,
     features: Sequence[str] | None = None,
     methods: str | Sequence[Any] | None = None,
     order: Order = "file",
@@ -59,8 +59,8 @@ def compare(
     data : path, Dataset, DataFrame, pyarrow table or mapping of names to columns
         A path ends in .csv, .tsv, .parquet, .pq, .arrow, .feather or .ipc.
     target : str, optional
-        The column to predict. A `Dataset` has a default, as it has for `task_columns` and `features`.
-    task_columns : str or sequence of str, optional
+        The column to predict. A `Dataset` has a default, as it has for `task_column` and `features`.
+    task_column : str or sequence of str, optional
         The columns whose values together name a task.
     features : sequence of str, optional
         The columns to predict from, and terms such as "log(distance)", "carrier:distance" and "month(date)"; all other
@@ -102,7 +102,7 @@ def compare(
     one_of(order, get_args(Order), "order")
     one_of(missing, get_args(MissingRule), "missing")
     one_of(unknown, get_args(Unknown), "unknown")
-    target, labels = _target_and_tasks(data, target, task_columns)
+    target, labels = _target_and_tasks(data, target, task_column)
     if isinstance(data, Dataset) and features is None and encoding is None:
         features = [name for name in data.features if name != target and name not in labels]
     contenders, absent = contenders_of(methods)
@@ -134,12 +134,12 @@ def compare(
     )
 
 
-def _target_and_tasks(data: Any, target: str | None, task_columns: str | Sequence[str] | None) -> tuple[str, list[str]]:
+def _target_and_tasks(data: Any, target: str | None, task_column: str | Sequence[str] | None) -> tuple[str, list[str]]:
     if isinstance(data, Dataset):
-        target, task_columns = target or data.target, task_columns or data.task_columns
-    if target is None or not task_columns:
+        target, task_column = target or data.target, task_column or data.task_columns
+    if target is None or not task_column:
         raise InvalidParameterError("name the target and the task columns; one of them is missing.")
-    labels = [task_columns] if isinstance(task_columns, str) else list(dict.fromkeys(task_columns))
+    labels = [task_column] if isinstance(task_column, str) else list(dict.fromkeys(task_column))
     if target in labels:
         raise InvalidParameterError(f"{target!r} is the target and cannot name the task too. Choose another column.")
     return target, labels

@@ -34,7 +34,7 @@ def killed_and_resumed(folder, arguments, delays):
 
 
 def main():
-    arguments = ["--methods", "mn,crr:1,crr:best,gr,oracle", "--repetitions", "24", "--jobs", "2"]
+    arguments = ["--methods", "mn,crr:1,crr:best,gr,oracle", "--repetitions", "24", "--n-jobs", "2"]
     rng = np.random.default_rng(int(time.time()))
     with tempfile.TemporaryDirectory() as place:
         whole, torn, single = Path(place) / "whole", Path(place) / "torn", Path(place) / "single"

@@ -167,8 +167,9 @@ def test_a_disk_that_fills_up_keeps_what_is_done(tmp_path, reference):
     """With a real limit on the size of files, in a process of its own: the tables do not fit, the batches do."""
     script = (
         "import sys; from ridgeway.cli import main;"
-        "sys.argv = ['ridgeway', 'simulate', '--tasks', '3', '--samples', '5', '--features', '8', '--noise', '1,2',"
-        f"'--methods', {NAMES!r}, '--repetitions', '9', '--seed', '4', '--jobs', '1', '--resume',"
+        "sys.argv = ['ridgeway', 'simulate', '--n-tasks', '3', '--n-samples', '5', '--n-features', '8',"
+        f"'--noise-variance', '1,2', '--methods', {NAMES!r}, '--repetitions', '9', '--seed', '4', '--n-jobs', '1',"
+        "'--resume',"
         f"'--out', {str(tmp_path / 'run')!r}]; main()"
     )
 
@@ -195,8 +196,19 @@ def test_killed_at_random_moments(tmp_path, reference, rng):
     """SIGKILL, up to three times; the tables are bitwise those of a run without. `kill.py` does it twenty times."""
     from research.simulation.kill import killed_and_resumed
 
-    arguments = ["--tasks", "3", "--samples", "5", "--features", "8", "--noise", "1,2", "--methods", NAMES]
-    arguments += ["--repetitions", "9", "--seed", "4", "--jobs", "2"]
+    arguments = [
+        "--n-tasks",
+        "3",
+        "--n-samples",
+        "5",
+        "--n-features",
+        "8",
+        "--noise-variance",
+        "1,2",
+        "--methods",
+        NAMES,
+    ]
+    arguments += ["--repetitions", "9", "--seed", "4", "--n-jobs", "2"]
     kills = killed_and_resumed(tmp_path / "run", arguments, delays=[0.3, *rng.uniform(1.0, 2.5, 2)])
     assert kills >= 1
     assert same(Results.load(tmp_path / "run"), reference)
