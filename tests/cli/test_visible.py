@@ -42,6 +42,7 @@ def place(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(30, 3)), columns=["x", "z", "y"])
     frame.to_csv(DATA, index=False)
+    (frame + 1.0).to_csv(f"new{DATA}", index=False)
     store.create(STATE, features=["x", "z"], target="y").absorb_table(DATA, task_id="one")
     words = [f"{EVIL}{word}" for word in "abc"]
     evil = frame.rename(columns={"x": EVIL}).assign(site=np.repeat(SITES, 10), word=np.tile(words, 10))
@@ -59,7 +60,7 @@ DONE = {
     "history": ("history", STATE),
     "show": ("show", STATE),
     "summary": ("summary", STATE),
-    "compare-task": ("compare-task", STATE, DATA),
+    "compare-task": ("compare-task", STATE, f"new{DATA}"),
     "predict": ("predict", STATE, DATA, "--out", f"out{DATA}"),
     "export": ("export", STATE, f"out{DATA}"),
 }
