@@ -16,7 +16,7 @@ from torture.job import Job
 from torture.outcome import Outcome
 
 STEPS_FOR_A_CONTROL = 2000
-STEPS_A_RUN, RUNS_A_ROUND = 50, 20
+STEPS_A_RUN = 50
 
 
 class WatchedMachine(RuleBasedStateMachine):
@@ -24,6 +24,7 @@ class WatchedMachine(RuleBasedStateMachine):
 
     store: Store
     tasks: Sequence[object]
+    runs_a_round: ClassVar[int] = 20
     steps: ClassVar[int] = 0
     """Calls made so far by every machine of this process."""
 
@@ -88,7 +89,7 @@ def _take(kind: type[WatchedMachine], part: str, job: Job, variant: Variant) -> 
     """Take steps in rounds of runs, each round with its own seed, until there are enough or one fails."""
     phases = [Phase.generate, Phase.shrink] if variant is SOUND else [Phase.generate]
     chosen = settings(
-        max_examples=RUNS_A_ROUND,
+        max_examples=kind.runs_a_round,
         stateful_step_count=STEPS_A_RUN,
         deadline=None,
         database=None,
@@ -112,5 +113,5 @@ def _take(kind: type[WatchedMachine], part: str, job: Job, variant: Variant) -> 
             outcome.violations.append(f"round {rounds} of lane {job.lane}: {' / '.join(told)}")
         job.advance(WatchedMachine.steps - before)
     outcome.add("steps", WatchedMachine.steps - begin)
-    outcome.add("runs", rounds * RUNS_A_ROUND)
+    outcome.add("runs", rounds * kind.runs_a_round)
     return outcome
