@@ -15,7 +15,7 @@ from pyarrow import parquet
 from ridgeway import store
 from ridgeway.data import CsvFormat, Encoding, Schema, checked_schema, inferred, open_table, parse_terms
 from ridgeway.data._encoding import ordered
-from ridgeway.errors import InvalidParameterError, RidgewayError
+from ridgeway.errors import InvalidDataError, InvalidParameterError, RidgewayError
 
 TERMS = "number, whole, flag, word, spline(number, -1, 0, 1), word:flag, category(whole), month(day), hour(moment)"
 BLOCK = 16
@@ -187,3 +187,16 @@ def test_a_table_whose_gaps_come_late(tmp_path, rng, small_blocks):
     X = np.column_stack([np.ones(22), a, table.column("b").to_numpy(), np.arange(22) == 20])
     exact = np.linalg.lstsq(X, table.column("y").to_numpy())[0]
     assert np.allclose([two.model().intercept_, *two.model().coef_], exact, rtol=1e-9)
+
+
+@pytest.mark.parametrize("gap", ["number", "word"])
+def test_a_model_predicts_for_every_row_or_for_none(tmp_path, rng, gap):
+    """Rows that were left out when learning have no prediction: `Store.predict` gives a null, a model refuses."""
+    frame = rows(rng, gaps=False).to_pandas()
+    encoding = store.encoding_of(frame[["number", "word"]], missing="drop")
+    made = store.create(tmp_path / "made.rw", features=encoding, target="y")
+    made.absorb("all", frame[["number", "word"]], frame["y"])
+    frame.loc[3, gap] = None
+    assert made.predict(frame).column("predicted_y").is_null().to_pylist() == [place == 3 for place in range(100)]
+    with pytest.raises(InvalidDataError, match=f"1 row of X has no value in '{gap}'"):
+        made.model().predict(frame)

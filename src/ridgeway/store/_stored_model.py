@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from ridgeway.data import Encoder, Schema, check_columns, check_tasks, dense, open_table
+from ridgeway.errors import InvalidDataError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.store._forget import Forgetting
 
@@ -45,5 +46,11 @@ class StoredModel(GeneralizedRidge):
         check_columns(table.columns, schema.encoding.columns, table.source, extra=None)
         encoder = Encoder(schema, table.source, has_targets=False, grows=False)
         parts = [encoder.rows(batch).X for batch in table.batches(encoder.columns, rows=len(X) or 1)]
+        if encoder.dropped:
+            name, n_rows = next(iter(encoder.dropped.items()))
+            what = "1 row of X has" if n_rows == 1 else f"{n_rows:,} rows of X have"
+            raise InvalidDataError(
+                f"{what} no value in {name!r}, and such rows were left out. Drop them, or use the store's `predict`."
+            )
         rows = np.vstack(parts) if parts else np.empty((0, len(schema.features)))
         return pa.table(dict(zip(schema.features, rows.T, strict=True)))
