@@ -216,8 +216,9 @@ def test_ids_of_predictions(january, tmp_path):
     refused("predict state.rw january.csv --id flight --column flight --out out.csv", "'flight' is a column")
     refused("predict state.rw january.csv --interval 1.5 --out out.csv", "1.5")
     for ending in (".csv", ".parquet"):
-        call(f"predict state.rw january.csv --id flight,gate,day,distance --out out{ending}")
+        call(f"predict state.rw january.csv --id flight,flight,gate,day,distance --out out{ending}")
     found = pd.read_csv("out.csv")
+    assert list(found) == ["flight", "gate", "day", "distance", "predicted_delay"]
     pd.testing.assert_frame_equal(found[["flight", "gate", "distance"]], january[["flight", "gate", "distance"]])
     assert found["day"].tolist() == january["day"].tolist()
 

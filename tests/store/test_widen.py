@@ -75,7 +75,7 @@ def stories(draw):
     return tasks, intercept, weight, (since, past), (until, early)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(story=stories(), information=KINDS, by_hand=st.booleans())
 def test_widened_is_absorbed_with_the_final_columns(tmp_path_factory, story, information, by_hand):
     tasks, intercept, weight, (since, past), (until, early) = story

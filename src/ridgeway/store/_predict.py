@@ -74,7 +74,7 @@ def predictions(
 
     check_columns(table.columns, [*wanted.ids, *schema.encoding.columns], table.source, extra=None)
     encoder = Encoder(schema, table.source, has_targets=False, grows=False)
-    names, types, done = wanted.names(schema.targets), table.types(wanted.ids), 0
+    names, types, done = wanted.names(schema.targets), table.types(list(dict.fromkeys(wanted.ids))), 0
     columns = list(dict.fromkeys((*wanted.ids, *encoder.columns)))
     kinds = types | encoder.arrow_kinds()
     shape = pa.schema([*types.items(), *((name, pa.float64()) for name in names)])
@@ -86,7 +86,7 @@ def predictions(
             known = slice(None) if rows.kept is None else rows.kept
             if len(rows.X):
                 values[:, known] = wanted.values(model, rows.X)
-            ids = [batch.column(name) for name in wanted.ids]
+            ids = [batch.column(name) for name in types]
             yield pa.table([*ids, *(pa.array(part, mask=np.isnan(part)) for part in values)], schema=shape)
             done += len(batch)
             if progress is not None:
