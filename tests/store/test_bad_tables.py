@@ -100,10 +100,10 @@ DAMAGED = {
     "gap in a date": ("new.csv", {"day": None}, "column 'day' has 40 missing values or more"),
     "other": ("new.csv", {"carrier": "(other)"}, "'(other)', which has a meaning of its own. Rename it"),
     "missing": ("new.parquet", {"carrier": "(missing)"}, "'(missing)', which has a meaning of its own. Rename it"),
-    "fraction": ("new.csv", {"gate": 1.5}, "category(gate) needs integers up to 2⁵³; got 1.5"),
+    "fraction": ("new.csv", {"gate": 1.5}, "category(gate) needs integers below 2⁵³; got 1.5"),
     "infinity": ("new.parquet", {"distance": np.inf}, "column 'distance' has NaN or infinity in 40 of 40 rows"),
     "infinite category": ("new.parquet", {"gate": np.inf}, "column 'gate' has NaN or infinity in 40 of 40 rows"),
-    "huge category": ("new.parquet", {"gate": 1e300}, "category(gate) needs integers up to 2⁵³; got 1e+300"),
+    "huge category": ("new.parquet", {"gate": 1e300}, "category(gate) needs integers below 2⁵³; got 1e+300"),
     "extra": ("new.csv", {"humidity": 1.0}, "unknown columns: 'humidity'"),
 }
 
@@ -213,7 +213,7 @@ def test_one_damaged_file_among_many(january, rng, tmp_path):
 
 def test_ids_of_predictions(january, tmp_path):
     refused("predict state.rw january.csv --id tailnum --out out.csv", "january.csv has no column 'tailnum'")
-    refused("predict state.rw january.csv --id flight --column flight --out out.csv", "'flight' is a column")
+    refused("predict state.rw january.csv --id flight --column flight --out out.csv", "two columns 'flight'")
     refused("predict state.rw january.csv --interval 1.5 --out out.csv", "1.5")
     for ending in (".csv", ".parquet"):
         call(f"predict state.rw january.csv --id flight,flight,gate,day,distance --out out{ending}")

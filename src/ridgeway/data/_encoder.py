@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from itertools import product
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -204,7 +205,7 @@ def unknown_category(source: str, key: str, names: Sequence[str], rows: str) -> 
     shown = ", ".join(map(repr, names[:3])) + (f", … ({len(names)} in all)" if len(names) > 3 else "")
     return UnknownCategoryError(
         f"{source}: column {key!r} has unknown categories: {shown}, in {rows} rows. Correct them, or add them first: "
-        f"ridgeway widen FILE.rw --category {key}={names[0]}"
+        f"ridgeway widen FILE.rw --category {quote(f'{key}={names[0]}')}"
     )
 
 
@@ -245,10 +246,10 @@ def labels_of(factor: TermFactor, column: Raw) -> Categories:
     values = _applied(factor, column)
     found, codes = np.unique(values, return_inverse=True)
     whole = found[~np.isnan(found)]
-    wrong = whole[(whole != np.round(whole)) | (np.abs(whole) > EXACT)]
+    wrong = whole[(whole != np.round(whole)) | (np.abs(whole) >= EXACT)]
     if len(wrong):
         raise InvalidDataError(
-            f"category({factor.column}) needs integers up to 2⁵³; got {wrong[0]:g}. Use the column as a number, or as "
+            f"category({factor.column}) needs integers below 2⁵³; got {wrong[0]:g}. Use the column as a number, or as "
             "text."
         )
     codes = np.where(codes < len(whole), codes, -1)

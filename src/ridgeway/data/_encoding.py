@@ -18,6 +18,8 @@ OTHER, MISSING = "(other)", "(missing)"
 """The levels that stand for unknown categories and for missing ones."""
 MOST_LEVELS = 1000
 """Limit on the levels of a category; each is a column of the state."""
+LONGEST_INTEGER = 99
+"""Digits of a level that is sorted by its value; longer ones are sorted as text."""
 
 
 @dataclass(frozen=True)
@@ -82,12 +84,20 @@ class Encoding:
 
     def _columns_of(self, factor: TermFactor) -> list[str]:
         if self.is_category(factor):
-            inner = replace(factor, calls=tuple(call for call in factor.calls if call[0] != "category"))
-            text = str(inner) if inner.calls else inner.column
-            return [f"{text}={level}" for level in self.levels[str(factor)][1:]]
+            return self._levels_of(factor)[1:]
         if factor.calls and FUNCTIONS[factor.calls[-1][0]].gives == "columns":
             return [f"{factor}.{number}" for number in range(1, len(factor.calls[-1][1]))]
         return [str(factor) if factor.calls else factor.column]
+
+    def _levels_of(self, factor: TermFactor) -> list[str]:
+        inner = replace(factor, calls=tuple(call for call in factor.calls if call[0] != "category"))
+        text = str(inner) if inner.calls else inner.column
+        return [f"{text}={level}" for level in self.levels[str(factor)]]
+
+    @property
+    def references(self) -> list[str]:
+        """What features of the reference levels would be called, for example `carrier=AA`."""
+        return [self._levels_of(factor)[0] for factor in self.categories.values()]
 
     def is_category(self, factor: TermFactor) -> bool:
         """Return whether a factor is a category."""
@@ -217,5 +227,5 @@ def ordered(first: str, others: Iterable[str]) -> tuple[str, ...]:
 
 def _place(level: str) -> tuple[bool, int, str]:
     """Return the key by which levels are sorted: integers by value, then text."""
-    whole = level.isdecimal()
+    whole = level.isdecimal() and len(level) <= LONGEST_INTEGER
     return not whole, int(level) if whole else 0, level

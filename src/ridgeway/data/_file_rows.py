@@ -13,10 +13,8 @@ from ridgeway._checks import LARGEST
 from ridgeway.data._columns import as_labels, as_numbers
 from ridgeway.data._encoder import Encoder
 from ridgeway.data._explain import explain
-from ridgeway.data._open import open_table
-from ridgeway.data._refusals import column_names
-from ridgeway.data._row_blocks import Block, RowBatch, checked_rows, cut
-from ridgeway.data._schema import Schema, check_columns, listed
+from ridgeway.data._row_blocks import Block, RowBatch, checked_rows, cut, with_targets
+from ridgeway.data._schema import Schema, check_columns
 from ridgeway.data._tables import Table
 from ridgeway.data._widening import Widening, widening
 from ridgeway.errors import CsvFormatError, FeatureMismatchError, InvalidDataError, InvalidDataTypeError
@@ -248,32 +246,3 @@ def rows_in_memory(schema: Schema, X: Any, y: Any, sample_weight: Any = None) ->
     table = with_targets(schema, X, y, sample_weight)
     with closing(tasks_in(table, schema, "")) as blocks:
         yield from (block for _, block in blocks)
-
-
-def with_targets(schema: Schema, X: Any, y: Any, sample_weight: Any) -> Table:
-    """Return a table of the columns of X, the targets and the weights."""
-    import pyarrow as pa
-
-    if (schema.weight_column is None) != (sample_weight is None):
-        what = "no weight column" if schema.weight_column is None else f"a weight column, {schema.weight_column!r}"
-        raise InvalidDataError(f"the model has {what}. Pass sample_weight if and only if it has one.")
-    if not column_names(X):
-        raise InvalidDataTypeError(
-            f"X has no column names, and features are made from the columns {listed(schema.encoding.columns)}. Pass a "
-            "DataFrame with those columns."
-        )
-    opened = open_table(X, source="X")
-    columns = dict(zip(opened.columns, opened.read(opened.columns).columns, strict=True))
-    try:
-        targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-        weight = None if sample_weight is None else pa.array(np.asarray(sample_weight, dtype=np.float64).ravel())
-    except (TypeError, ValueError) as error:
-        raise InvalidDataTypeError(f"y and sample_weight must be numbers: {error}. Pass arrays of numbers.") from error
-    if targets.shape[1] != len(schema.targets) or any(len(column) != len(targets) for column in columns.values()):
-        raise InvalidDataError(
-            f"y has shape {np.shape(y)}; it needs one row per row of X and the targets {listed(schema.targets)}."
-        )
-    columns |= dict(zip(schema.targets, map(pa.array, targets.T.copy()), strict=True))
-    if schema.weight_column is not None:
-        columns[schema.weight_column] = weight
-    return open_table(columns, source="the table")

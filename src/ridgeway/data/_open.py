@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from ridgeway.data._arrow_tables import ArrowFile, ArrowStream, InMemory, ParquetFile, PipedArrow
 from ridgeway.data._csv_tables import PLAIN, CsvFormat, CsvTable
 from ridgeway.data._pipe import PipeBytes
-from ridgeway.data._tables import Table, first_line, reading, require_pyarrow
+from ridgeway.data._tables import Table, first_line, not_text, reading, require_pyarrow
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError
 
 Opener = Callable[[Path, CsvFormat], Table]
@@ -68,6 +68,8 @@ def open_table(data: Any, *, source: str = "the table", csv: CsvFormat | None = 
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         what = f"{source} cannot be read: {first_line(error)}. Give each column one type."
         raise InvalidDataTypeError(what) from error
+    except UnicodeError as error:
+        raise not_text(source, "utf-8") from error
     return InMemory(arrow, source)
 
 
@@ -135,6 +137,8 @@ def _open_file(path: Path, style: CsvFormat) -> Table:
     if opened is None:
         raise unknown_ending(path)
     if not path.is_file():
+        if path.exists() and not path.is_dir():
+            raise InvalidDataError(f"{path} is a pipe or a device, not a file. Write its rows to a file first.")
         what = "is a folder, not a file" if path.is_dir() else "does not exist"
         raise InvalidDataError(f"{path} {what}. Check the path.")
     if path.stat().st_size == 0:

@@ -1,17 +1,20 @@
 """Rows as numbers: those of tables as they are, and those in memory, cut into blocks."""
 
 from collections.abc import Iterator
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
-from ridgeway.data._refusals import column_names
-from ridgeway.data._schema import Schema, check_columns
+from ridgeway.data._open import open_table
+from ridgeway.data._refusals import column_names, refuse_shuffled_index
+from ridgeway.data._schema import Schema, check_columns, listed, refuse_twice
+from ridgeway.data._tables import Table
 from ridgeway.data._task import Task, dense
-from ridgeway.data._validation import check_tasks, columns_of_a_model
-from ridgeway.errors import FeatureMismatchError, InvalidDataError
+from ridgeway.data._validation import check_tasks, checked_numbers, columns_of_a_model
+from ridgeway.errors import FeatureMismatchError, InvalidDataError, InvalidDataTypeError
 
 
 class Block(NamedTuple):
@@ -70,6 +73,38 @@ def checked_rows(schema: Schema, X: Any, y: Any, sample_weight: Any = None) -> T
             f"{', '.join(map(repr, schema.targets))}. Pass those."
         )
     return task
+
+
+def with_targets(schema: Schema, X: Any, y: Any, sample_weight: Any) -> Table:
+    """Return a table of the columns of X, the targets and the weights; targets by name, if they have names."""
+    import pyarrow as pa
+
+    if (schema.weight_column is None) != (sample_weight is None):
+        what = "no weight column" if schema.weight_column is None else f"a weight column, {schema.weight_column!r}"
+        raise InvalidDataError(f"the model has {what}. Pass sample_weight if and only if it has one.")
+    if not column_names(X):
+        raise InvalidDataTypeError(
+            f"X has no column names, and features are made from the columns {listed(schema.encoding.columns)}. Pass a "
+            "DataFrame with those columns."
+        )
+    given = {"X": X, "y": y, "sample_weight": sample_weight}
+    for one, other in combinations(given, 2):
+        refuse_shuffled_index(given[one], given[other], (one, other))
+    table = open_table(X, source="X")
+    columns = dict(zip(table.columns, table.read(table.columns).columns, strict=True))
+    names = [*schema.targets, *([] if schema.weight_column is None else [schema.weight_column])]
+    refuse_twice([*table.columns, *names], FeatureMismatchError, "X, y and sample_weight have ")
+    targets = checked_numbers(_in_order(y, schema.targets, "y"), "y")
+    weights = [] if sample_weight is None else [checked_numbers(sample_weight, "sample_weight")]
+    values = [*np.atleast_2d(targets.T), *weights]
+    n_rows = len(next(iter(columns.values())))
+    if len(values) != len(names) or any(part.shape != (n_rows,) for part in values):
+        shapes = " and ".join(str(part.shape) for part in (targets, *weights))
+        raise InvalidDataError(
+            f"X has {n_rows} rows; {'y and sample_weight have' if weights else 'y has'} shape {shapes}. Pass one value "
+            f"per row for each of {listed(names)}."
+        )
+    return open_table(columns | dict(zip(names, map(pa.array, values), strict=True)), source="the table")
 
 
 def cut(schema: Schema, rows: Task) -> Iterator[Block]:

@@ -111,7 +111,7 @@ class Schema:
             raw = Encoding.from_dict(fields["encoding"]) if "encoding" in fields else None
             settings = {name: fields[name] for name in ("single_target", *SETTINGS)}
             schema = checked(cls(features, targets, **settings, raw=raw, past=fields.get("past", {})))
-        except (LookupError, TypeError, ValueError, RecursionError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise InvalidStateError(f"the stored schema is invalid: {error}.") from error
         if schema.to_bytes() != stored:
             raise InvalidStateError("the stored schema has been changed: it is not written as Ridgeway writes it.")
@@ -160,7 +160,8 @@ def checked(schema: Schema) -> Schema:
         if schema.features != schema.raw.features:
             raise InvalidParameterError("the features are not those of the encoding. Name them again.")
         refuse_twice(schema.features, InvalidParameterError)
-    names = dict.fromkeys((*schema.features, *schema.columns))
+    references = () if schema.raw is None else schema.raw.references
+    names = dict.fromkeys((*schema.features, *schema.columns, *references))
     for name in names:
         _check_name(name)
     refuse_twice(schema.columns, InvalidParameterError)

@@ -130,6 +130,17 @@ def columns_of_a_model(n_features: int, names: Sequence[str] | None) -> "BaseEst
     return known
 
 
+def checked_numbers(data: Any, name: str) -> Array:
+    """Return targets or weights as float64, whatever their values; raise if they are not real numbers."""
+    from sklearn.utils.validation import check_array
+
+    data = from_arrow(data, name)
+    refuse_non_numbers(data, name)
+    with typed_errors(None):
+        checked: Array = check_array(data, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name=name)
+    return checked
+
+
 def check_rows(estimator: "BaseEstimator", X: Any) -> Any:
     """Check the rows to predict for: a float64 array or CSR matrix with the estimator's columns."""
     from sklearn.utils.validation import validate_data

@@ -9,8 +9,11 @@ from ridgeway._checks import Array
 from ridgeway.data import Schema, Task, dense
 from ridgeway.weights import Retained
 
-ROUNDING = 1e-9
-"""A sum of a column of zeros and ones that is below this share of what is removed is 0."""
+ROUNDING = 1e-12
+"""A sum of a column of zeros and ones that is below this share of what is removed is 0.
+
+Rounding stays below it, and rows that remain must weigh more.
+"""
 
 
 class Forgetting:

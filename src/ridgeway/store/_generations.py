@@ -114,7 +114,9 @@ def read_generation(connection: sqlite3.Connection, path: Path, *, previous: boo
     if previous:
         found = [row for row in found if row[0] < current]
         if not found:
-            raise StoreError(f"{path} keeps no previous generation. Restore the file from a copy.")
+            raise StoreError(
+                f"{path} keeps no previous generation to go back to. If the file is damaged, restore it from a copy."
+            )
     number, manifest, buckets, root = found[0]
     schemas = list(_rows(connection, "SELECT version, schema FROM schemas ORDER BY version", (int, bytes)))
     fields, pieces = _parsed_manifest(manifest, path)

@@ -1,5 +1,6 @@
 """Predictions for tables: with intervals, beside columns that identify the rows."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -46,9 +47,11 @@ class Wanted:
         ends += ["_mean_lower", "_mean_upper"] if self.confidence is not None else []
         found = [self.column or quoted(f"predicted_{target}") for target in targets]
         names = [f"{name}{end}" for name in found for end in ends]
-        both = [name for name in names if name in self.ids]
-        if both:
-            raise InvalidParameterError(f"{both[0]!r} is a column of the table, too. Name the predictions otherwise.")
+        twice = [name for name, count in Counter((*{*self.ids}, *names)).items() if count > 1]
+        if twice:
+            raise InvalidParameterError(
+                f"the predictions would have two columns {twice[0]!r}. Name the predictions otherwise."
+            )
         return names
 
     def values(self, model: "GeneralizedRidge", X: Array) -> Array:

@@ -35,10 +35,10 @@ class StoredModel(GeneralizedRidge):
         return self._with(left.state())
 
     def encoded(self, X: Any) -> Any:
-        """Return a table of raw columns as a table of features; anything else as it is."""
+        """Return a table of raw columns as a table of features; anything else, or without a schema, as it is."""
         names = [str(name) for name in getattr(X, "column_names", getattr(X, "columns", ()))]
-        schema = self.schema_
-        if not names or set(schema.features) <= set(names):
+        schema = getattr(self, "schema_", None)
+        if schema is None or not names or set(schema.features) <= set(names):
             return X
         import pyarrow as pa
 
