@@ -20,6 +20,7 @@ from ridgeway.errors import (
     InvalidParameterError,
     InvalidStateError,
     MergeError,
+    RemovalError,
     StoreError,
 )
 
@@ -197,3 +198,23 @@ def test_a_model_without_a_schema(made):
         clone(model).predict(rows)
     with pytest.raises(InvalidDataTypeError):
         type(model).from_arrays(model.to_arrays()).predict(rows)
+
+
+@pytest.mark.parametrize("odd", [{"c": "new"}, {"x": np.nan}], ids=["category", "gap"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_remove_a_task_from_a_table_with_rows_that_the_model_has_not_learned(made, odd, fit_intercept):
+    rules = {"unknown": "widen", "missing": "indicator", "fit_intercept": fit_intercept}
+    found, expected = made(table(), **rules), made(table(), **rules)
+    for number in range(3):
+        found.absorb_table(table(number), task_id=str(number))
+        if number != 1:
+            expected.absorb_table(table(number), task_id=str(number))
+    before = found.path.read_bytes()
+    with pytest.raises(RemovalError, match="not the rows"):
+        found.remove_table(table(1).assign(**odd), task_id="1")
+    assert found.path.read_bytes() == before
+    later = table(4).assign(**odd)
+    later = pd.concat([later.assign(task=4), *(table(number).assign(task=number) for number in range(3))])
+    found.remove_table(later, task_id="1", task_column="task")
+    assert found.schema == expected.schema
+    np.testing.assert_allclose(found.model().coef_, expected.model().coef_, rtol=1e-10)

@@ -135,7 +135,8 @@ def remove(handle: Handle, task_id: str, source: Source) -> Removed:
 
         def count(_: str, block: Block) -> None:
             nonlocal sums
-            sums = sums + (block.X.sum(axis=0) if block.sample_weight is None else block.sample_weight @ block.X)
+            X = _narrowed(schema, block).X
+            sums = sums + (X.sum(axis=0) if block.sample_weight is None else block.sample_weight @ X)
 
         content = _read(source(schema), schema, count).get(task_id)
         entry = _recorded(ledger, task_id, known_digests(content, schemas) if content else [""])
@@ -144,7 +145,9 @@ def remove(handle: Handle, task_id: str, source: Source) -> Removed:
             state = emptied(state)
         else:
             left = Forgetting(state, schema, sums)
-            again = _read(source(schema), schema, lambda _, block: left.remove(task_of(schema, block)))
+            again = _read(
+                source(schema), schema, lambda _, block: left.remove(task_of(schema, _narrowed(schema, block)))
+            )
             if again.get(task_id) != content:
                 raise RemovalError("the rows changed while they were read. Remove with a file that nobody writes to.")
             state = left.state()
@@ -153,6 +156,14 @@ def remove(handle: Handle, task_id: str, source: Source) -> Removed:
         ledger.put(Entry(entry.generation, gone, b""), entry)
         change.commit(checked_arrays(schema, state, ledger.n_tasks, ledger.n_samples), keep_previous=False)
     return Removed(gone, digits)
+
+
+def _narrowed(schema: Schema, block: Block) -> Block:
+    """Return a block with the features of the state: those that rows of other tasks have added are 0 in a task."""
+    if block.schema is schema:
+        return block
+    places = [block.schema.features.index(name) for name in schema.features]
+    return block._replace(X=np.asfortranarray(block.X[:, places]), schema=schema)
 
 
 def _recorded(ledger: Ledger, task_id: str, digests: list[str]) -> Entry:
