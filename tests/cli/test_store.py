@@ -225,6 +225,38 @@ def test_a_result_that_cannot_be_printed_is_not_a_refusal(run, survey, monkeypat
     run("absorb wages.rw new.csv --task new", code=2)
 
 
+@pytest.mark.parametrize("as_json", ["", " --json"])
+def test_results_that_cannot_be_printed_do_not_stop_the_files(run, survey, monkeypatch, as_json):
+    run(INIT)
+    echo = click.echo
+
+    def fail(*arguments, err=False):
+        if not err:
+            raise OSError(28, "No space left on device")
+        echo(*arguments, err=err)
+
+    monkeypatch.setattr(click, "echo", fail)
+    line = f"absorb wages.rw survey-*.parquet --task-from-name{as_json}"
+    assert "done, but the result cannot be printed" in run(line, code=1).stderr
+    assert len(store.open("wages.rw").history()) == 3
+    assert "none.csv does not exist" in run(f"{line} none.csv", code=3).stderr
+
+
+def test_memory_that_runs_out_in_one_of_several_files(run, survey, monkeypatch):
+    run(INIT)
+    absorb_table = store.Store.absorb_table
+
+    def fail(self, table, **options):
+        if options["task_id"] == "survey-2019":
+            raise MemoryError
+        return absorb_table(self, table, **options)
+
+    monkeypatch.setattr(store.Store, "absorb_table", fail)
+    said = run("absorb wages.rw survey-*.parquet --task-from-name", code=3).stderr
+    assert said == "ridgeway absorb: survey-2019.parquet: not enough memory. Use less data at once.\n"
+    assert len(store.open("wages.rw").history()) == 2
+
+
 def test_names_are_shown_as_they_are(run, survey, tmp_path):
     survey.drop(columns="year").rename(columns={"age": "[red]age"}).to_parquet("odd.parquet")
     run("init odd.rw --from odd.parquet --target log_wage")

@@ -3,6 +3,7 @@
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import click
 
 from ridgeway.cli._failures import one_line
 from ridgeway.cli._options import command, csv_options, state_file
-from ridgeway.cli._output import answer, progress_bar, say
+from ridgeway.cli._output import PrintingError, answer, progress_bar, say
 from ridgeway.errors import InvalidParameterError, RidgewayError
 
 if TYPE_CHECKING:
@@ -73,19 +74,23 @@ def _absorb_many(
                 outcomes, lines = _absorbed(opened, path, **options)
                 found.append({"file": str(path), "tasks": outcomes})
                 if not as_json:
-                    say(*lines)
-            except (RidgewayError, OSError) as error:
+                    with suppress(PrintingError):  # the last line will fail too, and say so
+                        say(*lines)
+            except (RidgewayError, OSError, MemoryError) as error:
                 failed += 1
-                found.append({"file": str(path), "error": one_line(error)})
-                say(f"ridgeway absorb: {one_line(error)}", err=True)
+                said = one_line(str(error) or f"{path}: not enough memory. Use less data at once.")
+                found.append({"file": str(path), "error": said})
+                say(f"ridgeway absorb: {said}", err=True)
                 if stop_on_error:
                     break
             progress(number + 1, len(files))
     done = len(found) - failed
     left = f", {len(files) - len(found)} not tried" if len(found) < len(files) else ""
-    answer(found, f"{len(files)} files: {done} absorbed, {failed} failed{left}", as_json=as_json)
-    if failed:
-        sys.exit(SOME if done else 2)
+    try:
+        answer(found, f"{len(files)} files: {done} absorbed, {failed} failed{left}", as_json=as_json)
+    finally:
+        if failed:
+            sys.exit(SOME if done else 2)
 
 
 def _absorbed(

@@ -52,7 +52,7 @@ class ContinualPipeline(BaseEstimator):
     ----------
     steps : list of estimators, or of (name, estimator)
         Transformers, then a model with `partial_fit`. Steps without names are named as by `make_pipeline`. They are
-        copied, never changed. A step that is fitted already must be frozen.
+        copied, never changed. A step that is fitted already must be frozen; it is not copied, so do not fit it again.
 
     Attributes
     ----------
