@@ -134,9 +134,7 @@ def test_batches_of_a_table_in_memory():
 
 def test_columns_that_are_neither_numbers_nor_text():
     table = open_table({"when": pd.to_datetime(["2020-01-01"]), "big": [2**53 + 1], "raw": [b"\xff"]})
-    with pytest.raises(
-        InvalidDataTypeError, match=r"'when' is a date. Say what to use of it, for example month\(when\)"
-    ):
+    with pytest.raises(InvalidDataTypeError, match=r"'when' is a date. Say how to use it, for example month\(when\)"):
         inferred(table, None, leave_out=["big", "raw"])
     with pytest.raises(InvalidDataError, match="'big' has integers beyond 2⁵³"):
         as_numbers(table.read(["big"]).column(0), "big", "the table")

@@ -132,7 +132,7 @@ def test_schema_from_a_file(run, survey):
         ("export wages.rw new.csv", "new.csv exists already. Choose another name, or remove the file first."),
         ("import model.safetensors wages.rw", "wages.rw exists already. Choose another name"),
         ("merge wages.rw other.rw --out all.parquet", "all.parquet exists already. Choose another name"),
-        ("merge wages.rw wages.rw --out w.rw", "both have a task '2019'"),
+        ("merge wages.rw wages.rw --out w.rw", "both have the task '2019'"),
         ("export wages.rw wages.txt", "exports end with"),
         ("import all.parquet new.rw", "not an intact safetensors"),
         ("check none.rw", "there is no state file"),

@@ -73,9 +73,7 @@ def test_kinds_of_columns(frame):
     found = design(kinds)
     assert found.encoding.features == ("x1", "x2", "kind=b", "kind=c", "flag", "small")
     np.testing.assert_array_equal(found.rows[:, 4], kinds["flag"])
-    with pytest.raises(
-        InvalidDataTypeError, match=r"'when' is a date. Say what to use of it, for example month\(when\)"
-    ):
+    with pytest.raises(InvalidDataTypeError, match=r"'when' is a date. Say how to use it, for example month\(when\)"):
         design(whole.assign(when=pd.Timestamp("2024-01-01")))
     with pytest.raises(InvalidDataError, match=f"'name' has {len(whole)} distinct values"):
         design(whole.assign(name=[f"n{i}" for i in range(len(whole))]))
@@ -101,7 +99,7 @@ def test_terms_are_functions_and_products_of_columns(frame):
     assert found.encoding.columns == ("x (2)", "size", "kind", "when", "x1")
     scale = StandardizedEncoding.of(found.encoding, "y", (), np.full(7, 5.0), np.full(7, 2.0)).scale
     assert set(scale.values()) == {2.0}  # a product of zeros and ones with a number is a number
-    with pytest.raises(InvalidDataError, match=r"column 'x1': the logarithm of \d+ values that are 0 or negative"):
+    with pytest.raises(InvalidDataError, match=r"column 'x1': \d+ values are 0 or negative"):
         design(frame, ["log(x1)"])
     with pytest.raises(InvalidParameterError, match=r"cannot read the term 'sqrt\(x1\)': 'sqrt' is not a function"):
         design(frame, ["sqrt(x1)"])

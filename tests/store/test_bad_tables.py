@@ -143,7 +143,7 @@ def test_what_a_widening_needs(january):
     refused("widen bare.rw --target arrival --past-value 1", "without an intercept", "bare.rw")
     refused("widen state.rw --feature humidity", "with the value that it had in every past row (--past-value)")
     refused("widen state.rw --past-value 1", "--past-value belongs to a --feature or a --target")
-    refused("widen state.rw", "nothing was named to widen by")
+    refused("widen state.rw", "nothing to add")
     refused("widen state.rw --category carrier", "--category is written NAME=VALUE")
     refused("widen state.rw --undo", "not a widening alone")
     encoding = store.encoding_of(january[["carrier", "distance"]])
@@ -228,7 +228,7 @@ def test_ids_of_predictions(january, tmp_path):
     [
         ("log(carrier)", "applies log to a category; it needs a number"),
         ("month(distance)", "applies month to a number; it needs a date"),
-        ("day", "column 'day' is a date. Say what to use of it"),
+        ("day", "column 'day' is a date. Say how to use it"),
         ("log(day)", "applies log to a date; it needs a number"),
         ("spline(distance, 3, 2, 1)", "knots in rising order"),
         ("spline(distance, 1, 2, 3)^2", "applies ^ to several columns"),
@@ -250,4 +250,4 @@ def test_a_term_that_does_not_fit(january, terms, match):
 def test_a_logarithm_that_does_not_exist(january, tmp_path):
     started("log.rw", terms="log(distance)", options="--ignore-extra")
     written(january.assign(distance=[0.0, 1.0] * 20), tmp_path / "new.csv")
-    refused("absorb log.rw new.csv --task new", "column 'distance': the logarithm of 20 values", "log.rw")
+    refused("absorb log.rw new.csv --task new", "column 'distance': 20 values are 0 or negative", "log.rw")

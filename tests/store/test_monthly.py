@@ -99,7 +99,7 @@ def test_months_of_flights(run, months, order, tmp_path):
         files = [files[place] for place in np.random.default_rng(3).permutation(12)]
     shown = run(f"absorb flights.rw {' '.join(files)} --task-from-name")
     assert "12 files: 12 absorbed, 0 failed" in shown
-    assert f"{(months['arr_delay'].isna() & (months['month'] == 7)).sum()} rows without a value were left" in shown
+    assert f"{(months['arr_delay'].isna() & (months['month'] == 7)).sum()} rows with missing values were left" in shown
     rows, first = known(months), months[months["month"] == 1]
     expected = pooled(rows, encoded(rows, first), "arr_delay")
     assert_same(store.open("flights.rw"), expected)
@@ -224,7 +224,7 @@ def test_wages_by_year(run, wages, missing):
     rows = pd.concat([first, wages]).dropna(subset=["realrinc"])
     if missing == "drop":
         rows = rows.dropna()
-    assert f"{len(wages) - (rows['year'] > first['year'].min()).sum():,} rows without a value were left out" in said
+    assert f"{len(wages) - (rows['year'] > first['year'].min()).sum():,} rows with missing values were left out" in said
     features = wage_features(rows, missing)
     expected = pooled(rows, features, "realrinc")
     assert_same(store.open("wages.rw"), expected)

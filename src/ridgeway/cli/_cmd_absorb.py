@@ -41,7 +41,7 @@ SOME = 3
 @click.option("--stop-on-error", is_flag=True, help="Stop at the first file that cannot be absorbed.")
 @csv_options
 def absorb(file: str, data: tuple[str, ...], stop_on_error: bool, as_json: bool, **options: Any) -> None:
-    """Learn CSV, TSV, Parquet or Arrow files, each of them completely or not at all.
+    """Learn data files (CSV, TSV, Parquet, Arrow). Each file is learned completely or not at all.
 
     The command can be repeated safely: a task with the same rows counts once. If it exits with 0, what it learned
     survives a power failure. If it exits with 2, the state file is unchanged; with 3, some files were absorbed and some
@@ -85,9 +85,12 @@ def _absorb_many(
                     break
             progress(number + 1, len(files))
     done = len(found) - failed
+    known = sum("tasks" in file and all(task["already"] for task in file["tasks"]) for file in found)
     left = f", {len(files) - len(found)} not tried" if len(found) < len(files) else ""
+    repeated = f"{known} already absorbed, " if known else ""
+    said = f"{len(files)} files: {done - known} absorbed, {repeated}{failed} failed{left}"
     try:
-        answer(found, f"{len(files)} files: {done} absorbed, {failed} failed{left}", as_json=as_json)
+        answer(found, said, as_json=as_json)
     finally:
         if failed:
             sys.exit(SOME if done else 2)
@@ -103,7 +106,7 @@ def _absorbed(
         raise InvalidParameterError("standard input has no name. Name its task with --task or --task-column.")
     if task_from_name and (task is not None or task_column is not None):
         raise InvalidParameterError("--task-from-name names the tasks. Leave out --task and --task-column.")
-    dropped, force = Counter[str](), options["force"]
+    dropped, force, before = Counter[str](), options["force"], opened.schema.features
     with progress_bar(f"absorbing {path}") as progress:
         table = open_stream(sys.stdin.buffer, csv=options["csv"]) if str(path) == "-" else path
         name = path.stem if task_from_name else task
@@ -116,7 +119,9 @@ def _absorbed(
             progress=progress,
             dropped=dropped,
         )
-    return [_as_dict(each) for each in found], [*(_line(each, force) for each in found), *_dropped(path, dropped)]
+    added = [name for name in opened.schema.features if name not in before]
+    lines = [*(_line(each, force) for each in found), *([f"{path}: added {', '.join(added)}"] if added else [])]
+    return [_as_dict(each) | {"added": added} for each in found], [*lines, *_dropped(path, dropped)]
 
 
 def _as_dict(absorbed: "Absorbed") -> dict[str, Any]:
@@ -136,4 +141,4 @@ def _dropped(path: Path, dropped: Counter[str]) -> list[str]:
     if not dropped:
         return []
     listed = ", ".join(f"{name} ({count:,})" for name, count in dropped.items())
-    return [f"{path}: {dropped.total():,} rows without a value were left out: {listed}"]
+    return [f"{path}: {dropped.total():,} rows with missing values were left out: {listed}"]

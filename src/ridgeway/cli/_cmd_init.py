@@ -9,7 +9,7 @@ from ridgeway.cli._output import answer
 from ridgeway.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from ridgeway.store import Encoding
+    from ridgeway.store import Encoding, Schema
 
 ENCODED: dict[str, tuple[str, Any]] = {
     "--features": ("features", None),
@@ -36,13 +36,21 @@ ENCODED: dict[str, tuple[str, Any]] = {
 @choice("--weight-kind", "precision", "frequency", words="What a weight is; frequency: how often the row was observed.")
 @click.option("--from", "source", type=click.Path(), help="A first data file: its columns and categories are used.")
 @click.option("--leave-out", help="Columns of data files that are not used, separated by commas.")
-@choice("--missing", "refuse", "drop", "indicator", words="Rows with missing values: stop, leave out, or mark them.")
-@choice("--unknown", "refuse", "other", "widen", words="Unknown categories: stop, count as (other), or add them.")
-@click.option("--reference", multiple=True, metavar="COLUMN=CATEGORY", help="Reference level of a category.")
+@choice(
+    "--missing", "refuse", "drop", "indicator", words="Missing values: refuse the file, drop the rows, or mark them."
+)
+@choice(
+    "--unknown",
+    "refuse",
+    "other",
+    "widen",
+    words="Unknown categories: refuse the file, count them as (other), or add them.",
+)
+@click.option("--reference", multiple=True, metavar="COLUMN=CATEGORY", help="Reference level of a categorical column.")
 @click.option("--ignore-extra", is_flag=True, help="Allow data files to have other columns too.")
 @click.option("--encoding", type=click.Path(), help="Use the features and the target of a report (encoding.json).")
 @csv_options
-@option("--prior", default=0.0, help="P = prior·I; it counts once.")
+@option("--prior", default=0.0, help="Ridge penalty on the coefficients (P = prior·I), counted once for all tasks.")
 @click.option("--no-intercept", is_flag=True, help="Do not fit an intercept.")
 @choice("--information", "square_root", "moments", words="moments is usually faster, but keeps half of the digits.")
 def init(file: str, target: str | None, no_intercept: bool, as_json: bool, **options: Any) -> None:
@@ -66,7 +74,15 @@ def init(file: str, target: str | None, no_intercept: bool, as_json: bool, **opt
     listed = list(made.schema.features)
     found = {"file": str(made.path), "features": listed, "targets": targets, "weight_column": options["weight_column"]}
     said = f"{file}: {len(listed)} features, target {', '.join(targets)}. Next, absorb a task."
-    answer(found, said, as_json=as_json)
+    answer(found, *_encoded(made.schema), said, as_json=as_json)
+
+
+def _encoded(schema: "Schema") -> list[str]:
+    """Return how the columns of a table become features, a line each."""
+    if schema.raw is None:
+        return []
+    lines = [f"{key}: {len(levels)} categories, reference {levels[0]!r}" for key, levels in schema.raw.levels.items()]
+    return [*lines, *([f"left out: {', '.join(schema.raw.ignored)}"] if schema.raw.ignored else [])]
 
 
 def _chosen(targets: list[str], options: dict[str, Any]) -> "tuple[list[str] | Encoding, list[str]]":

@@ -4,20 +4,29 @@ import click
 
 from ridgeway.cli._options import command, out_option
 from ridgeway.cli._output import answer
+from ridgeway.errors import InvalidParameterError
 
 
-@command("ridgeway merge north.rw south.rw --out both.rw")
+@command(
+    "ridgeway merge north.rw south.rw --out both.rw",
+    "ridgeway merge north.rw south.rw --prefixes north-,south- --out both.rw",
+)
 @click.argument("one", type=click.Path(), metavar="ONE.rw")
 @click.argument("two", type=click.Path(), metavar="TWO.rw")
+@click.option("--prefixes", help="What to put before the task ids of each file, separated by a comma.")
 @out_option(help="The new state file, which must not exist.")
-def merge(one: str, two: str, out: str, as_json: bool) -> None:
+def merge(one: str, two: str, prefixes: str | None, out: str, as_json: bool) -> None:
     """Create a state file as if it had absorbed the tasks of both.
 
-    Exits with 2 and says what differs if the schemas differ or a task is in both.
+    Columns are matched by name. Exits with 2 and says what differs if columns or settings differ, or if a task is in
+    both.
     """
     from ridgeway import store
 
-    tasks = store.open(one).merge(two, out).history()
+    first, comma, second = (prefixes or ",").partition(",")
+    if not comma or "," in second:
+        raise InvalidParameterError(f"--prefixes needs one for each file, such as north-,south-; got {prefixes!r}.")
+    tasks = store.open(one).merge(two, out, prefixes=(first, second)).history()
     n_samples = sum(record.n_samples for record in tasks)
     found = {"out": out, "n_tasks": len(tasks), "n_samples": n_samples}
     answer(found, f"{out}: {len(tasks)} tasks, {n_samples:,} rows", as_json=as_json)

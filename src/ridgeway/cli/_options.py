@@ -78,7 +78,7 @@ def csv_options(function: Command) -> Command:
 
     for made in (
         click.option("--delimiter", help="What separates the columns of a CSV file.  [default: a comma]"),
-        option("--decimal", default=".", help="Decimal point of a CSV file."),
+        option("--decimal", default=".", help="Decimal mark of a CSV file."),
         option("--charset", default="utf-8", help="Character encoding of a CSV file."),
     ):
         wrapped = made(wrapped)

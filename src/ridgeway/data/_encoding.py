@@ -213,7 +213,7 @@ def _check_factor(factor: TermFactor, kind: str | None) -> None:
         gives = function.gives
     if gives == "date":
         raise InvalidDataTypeError(
-            f"column {column!r} is a date. Say what to use of it, for example month({column}), weekday({column}), "
+            f"column {column!r} is a date. Say how to use it, for example month({column}), weekday({column}), "
             f"hour({column}) or days({column}, 2013-01-01), or leave it out."
         )
 

@@ -72,9 +72,7 @@ def _since(given: Sequence[str]) -> Sequence[str]:
 def _log(values: Array) -> Array:
     low = int((values <= 0.0).sum())
     if low:
-        raise InvalidDataError(
-            f"the logarithm of {low:,} values that are 0 or negative does not exist. Drop those rows."
-        )
+        raise InvalidDataError(f"{low:,} values are 0 or negative and have no logarithm. Drop those rows.")
     return np.asarray(np.log(values))
 
 

@@ -39,6 +39,7 @@ def inferred(
     terms : sequence of Term or None
         All columns except those in `leave_out`, as they are, if None.
     leave_out : columns that are not features: targets, weights, and those to ignore
+        If there are terms, all columns that they do not use are ignored.
     missing, unknown, ignore_extra : as for `Encoding`
     references : the reference level of categories; the first in sorted order if not given
     """
@@ -52,7 +53,8 @@ def inferred(
         raise InvalidDataError(f"{table.source} has no column that could be a feature. Leave out fewer columns.")
     check_columns(table.columns, columns, table.source, extra=None)
     kinds = _kinds(table, terms, columns)
-    ignored = tuple(name for name in leave_out if name not in columns)
+    ignored = tuple(name for name in (*leave_out, *table.columns) if name not in columns)
+    ignored = tuple(dict.fromkeys(ignored))
     draft = Encoding(tuple(terms), kinds, {}, missing, unknown, (), ignored, ignore_extra)
     levels, gaps = _scanned(table, draft, references or {})
     marked = [name for name in draft.marked(columns) if gaps[name]] if missing == "indicator" else []
@@ -88,6 +90,7 @@ def _scanned(
     gaps, counts = Counter[str](), {key: Counter[str]() for key in draft.categories}
     fixed = {key: levels for key, factor in draft.categories.items() if (levels := _complete(factor))}
     needed = {factor.column for key, factor in draft.categories.items() if key not in fixed}
+    needed |= {name for name, kind in draft.kinds.items() if kind == "date"}  # dates that cannot be read show now
     read = [name for name in draft.columns if name in needed or draft.missing == "indicator"]
     kinds = arrow_kinds({name: draft.kinds[name] for name in read})
     for batch in table.batches(read, rows=ROWS, kinds=kinds) if read else ():

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def differences(one: Schema, two: Schema, names: tuple[str, str]) -> list[str]:
     found += [
         f"the {word} differs ({getattr(mine, name)!r} and {getattr(theirs, name)!r})"
         for name, word in RULES.items()
-        if getattr(mine, name) != getattr(theirs, name)
+        if _stricter(mine, theirs, name) is None
     ]
     found += _only("features", map(str, mine.terms), map(str, theirs.terms), names)
     found += _only("targets", one.targets, two.targets, names)
@@ -57,6 +57,14 @@ def differences(one: Schema, two: Schema, names: tuple[str, str]) -> list[str]:
         if two.past.get(name, value) != value
     ]
     return found
+
+
+def _stricter(mine: Encoding, theirs: Encoding, name: str) -> Any:
+    """Return the rule for both, "refuse" if they differ in what they let in; None if they differ in the columns."""
+    rules = {getattr(mine, name), getattr(theirs, name)}
+    if len(rules) == 1:
+        return rules.pop()
+    return None if rules & {"other", "indicator"} else "refuse"
 
 
 def _only(what: str, mine: Iterable[str], theirs: Iterable[str], names: tuple[str, str]) -> list[str]:
@@ -78,6 +86,8 @@ def united(one: Schema, two: Schema) -> tuple[Schema, Rebased | None]:
         indicators=tuple(sorted({*mine.indicators, *theirs.indicators})),
         ignored=tuple(dict.fromkeys((*mine.ignored, *theirs.ignored))),
         ignore_extra=mine.ignore_extra or theirs.ignore_extra,
+        missing=_stricter(mine, theirs, "missing"),
+        unknown=_stricter(mine, theirs, "unknown"),
     )
     schema = replace(one.with_encoding(encoding), past={**two.past, **one.past})
     changed = [key for key, levels in theirs.levels.items() if levels[0] != mine.levels[key][0]]

@@ -101,7 +101,7 @@ def widened_schema(
         past[name] = source_value("number", name, value)
     names = (*schema.targets, *targets)
     if encoding == schema.encoding and not targets:
-        raise InvalidParameterError("nothing was named to widen by. Name a category, a feature or a target.")
+        raise InvalidParameterError("nothing to add. Name a category, a feature or a target.")
     single = schema.single_target and not targets
     return replace(schema, targets=names, single_target=single, past=past).with_encoding(encoding)
 

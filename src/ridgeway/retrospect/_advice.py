@@ -21,7 +21,7 @@ OUTCOMES = {
     (True, True): "better for past and task",
     (True, False): "better for the past and worse for the task",
     (False, True): "worse for the past and better for the task",
-    (False, False): "worse for past and task",
+    (False, False): "worse, both for past tasks and for this one",
 }
 
 

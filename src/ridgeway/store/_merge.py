@@ -8,6 +8,7 @@ import numpy as np
 
 from ridgeway.data import Rebased, Schema, differences, listed, united
 from ridgeway.errors import InvalidParameterError, MergeError
+from ridgeway.store._absorb import checked_id
 from ridgeway.store._changes import Contents
 from ridgeway.store._digests import Array, schema_from
 from ridgeway.store._generations import Generation
@@ -29,11 +30,23 @@ class Snapshot(NamedTuple):
         return [entry.record for entry in self.ledger if entry.record.removed is None]
 
 
+def renamed(snapshot: Snapshot, prefix: str) -> Snapshot:
+    """Return a state file with a prefix before the ids of its tasks."""
+    if not prefix:
+        return snapshot
+    return snapshot._replace(
+        ledger=tuple(
+            entry._replace(record=replace(entry.record, task_id=checked_id(f"{prefix}{entry.record.task_id}")))
+            for entry in snapshot.ledger
+        )
+    )
+
+
 def merged(one: Snapshot, two: Snapshot, names: tuple[str, str]) -> Contents:
     """Return a state file's contents, as if one had absorbed the tasks of both; or raise `MergeError`."""
     found = _differences(one, two, names)
     if found:
-        raise MergeError(f"cannot merge: {'; '.join(found)}. Nothing was made.")
+        raise MergeError(f"cannot merge: {'; '.join(found)}. No file was created.")
     mine, theirs = one.generation.schema, two.generation.schema
     schema, rebased = united(mine, theirs)
     try:
@@ -42,7 +55,7 @@ def merged(one: Snapshot, two: Snapshot, names: tuple[str, str]) -> Contents:
         if one.tasks and two.tasks:
             state = state.merge(states[1])
     except InvalidParameterError as error:
-        raise MergeError(f"cannot merge: {error} Nothing was made.") from error
+        raise MergeError(f"cannot merge: {error} No file was created.") from error
     schemas, shift = _schemas(one.generation.schemas, two.generation.schemas, schema)
     past = one.generation.next_sequence - 1
     ledger = [*one.ledger, *(_later(entry, past, shift) for entry in two.ledger)]
@@ -91,7 +104,8 @@ def _differences(one: Snapshot, two: Snapshot, names: tuple[str, str]) -> list[s
     ids = {task.task_id for task in one.tasks}
     both = sorted(ids & {task.task_id for task in two.tasks})
     if both:
-        found.append(f"both have a task {listed(both)}")
+        what = "the task" if len(both) == 1 else "the tasks"
+        found.append(f"both have {what} {listed(both)} (give the ids of each file a prefix if their rows differ)")
     past = {**two.generation.schema.past, **one.generation.schema.past}
     owners = dict(_contents(one, past))
     twice = [

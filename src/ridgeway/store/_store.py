@@ -29,7 +29,7 @@ from ridgeway.store._changes import Contents, Handle, write_state
 from ridgeway.store._connection import as_path, check_mount, checked_timeout, inode_of, transaction
 from ridgeway.store._exchange import imported
 from ridgeway.store._generations import MEMORY_BUDGET, read_arrays, read_generation
-from ridgeway.store._merge import merged
+from ridgeway.store._merge import merged, renamed
 from ridgeway.store._reader import StoreReader
 from ridgeway.store._recovery import restore
 from ridgeway.store._state import empty_arrays
@@ -172,11 +172,18 @@ class Store(StoreReader):
         """Take back the last change of the file, if that was `widen`; return the schema in force."""
         return undo_widening(self._handle)
 
-    def merge(self, other: "Store | str | PathLike[str]", out: str | PathLike[str]) -> "Store":
-        """Make a new state file, as if one had absorbed the tasks of both, or raise `MergeError` with what differs."""
+    def merge(
+        self, other: "Store | str | PathLike[str]", out: str | PathLike[str], *, prefixes: tuple[str, str] = ("", "")
+    ) -> "Store":
+        """Make a new state file, as if one had absorbed the tasks of both, or raise `MergeError` with what differs.
+
+        `prefixes` are put before the ids of the tasks of this file and of the other, so that tasks of the same name can
+        be told apart. The same rows are recognised under any name.
+        """
         timeout = self._handle.timeout
         others = other if isinstance(other, Store) else open(other, timeout=timeout)
-        contents = merged(self.snapshot(), others.snapshot(), (self.path.name, others.path.name))
+        one, two = (renamed(store.snapshot(), prefix) for store, prefix in zip((self, others), prefixes, strict=True))
+        contents = merged(one, two, (self.path.name, others.path.name))
         return Store(write_state(as_path(out), contents, timeout))
 
 

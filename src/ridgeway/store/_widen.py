@@ -53,9 +53,12 @@ def undo_widening(handle: Handle) -> Schema:
     """Go back to the generation before the last change, if that was a widening and nothing else."""
     with changing(handle) as change:
         now, path = change.generation, handle.path
+        nothing = StoreError(f"the last change of {path} was not a widening alone. There is nothing to undo.")
+        if change.connection.execute("SELECT count(*) FROM generations").fetchone() == (1,):
+            raise nothing
         previous = read_generation(change.connection, path, previous=True)
         if len(previous.schemas) == len(now.schemas) or previous.next_sequence != now.next_sequence:
-            raise StoreError(f"the last change of {path} was not a widening alone. There is nothing to undo.")
+            raise nothing
         arrays = read_arrays(change.connection, previous, path)
         change.commit(arrays, schemas=previous.schemas, keep_previous=False)
     return previous.schema
