@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -218,3 +219,13 @@ def test_remove_a_task_from_a_table_with_rows_that_the_model_has_not_learned(mad
     found.remove_table(later, task_id="1", task_column="task")
     assert found.schema == expected.schema
     np.testing.assert_allclose(found.model().coef_, expected.model().coef_, rtol=1e-10)
+
+
+def test_a_column_of_text_without_any_value(made, tmp_path):
+    rows = table(1).assign(c=None)
+    digests = set()
+    for path in (written(rows, tmp_path / "t.csv"), pa.Table.from_pandas(rows, preserve_index=False)):
+        found = made(table(), missing="indicator")
+        digests.add(found.absorb_table(path, task_id="t")[0].record.digest)
+        assert found.schema.features == ("c=b", "c=c", "c=(missing)", "x")
+    assert len(digests) == 1

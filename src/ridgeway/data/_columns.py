@@ -196,7 +196,7 @@ def as_text(column: Any, name: str, source: str) -> Categories:
         raise InvalidDataTypeError(
             f"{source}: column {name!r} has type {kind}; the model knows it as text. Convert it to text."
         )
-    codes, found = _encoded(column)
+    codes, found = _encoded(column if is_text(kind) else column.cast("string"))
     return Categories(np.where(codes == found.index(""), -1, codes) if "" in found else codes, tuple(found))
 
 
