@@ -229,3 +229,14 @@ def test_a_column_of_text_without_any_value(made, tmp_path):
         digests.add(found.absorb_table(path, task_id="t")[0].record.digest)
         assert found.schema.features == ("c=b", "c=c", "c=(missing)", "x")
     assert len(digests) == 1
+
+
+def test_a_task_column_without_any_value(made):
+    rows = pa.Table.from_pandas(table(task=None), preserve_index=False)
+    with pytest.raises(InvalidDataError, match="the task column 'task' is empty in 40 or more rows"):
+        made(table()).absorb_table(rows, task_column="task")
+
+
+def test_rows_that_are_all_left_out(made):
+    with pytest.raises(InvalidDataError, match="all of them have weight 0 or a missing value"):
+        made(table(), missing="drop").absorb_table(table(x=np.nan), task_id="t")

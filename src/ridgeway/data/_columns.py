@@ -196,7 +196,7 @@ def as_text(column: Any, name: str, source: str) -> Categories:
         raise InvalidDataTypeError(
             f"{source}: column {name!r} has type {kind}; the model knows it as text. Convert it to text."
         )
-    codes, found = _encoded(column if is_text(kind) else column.cast("string"))
+    codes, found = _encoded(column)
     return Categories(np.where(codes == found.index(""), -1, codes) if "" in found else codes, tuple(found))
 
 
@@ -245,6 +245,8 @@ def _encoded(column: Any) -> tuple[NDArray[np.int64], list[Any]]:
             column = column.combine_chunks()
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
+        if pa.types.is_null(column.type):
+            column = column.cast(pa.string())
         encoded = column.dictionary_encode()
         codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         return np.array(codes, dtype=np.int64), encoded.dictionary.to_pylist()

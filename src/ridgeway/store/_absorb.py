@@ -59,7 +59,10 @@ def absorb(handle: Handle, source: Source, force: str | None) -> list[Absorbed]:
 
         found = _read(source(schema), first, learn)
         if not found:
-            raise InvalidDataError("there are no rows. An empty task teaches nothing: leave it out.")
+            raise InvalidDataError(
+                "there are no rows to learn. If the table has rows, all of them have weight 0 or a missing value. "
+                "Leave out an empty task."
+            )
         schemas = change.generation.schemas if schema == first else next_schemas(change.generation.schemas, schema)
         outcomes = [_enter(change, schemas, task_id, content, force) for task_id, content in found.items()]
         forced = {task.record.task_id for task in outcomes if not task.already and known[task.record.task_id]}
