@@ -168,7 +168,7 @@ def test_predictions_for_tomorrow(run, months):
     run(f"{line} --column delay --out predictions.parquet")
     found = pd.read_parquet("predictions.parquet")
     assert list(found)[:4] == ["flight", "time_hour", "origin", "delay"]
-    assert found["flight"].tolist() == tomorrow["flight"].tolist()
+    assert found["flight"].tolist() == tomorrow["flight"].astype(str).tolist()
     assert found["origin"].tolist() == tomorrow["origin"].tolist()
     wanted = sm.add_constant(
         encoded(pd.concat([tomorrow, rows]), first)[features.columns].iloc[:50], has_constant="add"

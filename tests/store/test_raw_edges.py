@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from store.tables import written
 
 from ridgeway import store
-from ridgeway.data import Schema
+from ridgeway.data import Schema, _csv_tables
 from ridgeway.errors import (
     DuplicateTaskError,
     FeatureMismatchError,
@@ -240,3 +240,19 @@ def test_a_task_column_without_any_value(made):
 def test_rows_that_are_all_left_out(made):
     with pytest.raises(InvalidDataError, match="all of them have weight 0 or a missing value"):
         made(table(), missing="drop").absorb_table(table(x=np.nan), task_id="t")
+
+
+def test_ids_of_predictions_are_kept_as_they_are_written(made, tmp_path, monkeypatch):
+    found = made(table(c=["007", "010", "1A", "12"] * 10))
+    found.absorb_table(table(c=["007", "010", "1A", "12"] * 10), task_id="t")
+    path = tmp_path / "new.csv"
+    path.write_text("id,c,x,when\n007,007,1,2013-07-01T05:00:00+02:00\n1e5,010,2,2013-07-02T05:00:00+02:00\n")
+    rows = found.predict(path, ids=["id", "c", "x", "when"]).drop_columns("predicted_y").to_pylist()
+    assert [tuple(map(str, row.values())) for row in rows] == [
+        tuple(line.split(",")) for line in path.read_text().splitlines()[1:]
+    ]
+    monkeypatch.setattr(_csv_tables, "CSV_BYTES", 64)
+    path.write_text("c,x\n" + "007,1\n" * 20 + "1A,1.5\n")
+    assert found.predict(path, ids=["c"]).num_rows == 21
+    with pytest.raises(InvalidDataError, match="Leave that column out of the ids"):
+        found.predict(path, ids=["x"])

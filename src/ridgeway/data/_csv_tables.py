@@ -94,6 +94,11 @@ class CsvTable(Table):
                 self._refuse_commas(name, head.column(name).drop_null())
         return {name: head.schema.field(name).type for name in columns}
 
+    def types_as_written(self, columns: Sequence[str]) -> dict[str, Any]:
+        import pyarrow as pa
+
+        return dict.fromkeys(columns, pa.string())
+
     def batches(self, columns: Sequence[str], *, rows: int, kinds: Mapping[str, Any] | None = None) -> Iterator[Any]:
         import pyarrow as pa
         from pyarrow import csv as pacsv

@@ -40,6 +40,10 @@ class Table(ABC):
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
         """Return the Arrow types of columns; those of a CSV file are inferred from its first rows. Loses no rows."""
 
+    def types_as_written(self, columns: Sequence[str]) -> dict[str, Any]:
+        """Return the Arrow types that keep columns as they are: their own; text in a CSV file (007 is not 7)."""
+        return self.types(columns)
+
     @abstractmethod
     def batches(self, columns: Sequence[str], *, rows: int, kinds: Mapping[str, Any] | None = None) -> Iterator[Any]:
         """Yield Arrow record batches of about `rows` rows.

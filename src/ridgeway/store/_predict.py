@@ -9,7 +9,7 @@ import numpy as np
 
 from ridgeway._text import quoted
 from ridgeway.data import Encoder, Progress, Schema, Table, check_columns, explained
-from ridgeway.errors import InvalidParameterError
+from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.retrospect import intervals
 from ridgeway.store._digests import Array
 
@@ -77,9 +77,11 @@ def predictions(
 
     check_columns(table.columns, [*wanted.ids, *schema.encoding.columns], table.source, extra=None)
     encoder = Encoder(schema, table.source, has_targets=False, grows=False)
-    names, types, done = wanted.names(schema.targets), table.types(list(dict.fromkeys(wanted.ids))), 0
-    columns = list(dict.fromkeys((*wanted.ids, *encoder.columns)))
-    kinds = types | encoder.arrow_kinds()
+    names, done = wanted.names(schema.targets), 0
+    kept, kinds = list(dict.fromkeys(wanted.ids)), encoder.arrow_kinds()
+    types = table.types_as_written(kept)
+    types |= table.types([name for name in kept if kinds.get(name, pa.string()) != pa.string()])
+    columns, kinds = list(dict.fromkeys((*kept, *encoder.columns))), types | kinds
     shape = pa.schema([*types.items(), *((name, pa.float64()) for name in names)])
     yield shape.empty_table()
     with explained(table, lambda: schema):
@@ -90,7 +92,11 @@ def predictions(
             if len(rows.X):
                 values[:, known] = wanted.values(model, rows.X)
             ids = [batch.column(name) for name in types]
-            yield pa.table([*ids, *(pa.array(part, mask=np.isnan(part)) for part in values)], schema=shape)
+            predicted = [pa.array(part, mask=np.isnan(part)) for part in values]
+            try:
+                yield pa.table([*ids, *predicted], schema=shape)
+            except pa.ArrowInvalid as error:  # integers in the first rows of a CSV file, and something else later
+                raise InvalidDataError(f"{table.source}: {error}. Leave that column out of the ids.") from error
             done += len(batch)
             if progress is not None:
                 progress(done, table.n_rows)

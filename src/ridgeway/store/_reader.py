@@ -77,7 +77,7 @@ class StoreReader(ABC):
         Parameters
         ----------
         table : path, DataFrame, or any object with `__arrow_c_stream__`, with the columns of the features
-        ids : columns to keep beside the predictions
+        ids : columns to keep beside the predictions; those of a CSV file as text, except numeric features
         interval : level of prediction intervals, for new observations; `…_lower` and `…_upper`
         confidence : level of confidence intervals, for the mean; `…_mean_lower` and `…_mean_upper`
         column : name of the predictions, if there is one target; `predicted_TARGET` if not given
