@@ -56,7 +56,7 @@ flow: $(VENV)/test ## Print the functions that a task passes through, as a call 
 	$(BIN)/python -m benchmarks.flow
 
 # Linux only; some parts need a C compiler and root.
-torture: $(VENV)/test ## Run the fault campaign on the state file (about 15 minutes).
+torture: $(VENV)/test ## Run the fault campaign on the state file (up to an hour).
 	$(BIN)/python -m torture --page
 
 mutants: $(VENV)/test ## Change the mathematics in small ways: each change must be noticed (about 8 minutes).

@@ -1,6 +1,6 @@
 """The fault campaign: does to a state file what it must survive.
 
-`python -m torture` runs the full campaign (about 25 minutes on two cores), `--short` a share of it; names of parts
+`python -m torture` runs the full campaign (up to an hour on two cores), `--short` a share of it; names of parts
 select some. The results go to the terminal and to build/torture/figures.json, beside those of other parts; `--page`
 writes them from there into docs/torture.md. The exit status is 1 if a promise was broken, or if a broken store was not
 caught.
