@@ -181,7 +181,7 @@ def test_columns_of_predictions_have_one_name_each(made, tmp_path):
 
 def test_nothing_to_undo(made):
     found = made(table())
-    with pytest.raises(StoreError, match="no previous generation to go back to"):
+    with pytest.raises(StoreError, match="There is nothing to undo"):
         found.undo_widening()
 
 

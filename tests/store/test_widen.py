@@ -295,7 +295,7 @@ def test_what_cannot_be_widened(tmp_path, rng):
     )
     vector = store.create(tmp_path / "c.rw", features=["x", "v"], target="y", prior=[1.0, 2.0])
     for opened, wanted, match in (
-        (made, {}, "nothing was named"),
+        (made, {}, "nothing to add"),
         (made, {"categories": {"c": ["a"]}}, "has the category 'a' already"),
         (made, {"categories": {"x": ["a"]}}, "'x' is not a category"),
         (made, {"categories": {"c": ["(other)"]}}, "cannot be a category"),
