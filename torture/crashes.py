@@ -121,9 +121,9 @@ class Crashes:
 
 
 def _is_typed(told: bytes) -> bool:
-    """Return whether the error that a child reports is one of ours."""
-    name = told.partition(b"!")[2].partition(b":")[0].decode()
-    return hasattr(errors, name)
+    """Return whether the error that a child reports is one of ours, or that of a command that was refused."""
+    said = told.partition(b"!")[2].decode()
+    return hasattr(errors, said.partition(":")[0]) or said.startswith("RefusedError: exit code 2: ridgeway ")
 
 
 def live(life: Life, path: Path, begin: int, variant: Variant, tell: Tell) -> None:
