@@ -1,8 +1,9 @@
 """The methods by name: what `compare`, `simulate` and the command line accept, and how to add your own.
 
 A name is a word, or a word and an argument: `mn`, `crr:0.1`, `crr:1/2/3` (one penalty per task), `es:20`, `gr`, `gr:1`,
-`oracle`. `register` adds a name. `resolve` turns names, estimators and policies into `Method` objects. That happens
-once, in the calling process; worker processes receive the objects.
+`oracle`. `register` adds a name in this Python process; the command knows only built-in names. `resolve` turns names,
+estimators and policies into `Method` objects. That happens once, in the calling process; worker processes receive the
+objects.
 
 `ridgeway.research.simulation` registers further methods, such as `crr:best`, when it is imported.
 """

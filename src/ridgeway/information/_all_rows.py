@@ -20,7 +20,7 @@ class AllRows:
     tasks: tuple[Task, ...] = ()
 
     name = "all_rows"
-    more_digits = "or give a larger prior"
+    more_digits = "or use GeneralizedRidge with a prior"
     collinear_within = "rounding"
     digits_lost = 0.0
 
