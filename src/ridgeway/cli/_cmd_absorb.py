@@ -106,7 +106,7 @@ def _absorbed(
         raise InvalidParameterError("standard input has no name. Name its task with --task or --task-column.")
     if task_from_name and (task is not None or task_column is not None):
         raise InvalidParameterError("--task-from-name names the tasks. Leave out --task and --task-column.")
-    dropped, force, before = Counter[str](), options["force"], opened.schema.features
+    dropped, force, added = Counter[str](), options["force"], list[str]()
     with progress_bar(f"absorbing {path}") as progress:
         table = open_stream(sys.stdin.buffer, csv=options["csv"]) if str(path) == "-" else path
         name = path.stem if task_from_name else task
@@ -118,8 +118,8 @@ def _absorbed(
             csv=options["csv"],
             progress=progress,
             dropped=dropped,
+            added=added,
         )
-    added = [name for name in opened.schema.features if name not in before]
     lines = [*(_line(each, force) for each in found), *([f"{path}: added {', '.join(added)}"] if added else [])]
     return [_as_dict(each) | {"added": added} for each in found], [*lines, *_dropped(path, dropped)]
 

@@ -9,7 +9,7 @@ from ridgeway.cli._output import answer
 from ridgeway.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from ridgeway.store import Encoding, Schema
+    from ridgeway.store import Encoding
 
 ENCODED: dict[str, tuple[str, Any]] = {
     "--features": ("features", None),
@@ -71,18 +71,20 @@ def init(file: str, target: str | None, no_intercept: bool, as_json: bool, **opt
         fit_intercept=not no_intercept,
         **settings,
     )
-    listed = list(made.schema.features)
+    encoding = features if isinstance(features, store.Encoding) else None
+    listed = [*features] if not isinstance(features, store.Encoding) else [*features.features]
     found = {"file": str(made.path), "features": listed, "targets": targets, "weight_column": options["weight_column"]}
     said = f"{file}: {len(listed)} features, target {', '.join(targets)}. Next, absorb a task."
-    answer(found, *_encoded(made.schema), said, as_json=as_json)
+    answer(found, *_encoded(encoding, targets), said, as_json=as_json)
 
 
-def _encoded(schema: "Schema") -> list[str]:
+def _encoded(encoding: "Encoding | None", targets: list[str]) -> list[str]:
     """Return how the columns of a table become features, a line each."""
-    if schema.raw is None:
+    if encoding is None:
         return []
-    lines = [f"{key}: {len(levels)} categories, reference {levels[0]!r}" for key, levels in schema.raw.levels.items()]
-    return [*lines, *([f"left out: {', '.join(schema.raw.ignored)}"] if schema.raw.ignored else [])]
+    lines = [f"{key}: {len(levels)} categories, reference {levels[0]!r}" for key, levels in encoding.levels.items()]
+    ignored = [name for name in encoding.ignored if name not in targets]
+    return [*lines, *([f"left out: {', '.join(ignored)}"] if ignored else [])]
 
 
 def _chosen(targets: list[str], options: dict[str, Any]) -> "tuple[list[str] | Encoding, list[str]]":

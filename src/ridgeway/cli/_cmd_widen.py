@@ -34,7 +34,7 @@ def widen(file: str, undo: bool, as_json: bool, **options: Any) -> None:
     before = opened.schema
     schema = opened.undo_widening() if undo else opened.widen(**_wanted(options))
     added = [name for name in (*schema.features, *schema.targets) if name not in (*before.features, *before.targets)]
-    found = {"file": file, "version": opened.schema.version, "features": list(schema.features), "added": added}
+    found = {"file": file, "version": schema.version, "features": list(schema.features), "added": added}
     words = "the last widening was taken back" if undo else f"added {', '.join(added)}"
     answer(found, f"{file}: {words}; {len(schema.features)} features", as_json=as_json)
 

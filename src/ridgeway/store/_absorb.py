@@ -42,8 +42,8 @@ class Removed(NamedTuple):
     digits_lost: float
 
 
-def absorb(handle: Handle, source: Source, force: str | None) -> list[Absorbed]:
-    """Add the tasks of `source` to a state file, all of them or none, each at most once."""
+def absorb(handle: Handle, source: Source, force: str | None, added: list[str] | None = None) -> list[Absorbed]:
+    """Add the tasks of `source` to a state file, all of them or none, each at most once; `added` gets new features."""
     with changing(handle) as change:
         first = schema = change.generation.schema
         ledger, known, state = change.ledger, {}, read_state(schema, change.arrays)
@@ -75,6 +75,8 @@ def absorb(handle: Handle, source: Source, force: str | None) -> list[Absorbed]:
             change.commit(checked_arrays(schema, state, ledger.n_tasks, ledger.n_samples), schemas=schemas)
         else:
             change.confirm()
+    if added is not None:
+        added += [name for name in schema.features if name not in first.features]
     return outcomes
 
 

@@ -96,6 +96,7 @@ class Store(StoreReader):
         csv: CsvFormat | None = None,
         progress: Progress | None = None,
         dropped: Counter[str] | None = None,
+        added: list[str] | None = None,
     ) -> list[Absorbed]:
         """Learn a table, whole or not at all: as one task, or as one per value of a column.
 
@@ -111,6 +112,7 @@ class Store(StoreReader):
         csv : how a CSV file is written, if not with commas, points and UTF-8
         progress : called with the number of rows read so far and, if known, of the table
         dropped : counts rows that are left out, by the column that has no value
+        added : gets the names of features that unknown categories or missing values have added
         """
         if (task_id is None) == (task_column is None):
             got = "neither" if task_id is None else "both"
@@ -122,6 +124,7 @@ class Store(StoreReader):
                 self._handle,
                 lambda schema: tasks_in(opened, schema, known, task_column, progress, dropped),
                 checked_reason(force),
+                added,
             )
 
     def remove_table(
