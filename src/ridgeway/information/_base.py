@@ -303,7 +303,8 @@ class Information(ABC):
         (p, q), k = matrix.shape, self.n_targets
         # The norms of the columns' rounding errors, which are as the roots of the peaks, add up at most.
         roots = np.sqrt(self.peak[:p]) @ np.abs(matrix)
-        exact = less_rounding(self.factor()[:p, :p] @ matrix, roots, tolerance(p) ** self.digits)
+        least = 8.0 * tolerance(p) ** self.digits  # the plain kernels round more than those of LAPACK
+        exact = less_rounding(self.factor()[:p, :p] @ matrix, roots, least)
         whole = np.eye(p + k, q + k, k=q - p)
         whole[:p, :q] = matrix @ exact
         constant = np.asarray(~exact.any(axis=0))
