@@ -123,7 +123,7 @@ def jump_errors(
 ) -> dict[str, Array]:
     """Return the mean of ‖ŵ_t − w_t‖² where w_t jumps by ‖δ‖² = size after task `after`.
 
-    A size of 2p or more stands for an independent parameter. "anew" knows of the jump and forgets all before it.
+    A size of 2p or more stands for an independent parameter. "restarted" knows of the jump and forgets all before it.
     """
     runs = []
     for seed in seeds:
@@ -132,19 +132,19 @@ def jump_errors(
         models = {
             "plain": GeneralizedRidge(fit_intercept=False),
             "adaptive": GeneralizedRidge(Accumulated(decay="adaptive"), fit_intercept=False),
-            "anew": GeneralizedRidge(fit_intercept=False),
+            "restarted": GeneralizedRidge(fit_intercept=False),
         }
         errors = np.empty((n_tasks, len(models)))
         for t in range(n_tasks):
             if t == after:
                 step = rng.normal(size=p)
                 coef = step if size >= 2 * p else coef + step * np.sqrt(size / (step @ step))
-                models["anew"] = GeneralizedRidge(fit_intercept=False)
+                models["restarted"] = GeneralizedRidge(fit_intercept=False)
             X = design(rng, n, p, shift=shift)
             y = X @ coef + np.sqrt(noise_variance) * rng.normal(size=n)
             errors[t] = [np.square(model.partial_fit(X, y).coef_ - coef).sum() for model in models.values()]
         runs.append(errors)
-    return dict(zip(("plain", "adaptive", "anew"), np.mean(runs, axis=0).T, strict=True))
+    return dict(zip(("plain", "adaptive", "restarted"), np.mean(runs, axis=0).T, strict=True))
 
 
 def scattered_errors(

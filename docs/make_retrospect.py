@@ -97,7 +97,7 @@ def evidence() -> Figure:
 def jumps() -> Figure:
     """Errors after a jump, over the sizes of the jump, and without one."""
     figure, (first, second, third) = panels(3)
-    lines = {"plain": ("keep everything", RED, "--", "o"), "anew": ("start again (hindsight)", ORANGE, "-.", "^")}
+    lines = {"plain": ("keep everything", RED, "--", "o"), "restarted": ("start again (hindsight)", ORANGE, "-.", "^")}
     lines["adaptive"] = ("decay='adaptive'", BLUE, "-", "s")
     large = RESULTS[f"jump, {LARGEST:g}"]
     for name, (text, colour, dashes, marker) in lines.items():
@@ -133,7 +133,7 @@ def table() -> Iterator[str]:
     large = RESULTS[f"jump, {LARGEST:g}"]
     better = large["plain"][AFTER + 4] / large["adaptive"][AFTER + 4]
     after = {name: {m: np.mean(e[AFTER:]) for m, e in part.items()} for name, part in _parts("jump")}
-    ratios = {name: means["adaptive"] / min(means["plain"], means["anew"]) for name, means in after.items()}
+    ratios = {name: means["adaptive"] / min(means["plain"], means["restarted"]) for name, means in after.items()}
     size = max(ratios, key=lambda name: ratios[name])
     power = ", ".join(f"{100 * share:.0f} %" for share in chow["power"])
     yield "| what | limit | measured |\n|---|---|---|\n"

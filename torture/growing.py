@@ -126,7 +126,7 @@ class GrowingMachine(WatchedMachine):
         self.widened(self.shape._replace(late=(*self.shape.late, column)))
 
     def widened(self, shape: Shape) -> None:
-        """Expect a wider shape from now on."""
+        """Expect a wider shape."""
         self.narrower, self.shape = self.shape, shape._replace(version=self.shape.version + 1)
 
     @rule()

@@ -77,7 +77,7 @@ class Shim:
         self._library.torture_arm(os.fsencode(folder), call, action, number)
 
     def record(self, file: Path) -> None:
-        """Write every change of the folder into a file from now on."""
+        """Start to record every change of the folder in a file."""
         self._library.torture_record(os.fsencode(file))
 
     def disarm(self) -> str:

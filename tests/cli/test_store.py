@@ -13,6 +13,7 @@ from runner import CliRunner
 from ridgeway import store
 from ridgeway.cli import _output
 from ridgeway.cli._commands import STORE, commands
+from ridgeway.errors import StoreError
 
 
 @pytest.fixture
@@ -310,3 +311,20 @@ def test_reading_a_state_waits_for_nothing_heavy(run, survey, command):
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert found.stdout.endswith("[]\n"), found.stdout + found.stderr
+
+
+@pytest.mark.parametrize("command", ["merge a.rw b.rw --out c.rw", "import a.safetensors c.rw"])
+def test_a_file_that_was_made_and_cannot_be_read_back_is_no_failure(run, rng, monkeypatch, command):
+    for name in ("a", "b"):
+        made = store.create(f"{name}.rw", features=["x"], target="y")
+        made.absorb(name, rng.normal(size=(9, 1)), rng.normal(size=9))
+    store.open("a.rw").export("a.safetensors")
+
+    def unreadable(self):
+        raise StoreError("the disk is gone.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store.Store, "history", unreadable)
+        result = run(command)
+    assert "made, but it could not be read back (the disk is gone.)" in result.stdout
+    assert store.open("c.rw").check().n_tasks == (2 if "merge" in command else 1)

@@ -40,7 +40,13 @@ PIPELINES = [
 ]
 
 
-@parametrize_with_checks(PIPELINES)
+def never_asked(pipeline):
+    """Name the check that scikit-learn 1.6 also runs on steps that say they take no sparse rows."""
+    centred = "StandardScaler" in str(pipeline)
+    return {"check_sample_weight_equivalence_on_sparse_data": "centring needs dense rows"} if centred else {}
+
+
+@parametrize_with_checks(PIPELINES, expected_failed_checks=never_asked)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

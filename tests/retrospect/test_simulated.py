@@ -44,7 +44,7 @@ def test_jumps(size):
         assert (errors["adaptive"] <= 1.05 * errors["plain"]).all()
     after = {name: values[6:].mean() for name, values in errors.items()}
     # A task with fewer rows than features may need a second one to be told from noise.
-    assert after["adaptive"] <= 2.5 * min(after["plain"], after["anew"])
+    assert after["adaptive"] <= 2.5 * min(after["plain"], after["restarted"])
     if size == 200.0:
         assert errors["adaptive"][10] < errors["plain"][10] / 5.0
 

@@ -72,7 +72,7 @@ def init(file: str, target: str | None, no_intercept: bool, as_json: bool, **opt
         **settings,
     )
     encoding = features if isinstance(features, store.Encoding) else None
-    listed = [*features] if not isinstance(features, store.Encoding) else [*features.features]
+    listed = [*(names(options["features"]) if encoding is None else encoding.features)]
     found = {"file": str(made.path), "features": listed, "targets": targets, "weight_column": options["weight_column"]}
     said = f"{file}: {len(listed)} features, target {', '.join(targets)}. Next, absorb a task."
     answer(found, *_encoded(encoding, targets), said, as_json=as_json)

@@ -3,7 +3,7 @@
 import click
 
 from ridgeway.cli._options import command, out_option
-from ridgeway.cli._output import answer
+from ridgeway.cli._output import answer_made
 from ridgeway.errors import InvalidParameterError
 
 
@@ -26,7 +26,4 @@ def merge(one: str, two: str, prefixes: str | None, out: str, as_json: bool) -> 
     first, comma, second = (prefixes or ",").partition(",")
     if not comma or "," in second:
         raise InvalidParameterError(f"--prefixes needs one for each file, such as north-,south-; got {prefixes!r}.")
-    tasks = store.open(one).merge(two, out, prefixes=(first, second)).history()
-    n_samples = sum(record.n_samples for record in tasks)
-    found = {"out": out, "n_tasks": len(tasks), "n_samples": n_samples}
-    answer(found, f"{out}: {len(tasks)} tasks, {n_samples:,} rows", as_json=as_json)
+    answer_made(store.open(one).merge(two, out, prefixes=(first, second)), "out", out, as_json=as_json)

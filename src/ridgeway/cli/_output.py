@@ -6,11 +6,15 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ridgeway._text import visible
+from ridgeway.errors import StoreError
+
+if TYPE_CHECKING:
+    from ridgeway.store import Store
 
 Cell = str | tuple[str, str]
 """A text that is shown as it is, or a text and its style."""
@@ -53,6 +57,19 @@ def answer(data: Any, *lines: str, as_json: bool) -> None:
         emit(data)
     else:
         say(*lines)
+
+
+def answer_made(made: "Store", name: str, file: str, *, as_json: bool) -> None:
+    """Print what a new state file holds. It is made even if it cannot be read back, so that is not a failure."""
+    try:
+        tasks = made.history()
+    except StoreError as error:
+        unread = {name: file, "n_tasks": None, "n_samples": None}
+        answer(unread, f"{file}: made, but it could not be read back ({error})", as_json=as_json)
+        return
+    n_samples = sum(record.n_samples for record in tasks)
+    found = {name: file, "n_tasks": len(tasks), "n_samples": n_samples}
+    answer(found, f"{file}: {len(tasks)} tasks, {n_samples:,} rows", as_json=as_json)
 
 
 def _finite(data: Any) -> Any:

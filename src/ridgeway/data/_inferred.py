@@ -53,8 +53,7 @@ def inferred(
         raise InvalidDataError(f"{table.source} has no column that could be a feature. Leave out fewer columns.")
     check_columns(table.columns, columns, table.source, extra=None)
     kinds = _kinds(table, terms, columns)
-    ignored = tuple(name for name in (*leave_out, *table.columns) if name not in columns)
-    ignored = tuple(dict.fromkeys(ignored))
+    ignored = tuple(dict.fromkeys(name for name in (*leave_out, *table.columns) if name not in columns))
     draft = Encoding(tuple(terms), kinds, {}, missing, unknown, (), ignored, ignore_extra)
     levels, gaps = _scanned(table, draft, references or {})
     marked = [name for name in draft.marked(columns) if gaps[name]] if missing == "indicator" else []

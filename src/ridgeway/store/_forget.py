@@ -1,5 +1,6 @@
 """Removal of a task that was the only one to have a category: what remains is known to be 0 there."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ class Forgetting:
         """Remove some of the rows, or raise `RemovalError`."""
         if self._gone.any():
             X = np.asfortranarray(dense(task.X)[:, ~self._gone])
-            task = Task(**{**vars(task), "X": X, "n_features": X.shape[1], "feature_names": None})
+            task = replace(task, X=X, n_features=X.shape[1], feature_names=None)
         self._state = self._state.remove(task)
 
     def state(self) -> Any:
