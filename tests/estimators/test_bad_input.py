@@ -281,7 +281,7 @@ BAD_PARAMETERS = {
     "decay of zero": (GeneralizedRidge(weights.Accumulated(decay=0.0)), r"decay must lie in \(0, 1\]; got 0.0"),
     "decay above one": (GeneralizedRidge(weights.Accumulated(decay=1.5)), r"got 1.5"),
     "NaN decay": (GeneralizedRidge(weights.Accumulated(decay=np.nan)), "decay must be a finite number"),
-    "unknown information": (GeneralizedRidge(information="cube"), "'square_root', 'moments'; got 'cube'"),
+    "unknown information": (GeneralizedRidge(information="cube"), "'square_root', 'moments', 'by_task'; got 'cube'"),
     "not a policy": (GeneralizedRidge(weights=3.0), r"must be a policy.*weights.Isotropic\(penalty\)"),
     "asymmetric A": (EarlyStopping([np.eye(2), [[1, 2], [0, 1]]]), "learning rate of task 2 is not symmetric"),
     "indefinite A": (EarlyStopping(np.diag([1.0, -1.0])), "negative eigenvalue"),

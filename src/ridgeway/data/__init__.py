@@ -1,7 +1,16 @@
 """The one door for data: whatever a user passes leaves here as a checked `Task`, or as a typed error."""
 
 from ridgeway._checks import LARGEST
-from ridgeway.data._columns import Categories, Numbers, as_labels, as_numbers, index_columns, is_number, kind_of
+from ridgeway.data._columns import (
+    Categories,
+    Numbers,
+    as_labels,
+    as_numbers,
+    index_columns,
+    is_number,
+    kind_of,
+    label_of,
+)
 from ridgeway.data._csv_tables import CsvFormat
 from ridgeway.data._encoder import READERS, Encoder, source_value
 from ridgeway.data._encoding import OTHER, Encoding, MissingRule, UnknownRule, ordered
@@ -61,6 +70,7 @@ __all__ = [
     "is_number",
     "is_sparse",
     "kind_of",
+    "label_of",
     "listed",
     "open_stream",
     "open_table",

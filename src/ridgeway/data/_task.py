@@ -34,6 +34,10 @@ class Task:
         The n_t of the paper: Σ sample_weight.
     log_weight : float
         Σ log sample_weight, which the evidence needs.
+    task_id : object
+        What the user calls the task, or None.
+    clusters : ndarray of object of shape (n_samples,), or None
+        The cluster that each row belongs to.
     """
 
     X: Any
@@ -47,6 +51,8 @@ class Task:
     n_targets: int
     total_weight: float
     log_weight: float
+    task_id: Any = None
+    clusters: NDArray[np.object_] | None = None
 
     @classmethod
     def of(

@@ -8,6 +8,7 @@ received and what to do. Nothing here changes the estimator that asks.
 import copy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,15 @@ if TYPE_CHECKING:
 
 
 def check_tasks(
-    estimator: "BaseEstimator", X: Any, y: Any, sample_weight: Any = None, *, first: bool, labels: Any = None
+    estimator: "BaseEstimator",
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    first: bool,
+    labels: Any = None,
+    task_id: Any = None,
+    clusters: Any = None,
 ) -> list[Task]:
     """Check the rows of one call, and cut them into one `Task` per label, in order of first appearance.
 
@@ -35,45 +44,35 @@ def check_tasks(
     X, y, sample_weight : what the user passed
     first : whether the columns are to be learned from this call rather than compared with the estimator's
     labels : one label per row, or None for a single task
+    task_id : what the single task is called, if it has a name
+    clusters : one label per row, or None
     """
-    if sample_weight is None and labels is None and _is_plain(estimator, X, y, first=first):
-        n, p = X.shape
-        columns = y.reshape(n, -1).astype(np.float64, copy=False)
-        return [
-            Task(
-                X=X,
-                y=columns,
-                sample_weight=None,
-                feature_names=None,
-                single_target=y.ndim == 1,
-                is_finite=False,
-                n_samples=n,
-                n_features=p,
-                n_targets=columns.shape[1],
-                total_weight=float(n),
-                log_weight=0.0,
-            )
-        ]
-    given = {"X": X, "y": y, "sample_weight": sample_weight, "tasks": labels}
+    if sample_weight is None and labels is None and clusters is None and _is_plain(estimator, X, y, first=first):
+        return [_plain_task(X, y, task_id)]
+    given = {"X": X, "y": y, "sample_weight": sample_weight, "tasks": labels, "clusters": clusters}
     for one, other in combinations(given, 2):
         refuse_shuffled_index(given[one], given[other], (one, other))
-    X, y, sample_weight, labels = (from_arrow(data, name) for name, data in given.items())
+    X, y, sample_weight, labels, clusters = (from_arrow(data, name) for name, data in given.items())
     X, y, names = _check_table(estimator, X, y, first=first)
     single_target = y.ndim == 1
     y = y.reshape(len(y), -1)
     weight = _check_weight(sample_weight, len(y))
     _refuse_overflow(X, y, weight)
+    cluster_of = None if clusters is None else np.array(_labels(clusters, len(y), "clusters"), dtype=object)
     tasks = []
     for label, index in groups(labels, len(y)):
+        said = "" if label is None else f" of task {label!r}"
         part = None if weight is None else weight[index]
         if part is not None and not part.any():
             raise InvalidDataError(
-                f"sample_weight is zero for every row{label}. Leave the task out, or give some row a weight."
+                f"sample_weight is zero for every row{said}. Leave the task out, or give some row a weight."
             )
         if part is not None and not part.all():
             index = np.arange(len(y))[index][part > 0.0]
             part = part[part > 0.0]
-        tasks.append(Task.of(X[index], y[index], part, names, single_target))
+        task = Task.of(X[index], y[index], part, names, single_target)
+        named = task_id if label is None else label
+        tasks.append(replace(task, task_id=named, clusters=None if cluster_of is None else cluster_of[index]))
     return tasks
 
 
@@ -88,6 +87,24 @@ def _is_plain(estimator: "BaseEstimator", X: Any, y: Any, *, first: bool) -> boo
         return False
     known = vars(estimator)
     return first or ("feature_names_in_" not in known and X.shape[1] == known.get("n_features_in_"))
+
+
+def _plain_task(X: Array, y: Array, task_id: Any) -> Task:
+    (n, p), columns = X.shape, y.reshape(len(y), -1).astype(np.float64, copy=False)
+    return Task(
+        X=X,
+        y=columns,
+        sample_weight=None,
+        feature_names=None,
+        single_target=y.ndim == 1,
+        is_finite=False,
+        n_samples=n,
+        n_features=p,
+        n_targets=columns.shape[1],
+        total_weight=float(n),
+        log_weight=0.0,
+        task_id=task_id,
+    )
 
 
 def check_values(task: Task) -> None:
@@ -151,31 +168,34 @@ def check_rows(estimator: "BaseEstimator", X: Any) -> Any:
         return validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=np.float64)
 
 
-def groups(labels: Any, n_samples: int) -> Iterator[tuple[str, Any]]:
-    """Yield a phrase for the label and the index of its rows."""
+def groups(labels: Any, n_samples: int) -> Iterator[tuple[Any, Any]]:
+    """Yield each label, or None if there are none, and the index of its rows."""
     if labels is None:
-        yield "", slice(None)
+        yield None, slice(None)
         return
+    listed = _labels(labels, n_samples, "tasks")
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(listed))}
+    numbered = np.array([numbers[label] for label in listed])
+    for label, number in numbers.items():
+        yield label, np.flatnonzero(numbered == number)
+
+
+def _labels(labels: Any, n_samples: int, what: str) -> list[Any]:
+    """Return one label per row, or raise."""
+    remedy = f"Pass the column that says which {what[:-1]} a row belongs to."
     try:
         listed = list(labels)
         hash(tuple(listed))
     except TypeError:
         raise InvalidDataTypeError(
-            f"tasks must hold one label per row, each a number or a string; got {type(labels).__name__}. "
-            "Pass the column that says which task a row belongs to."
+            f"{what} must hold one label per row, each a number or a string; got {type(labels).__name__}. {remedy}"
         ) from None
     if len(listed) != n_samples:
-        raise InvalidDataError(
-            f"tasks has {len(listed)} labels; it needs one per row, {n_samples}. "
-            "Pass the column that says which task a row belongs to."
-        )
+        raise InvalidDataError(f"{what} has {len(listed)} labels; it needs one per row, {n_samples}. {remedy}")
     missing = sum(_is_missing(label) for label in listed)
     if missing:
-        raise InvalidDataError(f"tasks has {missing} missing label(s). Label those rows, or drop them.")
-    numbers = {label: number for number, label in enumerate(dict.fromkeys(listed))}
-    numbered = np.array([numbers[label] for label in listed])
-    for label, number in numbers.items():
-        yield f" of task {label!r}", np.flatnonzero(numbered == number)
+        raise InvalidDataError(f"{what} has {missing} missing label(s). Label those rows, or drop them.")
+    return listed
 
 
 def _is_missing(label: Any) -> bool:

@@ -1,21 +1,22 @@
 """Generalized ℓ2-regularization: hold on to each direction as a policy says."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway.data import InformationKind, WeightKind, check_tasks
-from ridgeway.errors import InvalidParameterError, InvalidStateError, MergeError, RemovalError
+from ridgeway.errors import InvalidStateError, MergeError, RemovalError
 from ridgeway.estimators._default_policy import DEFAULT, DefaultPolicyMixin
 from ridgeway.estimators._shell import ContinualRegressor
-from ridgeway.information import KINDS, Information
+from ridgeway.information import KINDS, ByTask, Information, checked_kind
 from ridgeway.weights import (
     Informed,
     Mergeable,
     Removable,
     Retained,
+    TaskKeeper,
     WeightPolicy,
     checked_policy,
     from_arrays,
@@ -35,9 +36,10 @@ class GeneralizedRidge(DefaultPolicyMixin, ContinualRegressor):
     ----------
     weights : policy of `ridgeway.weights`, optional
         How H_t is chosen; `Accumulated(prior=0.0)` if not given. `set_params(weights__prior=1.0)` works in either case.
-    information : {"square_root", "moments"}, default "square_root"
+    information : {"square_root", "moments", "by_task"} or `information.ByTask`, default "square_root"
         How `Accumulated` keeps the past. "square_root" is a triangular factor, as accurate as a QR decomposition of all
-        rows; "moments" is faster, with half as many digits.
+        rows; "moments" is faster, with half as many digits. "by_task" keeps one factor per task, so that tasks can be
+        removed, weighted and compared when their rows are gone; `ByTask(Moments)` keeps moments.
     fit_intercept : bool, default True
         Whether an intercept is fitted. It is never penalised. With `Accumulated` there is one for all tasks; otherwise
         each task sets its own, b_t = ȳ_t − x̄_t·ŵ_t.
@@ -89,7 +91,7 @@ class GeneralizedRidge(DefaultPolicyMixin, ContinualRegressor):
         self,
         weights: WeightPolicy | None = None,
         *,
-        information: InformationKind = "square_root",
+        information: InformationKind | Literal["by_task"] | ByTask = "square_root",
         fit_intercept: bool = True,
         initial_coef: Any = None,
         weight_kind: WeightKind = "precision",
@@ -115,15 +117,18 @@ class GeneralizedRidge(DefaultPolicyMixin, ContinualRegressor):
             raise MergeError("cannot merge two models that differ in: features. Learn both with the same settings.")
         return self._with(mine.merge(theirs))
 
-    def remove(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def remove(self, X: Any = None, y: Any = None, sample_weight: Any = None, *, task: Any = None) -> Self:
         """Return a new model, as if a task had never been learned, or raise `RemovalError`. This one is not changed.
 
-        The rows must be passed again. What remains must clearly have full rank, without the prior; `digits_lost_` then
-        says how many digits the removal may have cost. `n_tasks_` goes down by one. O((n + p)·p²).
+        With "by_task" the id of the task is enough, any task can be removed, and no digits are lost. Otherwise the rows
+        must be passed again. What remains must clearly have full rank, without the prior; `digits_lost_` then says how
+        many digits the removal may have cost. `n_tasks_` goes down by one. O((n + p)·p²).
         """
         state = self.state_
         if not isinstance(state, Removable):
             raise RemovalError(f"cannot remove: {_reason(self.weights)}")
+        if task is not None:
+            return self._with(_without(state, task, X))
         (task,) = check_tasks(self, X, y, sample_weight, first=False)
         state.origin.check_targets(task)
         return self._with(state.remove(task))
@@ -152,7 +157,7 @@ class GeneralizedRidge(DefaultPolicyMixin, ContinualRegressor):
     def from_state(cls, state: Retained, feature_names: Sequence[str] | None = None) -> Self:
         """Return the fitted model of a state that keeps information, such as another model's `state_`."""
         origin, n_features = state.origin, state.information.n_features
-        kind: Any = state.information.name
+        kind: Any = state.information.setting
         start = origin.coef.T.copy() if origin.coef.any() else None
         model = cls(
             policy_of(state),
@@ -183,12 +188,9 @@ class GeneralizedRidge(DefaultPolicyMixin, ContinualRegressor):
         return self.information_.digits_lost
 
     @property
-    def _keeps(self) -> type[Information]:
-        if str(self.information) not in KINDS:
-            raise InvalidParameterError(
-                f"information must be one of {', '.join(map(repr, KINDS))}; got {self.information!r}."
-            )
-        return KINDS[self.information]
+    def _keeps(self) -> Any:
+        named = isinstance(self.information, str) and self.information in KINDS
+        return KINDS[str(self.information)] if named else checked_kind(self.information)
 
     def _policy(self) -> WeightPolicy:
         return DEFAULT if self.weights is None else checked_policy(self.weights)
@@ -200,6 +202,14 @@ class GeneralizedRidge(DefaultPolicyMixin, ContinualRegressor):
 
     def _columns(self) -> list[Any]:
         return list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
+
+
+def _without(state: Any, task: Any, X: Any) -> Any:
+    if X is not None or not isinstance(state, TaskKeeper):
+        raise RemovalError(
+            "a task is removed by its id alone, from a model with information='by_task'; or by its rows, from any."
+        )
+    return state.without(str(task))
 
 
 def _reason(weights: Any) -> str:

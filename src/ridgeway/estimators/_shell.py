@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ridgeway._checks import Array, flag, one_of
 from ridgeway.data import Task, WeightKind, check_rows, check_tasks
 from ridgeway.errors import InferenceError, InvalidParameterError, InvalidStateError
-from ridgeway.information import SquareRoot
+from ridgeway.information import ByTask, SquareRoot
 from ridgeway.weights import Inferable, Origin, State, WeightPolicy
 
 
@@ -41,10 +41,10 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
 
     @property
     @abstractmethod
-    def _keeps(self) -> type:
+    def _keeps(self) -> Any:
         """The kind of information to keep, if the policy keeps some."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, tasks: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, tasks: Any = None, clusters: Any = None) -> Self:
         """Forget everything, then learn one task, or one per label in `tasks` in order of first appearance.
 
         Parameters
@@ -55,12 +55,13 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
             How much each row counts; rows of weight zero are ignored.
         tasks : array of shape (n_samples,), optional
             The task that each row belongs to.
+        clusters : array of shape (n_samples,), optional
+            Rows with the same label may have dependent errors. For a `GeneralizedRidge` with information="by_task",
+            which keeps each cluster of a task apart.
         """
-        with lock_of(self):
-            before = getattr(self, "_state", None)
-            return self._take(None, check_tasks(self, X, y, sample_weight, first=True, labels=tasks), before)
+        return self._learn(X, y, sample_weight, clusters, first=True, labels=tasks)
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, task: Any = None, clusters: Any = None) -> Self:
         """Learn one more task. Its rows are not kept.
 
         Parameters
@@ -69,10 +70,13 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         y : array of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array of shape (n_samples,), optional
             How much each row counts; rows of weight zero are ignored.
+        task : str or int, optional
+            The id of the task, for a `GeneralizedRidge` with information="by_task"; the next number if not given. Rows
+            of a known task are added to it.
+        clusters : array of shape (n_samples,), optional
+            As for `fit`.
         """
-        with lock_of(self):
-            state = getattr(self, "_state", None)
-            return self._take(state, check_tasks(self, X, y, sample_weight, first=state is None), state)
+        return self._learn(X, y, sample_weight, clusters, first=False, task_id=task)
 
     @overload
     def predict(self, X: Any, return_std: Literal[False] = False) -> Array: ...
@@ -147,6 +151,19 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any, clusters: Any, *, first: bool, labels: Any = None, task_id: Any = None
+    ) -> Self:
+        """Learn the tasks of one call: from the beginning if it is the `first`, or after those learned before."""
+        if not (clusters is None and task_id is None) and self._keeps.name != ByTask.name:
+            name = "clusters" if task_id is None else "task"
+            raise InvalidParameterError(f"{name} needs a GeneralizedRidge with information='by_task'. Leave it out.")
+        with lock_of(self):
+            before = getattr(self, "_state", None)
+            state = None if first else before
+            names = {"labels": labels, "task_id": task_id, "clusters": clusters}
+            return self._take(state, check_tasks(self, X, y, sample_weight, first=state is None, **names), before)
 
     def _take(self, state: State | None, tasks: list[Task], before: State | None) -> Self:
         """Learn tasks, starting from a state, or raise if the model's own is not the same as before."""

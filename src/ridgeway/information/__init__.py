@@ -1,12 +1,13 @@
 """What the past leaves behind: add, merge, remove, and its evidence.
 
 Two kinds hold the same content. `SquareRoot` keeps the digits of a QR decomposition of all rows; `Moments` is faster to
-add to and keeps half of them.
+add to and keeps half of them. `ByTask` keeps one of either kind for each task.
 """
 
 from ridgeway.information._all_rows import AllRows
 from ridgeway.information._averaged import AveragedInference
 from ridgeway.information._base import Information, Stacked
+from ridgeway.information._by_task import ByTask
 from ridgeway.information._change import change_odds, useful_share
 from ridgeway.information._evidence import (
     LearnedPrior,
@@ -16,6 +17,7 @@ from ridgeway.information._evidence import (
     log_evidence,
 )
 from ridgeway.information._inference import Inference
+from ridgeway.information._kinds import KINDS, checked_kind
 from ridgeway.information._marginals import Marginals
 from ridgeway.information._moments import Moments
 from ridgeway.information._square_root import SquareRoot
@@ -25,6 +27,7 @@ __all__ = [
     "KINDS",
     "AllRows",
     "AveragedInference",
+    "ByTask",
     "Inference",
     "Information",
     "LearnedPrior",
@@ -33,6 +36,7 @@ __all__ = [
     "SquareRoot",
     "Stacked",
     "change_odds",
+    "checked_kind",
     "evidence_estimate",
     "learn_by_gcv",
     "learn_directions",
@@ -41,6 +45,3 @@ __all__ = [
     "log_evidence",
     "useful_share",
 ]
-
-KINDS: dict[str, type[Information]] = {kind.name: kind for kind in (SquareRoot, Moments)}
-"""The kinds that a user may choose, by name."""

@@ -101,6 +101,11 @@ class Information(ABC):
         zeros, matrix = np.zeros(n_features + n_targets), empty_triangle(n_features + n_targets)
         return cls(n_features, n_targets, centered, 0, 0.0, 0.0, zeros, zeros, matrix, zeros, 0.0)
 
+    @property
+    def setting(self) -> str:
+        """How such information is asked for."""
+        return self.name
+
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return counts and arrays, both by name: `from_parts` restores the same, bit for bit."""
         return taken_apart(self)

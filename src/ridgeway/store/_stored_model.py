@@ -26,12 +26,14 @@ class StoredModel(GeneralizedRidge):
         """Predict for a table of raw columns, or for encoded features; `return_std` as for `GeneralizedRidge`."""
         return super().predict(self.encoded(X), return_std)
 
-    def remove(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def remove(self, X: Any = None, y: Any = None, sample_weight: Any = None, *, task: Any = None) -> Self:
         """Return a new model, as `GeneralizedRidge.remove` does; the task may be the only one to have a category."""
-        (task,) = check_tasks(self, self.encoded(X), y, sample_weight, first=False)
-        weight = np.ones(task.n_samples) if task.sample_weight is None else task.sample_weight
-        left = Forgetting(self._informed(), self.schema_, weight @ dense(task.X))
-        left.remove(task)
+        if task is not None:
+            return super().remove(X, y, sample_weight, task=task)
+        (rows,) = check_tasks(self, self.encoded(X), y, sample_weight, first=False)
+        weight = np.ones(rows.n_samples) if rows.sample_weight is None else rows.sample_weight
+        left = Forgetting(self._informed(), self.schema_, weight @ dense(rows.X))
+        left.remove(rows)
         return self._with(left.state())
 
     def encoded(self, X: Any) -> Any:

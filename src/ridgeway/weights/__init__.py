@@ -15,6 +15,7 @@ from ridgeway.weights._accumulated import Accumulated
 from ridgeway.weights._adaptive import kept_share
 from ridgeway.weights._codec import from_arrays, policy_of, to_arrays
 from ridgeway.weights._gradient import GradientSteps
+from ridgeway.weights._parted import TaskKeeper
 from ridgeway.weights._penalties import Explicit, FullInformation, Isotropic, Zero
 from ridgeway.weights._policy import Designed, DesignPolicy, PenaltyPolicy, WeightPolicy, checked_policy
 from ridgeway.weights._settings import Decay, PriorValue
@@ -40,6 +41,7 @@ __all__ = [
     "Retained",
     "Rows",
     "State",
+    "TaskKeeper",
     "WeightPolicy",
     "Zero",
     "checked_policy",

@@ -7,7 +7,10 @@ import numpy as np
 
 from ridgeway._checks import Array
 from ridgeway.data import Task
+from ridgeway.errors import InvalidParameterError
+from ridgeway.information import ByTask
 from ridgeway.weights._adaptive import Adaptive
+from ridgeway.weights._parted import Parted
 from ridgeway.weights._penalties import FullInformation
 from ridgeway.weights._policy import WeightPolicy
 from ridgeway.weights._settings import Decay, PriorValue, checked_decay, checked_prior
@@ -50,6 +53,13 @@ class Accumulated(WeightPolicy):
         (p, k), decay = origin.coef.shape, self._decay()
         empty, prior = origin.information.empty(p, k, centered=origin.centered), self._prior(p)
         given = (self.prior, self.decay)
+        if origin.information.name == ByTask.name:
+            if decay != 1.0:
+                raise InvalidParameterError(
+                    f"information='by_task' needs decay=1.0; got {self.decay!r}. Learn without decay: "
+                    "retrospect.reweighted lets tasks fade when all are learned."
+                )
+            return Parted(origin, 0, empty, prior, given=given)
         if decay is None:
             return Adaptive(origin, 0, empty, prior, given=given)
         if decay == 1.0:
@@ -67,8 +77,8 @@ class Accumulated(WeightPolicy):
     def _adopted(self, state: Any, n_features: int) -> Retained:
         """Return a state under this policy's prior, or raise if it is not a state of this policy."""
         decay = self._decay()
-        kind = Adaptive if decay is None else Pooled if decay == 1.0 else Fading
-        if type(state) is not kind or (isinstance(state, Fading) and state.decay != decay):
+        kinds = (Adaptive,) if decay is None else (Pooled, Parted) if decay == 1.0 else (Fading,)
+        if type(state) not in kinds or (isinstance(state, Fading) and state.decay != decay):
             raise changed()
         adopted: Retained = replace(state, prior=self._prior(n_features), given=(self.prior, self.decay))
         return adopted

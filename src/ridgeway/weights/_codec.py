@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 from ridgeway._checks import LARGEST
 from ridgeway.data import WeightKind
 from ridgeway.errors import InvalidParameterError, InvalidStateError
-from ridgeway.information import KINDS, Information
+from ridgeway.information import KINDS, ByTask, Information, checked_kind
 from ridgeway.weights._accumulated import Accumulated
 from ridgeway.weights._adaptive import Adaptive
+from ridgeway.weights._parted import Parted
 from ridgeway.weights._settings import checked_decay, checked_prior
 from ridgeway.weights._states import Fading, Origin, Pooled, Retained
 
 VERSION = 1
 MOST_TASKS = 2**53
 OUT_OF_FORCE = ("tasks_recent", "tasks_let_go", "rows_let_go")
-STATES: dict[str, type[Retained]] = {"pooled": Pooled, "fading": Fading, "adaptive": Adaptive}
+STATES: dict[str, type[Retained]] = {"pooled": Pooled, "by_task": Parted, "fading": Fading, "adaptive": Adaptive}
 
 
 def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
@@ -71,9 +72,12 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
         raise InvalidStateError("the number of tasks or of targets is out of range. Read an intact copy.")
     if start.dtype != np.float64 or start.shape != (p, k) or not (np.abs(start) <= LARGEST).all():
         raise InvalidStateError(f"the start of a state does not fit {p} features and {k} targets. Read an intact copy.")
+    kind, kept = STATES[header["state"]], KINDS[header["information"]]
+    if (kind is Parted) != (kept.name == ByTask.name):
+        raise InvalidStateError("the state and its information are of different kinds. Read an intact copy.")
+    kept = checked_kind(information.setting) if kind is Parted else kept
     weights = header.get("weight_kind", "precision")
-    origin = Origin(start, type(information), information.centered, header["single_target"], weight_kind=weights)
-    kind = STATES[header["state"]]
+    origin = Origin(start, kept, information.centered, header["single_target"], weight_kind=weights)
     try:
         prior = None if header["prior"] == "evidence" else np.array(arrays.get("prior", ()))
         plain = prior is None or (prior.dtype == np.float64 and prior.shape == (p,))

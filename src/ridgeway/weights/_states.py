@@ -291,7 +291,7 @@ class Pooled(Whole):
         return [
             ("targets", targets[0] == targets[1]),
             ("intercept", mine.centered == theirs.centered),
-            ("kind of information", mine.information is theirs.information),
+            ("kind of information", mine.information == theirs.information),
             ("kind of weights", mine.weight_kind == theirs.weight_kind),
             ("prior", _same(self.prior, other.prior)),
             ("initial_coef", np.array_equal(mine.coef, theirs.coef)),

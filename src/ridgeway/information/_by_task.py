@@ -1,0 +1,258 @@
+"""One memory per task: the information of each by its id, and their merge."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway._checks import Array
+from ridgeway.data import Task, label_of, listed
+from ridgeway.errors import InvalidDataError, InvalidParameterError, InvalidStateError, MergeError, RemovalError
+from ridgeway.information._base import Information
+from ridgeway.information._moments import Moments
+from ridgeway.information._parts import ARRAYS
+from ridgeway.information._square_root import SquareRoot
+from ridgeway.information._tree import HALF, Leaf, Node, PartName, found, task_key, with_leaf, without
+
+COLUMNS = ("n_features", "n_targets", "centered")
+BASES: dict[str, type[Information]] = {kind.name: kind for kind in (SquareRoot, Moments)}
+
+
+@dataclass(frozen=True)
+class ByTask:
+    """What each task leaves behind, kept apart, so that questions about tasks can be answered when the rows are gone.
+
+    Whatever is asked about all rows is answered by the total, the merge of all parts. Parts are merged in a tree that
+    depends on their names alone: the total is bit for bit the same in whatever order the tasks arrived, and after
+    a removal it is that of never having learned the task.
+
+    A part has (p + k)²/2 numbers. That of a small task gives more away than a total: with n ≤ p rows it determines
+    the products of its rows, with one row the row itself.
+
+    Parameters
+    ----------
+    kind : {SquareRoot, Moments}, default SquareRoot
+        How each part is kept.
+
+    Attributes
+    ----------
+    ids : tuple of str
+        The tasks, in the order in which they were learned.
+    total : Information
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidge
+    >>> model = GeneralizedRidge(information="by_task")
+    >>> model = model.partial_fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0], task="north")
+    >>> model = model.partial_fit([[0.0], [1.0], [3.0]], [2.0, 2.0, 2.0], task="south")
+    >>> model.remove(task="south").predict([[10.0]])
+    array([21.])
+    """
+
+    kind: type[Information] = SquareRoot
+    blank: Information | None = None
+    tree: Node | None = None
+    ids: tuple[str, ...] = ()
+
+    name = "by_task"
+
+    def __post_init__(self) -> None:
+        if self.kind not in BASES.values():
+            raise InvalidParameterError(f"ByTask takes SquareRoot or Moments; got {self.kind!r}.")
+
+    def __getattr__(self, name: str) -> Any:
+        """Answer about all rows: by the total."""
+        if name.startswith("_") or self.blank is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self.total, name)
+
+    def __repr__(self) -> str:
+        """Return how it is asked for, and the number of tasks."""
+        return f"ByTask({self.kind.__name__})" + (f" of {len(self.ids)} task(s)" if self.ids else "")
+
+    @property
+    def setting(self) -> Any:
+        """How such information is asked for."""
+        return self.name if self.kind is SquareRoot else ByTask(self.kind)
+
+    def empty(self, n_features: int, n_targets: int, *, centered: bool) -> "ByTask":
+        """Return the information of no rows."""
+        return ByTask(self.kind, self.kind.empty(n_features, n_targets, centered=centered))
+
+    @cached_property
+    def total(self) -> Information:
+        """The information of all rows."""
+        return self._blank if self.tree is None else self.tree.information
+
+    def part(self, task: str) -> Information:
+        """Return the information of one task, or raise."""
+        return self._node(task, InvalidParameterError).information
+
+    def parts(self) -> dict[str, Information]:
+        """Return the information of each task, in the order in which they were learned."""
+        return {task: self.part(task) for task in self.ids}
+
+    def clusters(self) -> dict[str, Information]:
+        """Return the information of each cluster over all tasks; a task without clusters is one itself."""
+        trees: dict[str, Node] = {}
+        for leaf in self._leaves():
+            label = leaf.name.task if leaf.name.cluster is None else leaf.name.cluster
+            trees[label] = with_leaf(trees.get(label), leaf)
+        return {label: trees[label].information for label in sorted(trees)}
+
+    @property
+    def is_clustered(self) -> bool:
+        """Whether the tasks are divided into clusters; False if none or only some are."""
+        return self.tree is not None and all(leaf.name.cluster is not None for leaf in self._leaves())
+
+    def add(self, task: Task) -> "ByTask":
+        """Return the information with a task's rows added: to the task of the same id, if there is one.
+
+        A task without an id gets the smallest number that is free.
+        """
+        name = self._free() if task.task_id is None else _spelled(task.task_id)
+        tree = self.tree
+        for cluster, rows in _divided(task):
+            part = PartName(name, cluster)
+            before = found(tree, part.key)
+            past = self._blank if before is None else before.information
+            tree = with_leaf(tree, Leaf.of(part, past.add(rows)))
+        return replace(self, tree=tree, ids=self.ids if name in self.ids else (*self.ids, name))
+
+    def merge(self, other: "ByTask") -> "ByTask":
+        """Return the information of the tasks of both, or raise if a task is in both."""
+        if self.kind is not other.kind:
+            raise MergeError("cannot merge information of different kinds. Learn both with the same.")
+        self._blank.merge(other._blank)
+        both = [task for task in self.ids if task in other.ids]
+        if both:
+            raise MergeError(
+                f"both have the tasks {', '.join(map(repr, both[:6]))}{' …' if len(both) > 6 else ''}. Give the tasks "
+                "of one model other ids."
+            )
+        tree = self.tree
+        for leaf in other._leaves():
+            tree = with_leaf(tree, leaf)
+        return replace(self, tree=tree, ids=self.ids + other.ids)
+
+    def without(self, task: str) -> "ByTask":
+        """Return the information as if a task had never been learned, or raise `RemovalError`. No digits are lost."""
+        self._node(task, RemovalError)
+        if self.tree is None or len(self.ids) == 1:
+            raise RemovalError(f"{task!r} is the only task: nothing would remain. Start a new model.")
+        ids = tuple(name for name in self.ids if name != task)
+        return replace(self, tree=without(self.tree, task_key(task), HALF), ids=ids)
+
+    def remove(self, task: Task) -> "ByTask":
+        """Raise: a task is removed by its id."""
+        raise RemovalError("this model keeps its tasks apart, and removes them without rows. Pass the id as task=.")
+
+    def reweighted(self, weights: Mapping[str, float]) -> "ByTask":
+        """Return the information with the rows of each task multiplied by its weight, without those of weight 0."""
+        kept = {task: weight for task, weight in weights.items() if weight > 0.0}
+        tree: Node | None = None
+        for leaf in self._leaves():
+            if leaf.name.task in kept:
+                part = leaf.information
+                weight = kept[leaf.name.task]
+                tree = with_leaf(tree, leaf if weight == 1.0 else Leaf.of(leaf.name, part.scaled(weight)))
+        return replace(self, tree=tree, ids=tuple(task for task in self.ids if task in kept))
+
+    def select(self, columns: NDArray[np.intp]) -> "ByTask":
+        """Return the information of the same rows with fewer features."""
+        return self._changed(lambda part: part.select(columns))
+
+    def widened(self, features: NDArray[np.intp], targets: NDArray[np.intp], past: Array) -> "ByTask":
+        """Return the information of the same rows with more columns, which were constant."""
+        return self._changed(lambda part: part.widened(features, targets, past))
+
+    def mapped(self, matrix: Array, shift: Array) -> "ByTask":
+        """Return the information of the same rows, the features being x·matrix + shift instead of x."""
+        return self._changed(lambda part: part.mapped(matrix, shift))
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Return counts and arrays, both by name: `from_parts` restores the same, bit for bit."""
+        listed: list[dict[str, Any]] = []
+        arrays: dict[str, Array] = {}
+        for number, leaf in enumerate(self._leaves()):
+            counts, held = leaf.information.to_parts()
+            listed.append({"task": leaf.name.task, "cluster": leaf.name.cluster, **counts})
+            arrays |= {f"part{number}.{name}": array for name, array in held.items()}
+        columns = {name: getattr(self._blank, name) for name in COLUMNS}
+        return {**columns, "kind": self.kind.name, "ids": list(self.ids), "parts": listed}, arrays
+
+    def from_parts(self, counts: Mapping[str, Any], arrays: Mapping[str, Array]) -> "ByTask":
+        """Return the information that `to_parts` took apart, or raise `InvalidStateError`."""
+        damaged = InvalidStateError("the parts of a state do not fit together. Read an intact copy.")
+        kind, listed, ids = (counts.get(name) for name in ("kind", "parts", "ids"))
+        columns: list[Any] = [counts.get(name) for name in COLUMNS]
+        if kind not in BASES or [type(value) for value in columns] != [int, int, bool] or min(columns[:2]) < 1:
+            raise damaged
+        made = ByTask(BASES[kind]).empty(columns[0], columns[1], centered=columns[2])
+        if not isinstance(listed, list) or not isinstance(ids, list):
+            raise damaged
+        tree: Node | None = None
+        for number, part in enumerate(listed):
+            name = PartName(part.get("task", ""), part.get("cluster")) if isinstance(part, dict) else PartName("")
+            if type(name.task) is not str or not name.task or type(name.cluster) not in (str, type(None)):
+                raise damaged
+            held = {array: arrays[f"part{number}.{array}"] for array in ARRAYS if f"part{number}.{array}" in arrays}
+            information = made.kind.from_parts(part, held)
+            fits = information.n_samples > 0 and [getattr(information, column) for column in COLUMNS] == columns
+            if not fits or found(tree, name.key) is not None:
+                raise damaged
+            tree = with_leaf(tree, Leaf.of(name, information))
+        if not all(type(task) is str for task in ids) or sorted(ids) != sorted({part["task"] for part in listed}):
+            raise damaged
+        return replace(made, tree=tree, ids=tuple(ids))
+
+    def _changed(self, change: Callable[[Information], Information]) -> "ByTask":
+        tree = None if self.tree is None else self.tree.changed(change)
+        return replace(self, blank=change(self._blank), tree=tree)
+
+    @property
+    def _blank(self) -> Information:
+        if self.blank is None:
+            raise InvalidStateError("this is a setting, without columns and rows. Learn a task with it first.")
+        return self.blank
+
+    def _leaves(self) -> Iterator[Leaf]:
+        return iter(()) if self.tree is None else self.tree.leaves()
+
+    def _node(self, task: str, error: type[ValueError]) -> Node:
+        node = found(self.tree, task_key(task), HALF)
+        if node is None:
+            raise error(f"there is no task {task!r}. The tasks are {listed(self.ids)}.")
+        return node
+
+    def _free(self) -> str:
+        number = len(self.ids) + 1
+        while str(number) in self.ids:
+            number += 1
+        return str(number)
+
+
+def _spelled(label: Any) -> str:
+    """Return a label as text, as the tables of a state file spell it; or raise."""
+    text = label_of(label.item() if isinstance(label, np.generic) else label)
+    if not text:
+        raise InvalidDataError("a task or a cluster has an empty name. Pass one like '2019'.")
+    return text
+
+
+def _divided(task: Task) -> Iterator[tuple[str | None, Task]]:
+    """Yield the clusters of a task and their rows."""
+    if task.clusters is None:
+        yield None, task
+        return
+    spelled = {label: _spelled(label) for label in dict.fromkeys(task.clusters)}
+    labels, numbers = np.unique([spelled[label] for label in task.clusters], return_inverse=True)
+    for number, label in enumerate(labels):
+        rows = numbers == number
+        weight = None if task.sample_weight is None else task.sample_weight[rows]
+        part = Task.of(task.X[rows], task.y[rows], weight)
+        yield str(label), replace(part, is_finite=task.is_finite) if task.n_samples == len(task.y) else part.counted()

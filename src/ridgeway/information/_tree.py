@@ -1,0 +1,163 @@
+"""A tree of parts whose shape depends on their names alone, so that their merge does not depend on their order.
+
+The digest of a name says where its part is: each inner node divides the names below it at the first bit in which they
+differ. Nodes are never changed. A tree with one part more or less shares all nodes with the old one but those above
+the part, about log₂ T of them.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import NamedTuple
+
+from ridgeway.information._base import Information
+
+HALF, BITS = 128, 256
+"""The bits of a key that the task decides, and all of them; the cluster decides the others."""
+
+
+class PartName(NamedTuple):
+    """The id of the task that a part is of, and its cluster within the task, or None if it is the whole task."""
+
+    task: str
+    cluster: str | None = None
+
+    @property
+    def key(self) -> int:
+        """Where the part is in the tree. All parts of a task have their first bits in common."""
+        return task_key(self.task) | (0 if self.cluster is None else _digest(self.cluster))
+
+
+def task_key(task: str) -> int:
+    """Return the key that the parts of a task begin with."""
+    return _digest(task) << BITS - HALF
+
+
+def _digest(text: str) -> int:
+    return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[: HALF // 8], "big")
+
+
+@dataclass(frozen=True, eq=False)
+class Node(ABC):
+    """A part, or two nodes.
+
+    Attributes
+    ----------
+    key : int
+        The key of one of the parts below.
+    shared : int
+        How many of its first bits all parts below have in common.
+    """
+
+    key: int
+    shared: int
+
+    @property
+    @abstractmethod
+    def information(self) -> Information:
+        """The information of all parts below."""
+
+    @abstractmethod
+    def leaves(self) -> Iterator["Leaf"]:
+        """Yield the parts below, in the order of their keys."""
+
+    @abstractmethod
+    def changed(self, change: Callable[[Information], Information]) -> "Node":
+        """Return the same tree of changed parts. Each is changed when it is first asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Leaf(Node):
+    """One part."""
+
+    name: PartName
+    get: Callable[[], Information]
+
+    @classmethod
+    def of(cls, name: PartName, information: Information) -> "Leaf":
+        """Return a part that is known."""
+        return cls(name.key, BITS, name, lambda: information)
+
+    @cached_property
+    def information(self) -> Information:
+        """The information of the part."""
+        return self.get()
+
+    def leaves(self) -> Iterator["Leaf"]:
+        """Yield the part itself."""
+        yield self
+
+    def changed(self, change: Callable[[Information], Information]) -> "Leaf":
+        """Return the part, changed when it is first asked for."""
+        return Leaf(self.key, self.shared, self.name, lambda: change(self.information))
+
+
+@dataclass(frozen=True, eq=False)
+class Join(Node):
+    """Two nodes: the keys below differ in the first bit that they do not share, which is 0 on the left."""
+
+    left: Node
+    right: Node
+    get: Callable[[], Information] | None = None
+
+    @cached_property
+    def information(self) -> Information:
+        """The information of both, merged when it is first asked for."""
+        return self.left.information.merge(self.right.information) if self.get is None else self.get()
+
+    def leaves(self) -> Iterator[Leaf]:
+        """Yield the parts of both."""
+        yield from self.left.leaves()
+        yield from self.right.leaves()
+
+    def changed(self, change: Callable[[Information], Information]) -> "Join":
+        """Return the same tree of changed parts; so is the information of this node, not merged again."""
+        left, right = self.left.changed(change), self.right.changed(change)
+        return Join(self.key, self.shared, left, right, lambda: change(self.information))
+
+
+def found(node: Node | None, key: int, bits: int = BITS) -> Node | None:
+    """Return the node of all parts whose keys begin with the first bits of a key, or None."""
+    while node is not None and node.shared < bits and isinstance(node, Join) and _agrees(node, key, node.shared):
+        node = node.right if _bit(key, node.shared) else node.left
+    return node if node is not None and node.shared >= bits and _agrees(node, key, bits) else None
+
+
+def with_leaf(node: Node | None, leaf: Leaf) -> Node:
+    """Return the tree with a part added, or in place of the one that has its name."""
+    if node is None:
+        return leaf
+    shared = min(node.shared, BITS - (node.key ^ leaf.key).bit_length())
+    if shared < node.shared:
+        left, right = (node, leaf) if _bit(leaf.key, shared) else (leaf, node)
+        return Join(leaf.key, shared, left, right)
+    if not isinstance(node, Join):
+        return leaf
+    if _bit(leaf.key, shared):
+        return Join(node.key, shared, node.left, with_leaf(node.right, leaf))
+    return Join(node.key, shared, with_leaf(node.left, leaf), node.right)
+
+
+def without(node: Node, key: int, bits: int = BITS) -> Node | None:
+    """Return the tree without the parts whose keys begin with the first bits of a key; None if nothing remains."""
+    if node.shared >= bits and _agrees(node, key, bits):
+        return None
+    if not isinstance(node, Join) or not _agrees(node, key, min(node.shared, bits)):
+        return node
+    on_right = _bit(key, node.shared)
+    kept, before = (node.left, node.right) if on_right else (node.right, node.left)
+    after = without(before, key, bits)
+    if after is None or after is before:
+        return kept if after is None else node
+    left, right = (kept, after) if on_right else (after, kept)
+    return Join(kept.key, node.shared, left, right)
+
+
+def _agrees(node: Node, key: int, bits: int) -> bool:
+    return (node.key ^ key) >> BITS - bits == 0
+
+
+def _bit(key: int, place: int) -> int:
+    return key >> BITS - 1 - place & 1

@@ -1,0 +1,49 @@
+"""The state that keeps one memory per task."""
+
+from dataclasses import replace
+from typing import Any, Protocol, runtime_checkable
+
+from ridgeway.data import Task
+from ridgeway.information import ByTask
+from ridgeway.weights._states import Pooled
+
+
+@runtime_checkable
+class TaskKeeper(Protocol):
+    """States that keep the information of each task."""
+
+    @property
+    def by_task(self) -> ByTask:
+        """The information of each task."""
+
+    def without(self, task_id: str) -> Any:
+        """Return the state as if the task had never been learned."""
+
+
+class Parted(Pooled):
+    """Every row counts fully, and what is known from each task is kept apart."""
+
+    @property
+    def by_task(self) -> ByTask:
+        """The information of each task."""
+        held: Any = self.information
+        kept: ByTask = held
+        return kept
+
+    def after(self, task: Task) -> "Parted":
+        """Return the state after a task. Rows of a known task are added to it."""
+        return self._counted(super().after(task))
+
+    def merge(self, other: Any) -> "Parted":
+        """Return the state of the tasks of both. The prior counts once."""
+        return self._counted(super().merge(other))
+
+    def without(self, task_id: str) -> "Parted":
+        """Return the state as if a task had never been learned, or raise `RemovalError`. No digits are lost."""
+        rest: Any = self.by_task.without(task_id)
+        return self._counted(replace(self, information=rest))
+
+    @staticmethod
+    def _counted(state: Any) -> "Parted":
+        counted: Parted = replace(state, n_tasks=len(state.by_task.ids))
+        return counted
