@@ -241,7 +241,9 @@ UNCONFIRMED = Variant(
     "says 'already absorbed' without a sync", lambda: mock.patch.object(Change, "confirm", _accepting), LOST
 )
 NOT_READ_BACK = Variant(
-    "does not read back what it wrote", lambda: mock.patch.object(_changes, "_read_back", _accepting), "then "
+    "does not read back what it wrote",
+    lambda: mock.patch.multiple(_changes, _read_back=_accepting, _check_beside=_accepting),
+    "then ",
 )
 UNCHECKED = Variant(
     "does not check a state before it is committed",

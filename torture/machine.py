@@ -71,7 +71,7 @@ class StoreMachine(WatchedMachine):
         if (task_id, content) not in self.tasks:
             self.refused(RemovalError, lambda: self.store.remove(name(task_id), *rows(content)))
             return
-        gone = self.store.model().information_.mean.tobytes()
+        gone = self.store.model().to_arrays()["matrix"].tobytes()
         self.tasks.remove((task_id, content))
         self.store.remove(name(task_id), *rows(content))
         self.expect(gone not in self.store.path.read_bytes(), "the file still has the state that was removed")

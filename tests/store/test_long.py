@@ -12,7 +12,8 @@ from ridgeway import store
 from ridgeway.errors import StoreError
 from ridgeway.store import _generations
 
-FEW, MANY = 10, 1500
+FEW, MANY = 300, 3600
+"""Few are as many as fit on a page: rows beside a new one are read back with it."""
 PEAKS = {
     "square_root": {"open": 1.5, "absorb": 4.0, "check": 2.5},
     "moments": {"open": 1.5, "absorb": 6.5, "check": 5.0},

@@ -99,7 +99,8 @@ def test_months_of_flights(run, months, order, tmp_path):
         files = [files[place] for place in np.random.default_rng(3).permutation(12)]
     shown = run(f"absorb flights.rw {' '.join(files)} --task-from-name")
     assert "12 files: 12 absorbed, 0 failed" in shown
-    assert f"{(months['arr_delay'].isna() & (months['month'] == 7)).sum():,} rows with missing values were left" in shown
+    missing = (months["arr_delay"].isna() & (months["month"] == 7)).sum()
+    assert f"{missing:,} rows with missing values were left" in shown
     rows, first = known(months), months[months["month"] == 1]
     expected = pooled(rows, encoded(rows, first), "arr_delay")
     assert_same(store.open("flights.rw"), expected)

@@ -36,6 +36,7 @@ from ridgeway.store._generations import (
     read_generation,
     root_of,
 )
+from ridgeway.store._journal import PAGE_BYTES
 from ridgeway.store._ledger import Entry, Ledger
 
 FIRST = 1
@@ -44,8 +45,26 @@ QUERIES = {
     "buckets": "SELECT * FROM buckets WHERE number = ?",
     "generations": "SELECT * FROM generations WHERE number = ?",
     "schemas": "SELECT * FROM schemas WHERE version = ?",
+    "blocks": "SELECT * FROM blocks WHERE id = ?",
 }
-"""How what was written to a table is read back, by its key."""
+"""How a row of a table is read back, by its key, which is the first column."""
+BESIDE_KEY = {
+    "ledger": (
+        "SELECT * FROM ledger WHERE sequence < ? ORDER BY sequence DESC",
+        "SELECT * FROM ledger WHERE sequence > ? ORDER BY sequence",
+    ),
+    "buckets": (
+        "SELECT * FROM buckets WHERE number < ? ORDER BY number DESC",
+        "SELECT * FROM buckets WHERE number > ? ORDER BY number",
+    ),
+    "blocks": (
+        "SELECT * FROM blocks WHERE id < ? ORDER BY id DESC",
+        "SELECT * FROM blocks WHERE id > ? ORDER BY id",
+    ),
+}
+"""How the rows below and above a key are read, the nearest first."""
+LEAST_ON_PAGE = 8192
+"""A row that is longer than this has at least as many bytes on the page that it begins on."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +194,14 @@ def _write(
         )
     connection.execute(f"PRAGMA user_version = {number}")
     link = link_of(connection)
-    first = number * BLOCKS_PER_GENERATION
+    first, oldest = number * BLOCKS_PER_GENERATION, keep * BLOCKS_PER_GENERATION
+    changed, buckets = ledger.packed()
+    rows = [
+        (entry.record.sequence, entry.generation, entry.record.to_bytes(), entry.columns) for entry in ledger.changes
+    ]
+    versions = list(enumerate(schemas, 1))
+    tables: dict[str, list[tuple[Any, ...]]] = {"ledger": rows, "buckets": [*changed], "schemas": versions}
+    beside = _beside(connection, tables, oldest, first)
     views = {name: blocks_of(array) for name, array in arrays.items()}
     blocks = [view for name in arrays for view in views[name]]
     with digesting(blocks) as digests:  # by other threads, while SQLite takes the blocks
@@ -185,25 +211,19 @@ def _write(
         ]
     counts = {"next": ledger.next_sequence, "rows": ledger.n_samples, "tasks": ledger.n_tasks}
     manifest = canonical({"arrays": pieces, "parts": None, "schema": len(schemas), **counts})
-    changed, buckets = ledger.packed()
     line = (number, manifest, buckets, root_of(file_id, number, schemas, manifest, buckets))
-    rows = [
-        (entry.record.sequence, entry.generation, entry.record.to_bytes(), entry.columns) for entry in ledger.changes
-    ]
-    versions = list(enumerate(schemas, 1))
     connection.execute("DELETE FROM schemas WHERE version > ?", (len(schemas),))
     connection.executemany("INSERT OR IGNORE INTO schemas VALUES (?, ?)", versions)
     connection.executemany("INSERT OR REPLACE INTO ledger VALUES (?, ?, ?, ?)", rows)
     connection.executemany("INSERT OR REPLACE INTO buckets VALUES (?, ?)", changed)
     connection.execute("INSERT INTO generations VALUES (?, ?, ?, ?)", line)
-    connection.execute("DELETE FROM blocks WHERE id < ?", (keep * BLOCKS_PER_GENERATION,))
+    connection.execute("DELETE FROM blocks WHERE id < ?", (oldest,))
     connection.execute("DELETE FROM generations WHERE number < ?", (keep,))
     set_link(connection, (link & 0xFFFF) << 16 | int.from_bytes(line[-1][:2]))
     if keep == number:
         connection.execute("PRAGMA incremental_vacuum").fetchall()
-    _read_back(
-        connection, first, blocks, {"ledger": rows, "buckets": changed, "generations": [line], "schemas": versions}
-    )
+    _read_back(connection, first, blocks, {**tables, "generations": [line]})
+    _check_beside(beside, _beside(connection, tables, oldest, first), range(oldest, first), len(blocks))
     return line[-1]
 
 
@@ -219,7 +239,51 @@ def _read_back(
     for name, expected in tables.items():
         same = same and all(connection.execute(QUERIES[name], row[:1]).fetchall() == [row] for row in expected)
     if not same:
-        raise DamagedStoreError(f"the state file did not keep what was written to it; nothing was committed. {RESTORE}")
+        raise spoilt()
+
+
+def _check_beside(before: list[list[int]], after: list[list[int]], stay: range, n_new: int) -> None:
+    """Raise if other rows than those that should be there are beside those that were written."""
+    ids = [number for number in before[0] if number in stay]
+    if after != [[*ids, *range(stay.stop, stay.stop + n_new)], *before[1:]]:
+        raise spoilt()
+
+
+def _beside(
+    connection: sqlite3.Connection, tables: Mapping[str, Sequence[tuple[Any, ...]]], oldest: int, first: int
+) -> list[list[int]]:
+    """Return the ids of all blocks, and hashes of the rows that may share a page with some that are written or dropped.
+
+    If a page is damaged, SQLite may write into its other rows, or leave one that should go, without an error.
+
+    Parameters
+    ----------
+    tables : the rows that are written, by table
+    oldest, first : the blocks that stay are those from `oldest` up to `first`
+    """
+    found = [[number for (number,) in connection.execute("SELECT id FROM blocks")]]
+    keys = {name: {row[0] for row in rows} for name, rows in tables.items()}
+    places = [("blocks", oldest - 1), ("blocks", first)]
+    places += [
+        (name, key) for name in ("ledger", "buckets") for key in keys[name] if not {key - 1, key + 1} <= keys[name]
+    ]
+    for name, key in places:
+        for query in BESIDE_KEY[name]:
+            rows, n_bytes = [], 0
+            for row in connection.execute(query, (key,)):
+                if row[0] in keys.get(name, ()) or (name == "blocks" and not oldest <= row[0] < first):
+                    continue
+                rows.append(hash(row))
+                n_bytes += min(sum(len(value) for value in row if isinstance(value, bytes)), LEAST_ON_PAGE)
+                if n_bytes > PAGE_BYTES:
+                    break
+            found.append(rows)
+    return found
+
+
+def spoilt() -> DamagedStoreError:
+    """Return the error for a file whose damaged pages do not take a change."""
+    return DamagedStoreError(f"the state file did not keep what was written to it; nothing was committed. {RESTORE}")
 
 
 def write_state(path: Path, contents: Contents, timeout: float) -> Handle:
