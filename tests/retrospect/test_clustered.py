@@ -127,6 +127,17 @@ def test_a_cluster_that_alone_knows_a_direction(rng, kind, errors):
     np.testing.assert_allclose(found.degrees_of_freedom, freedom, rtol=1e-5)
 
 
+@pytest.mark.parametrize("errors", ["CR2", "CR3"])
+def test_a_cluster_that_nearly_decides(rng, errors):
+    X, y, weight, labels = data(rng)
+    X[labels != 8, 0] *= 1e-2
+    found = retrospect.clustered(learned(X, y, weight, labels), errors)
+    covariance, freedom = by_rows(sm.add_constant(X), y, weight, labels, errors)
+    np.testing.assert_allclose(found.covariance, covariance, rtol=1e-6, atol=1e-9 * covariance.max())
+    np.testing.assert_allclose(found.degrees_of_freedom, freedom, rtol=1e-6)
+    assert not any("alone" in caution for caution in found.cautions)
+
+
 def test_a_term_of_whose_variance_nothing_is_seen(rng):
     """The mean of one cluster, by a column that is 1 there: its residuals sum to 0 whatever its noise."""
     labels = np.repeat(np.arange(6), 10)

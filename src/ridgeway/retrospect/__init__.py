@@ -6,6 +6,7 @@ Every answer comes from what a `GeneralizedRidge` keeps. No rows are needed.
 from ridgeway.retrospect._clustered import clustered
 from ridgeway.retrospect._compare import Comparison, compare
 from ridgeway.retrospect._contrast import Contrast, Intervals, contrast, intervals
+from ridgeway.retrospect._heteroscedastic import heteroscedastic
 from ridgeway.retrospect._paths import Path, elastic_net, lasso_path
 from ridgeway.retrospect._prior import Prior, learn_prior
 from ridgeway.retrospect._robust import RobustSummary
@@ -26,6 +27,7 @@ __all__ = [
     "compare",
     "contrast",
     "elastic_net",
+    "heteroscedastic",
     "intervals",
     "lasso_path",
     "learn_prior",

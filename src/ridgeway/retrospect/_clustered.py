@@ -161,8 +161,7 @@ class Adjusted:
         s, vectors = right_svds(U)
         left = 1.0 - np.square(s)
         alone = left <= ALONE
-        power = POWERS[kind]
-        factors = np.where(alone & (power < 0.0), 0.0, np.where(alone, 1.0, left) ** power)
+        factors = np.where(alone, 1.0, left) ** POWERS[kind]  # the score has no part that is known from g alone
         return cls(fit, np.square(s), vectors, vectors @ (U.transpose(0, 2, 1) @ residuals), factors, alone)
 
     def covariances(self) -> Array:
