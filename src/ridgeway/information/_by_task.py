@@ -110,7 +110,7 @@ class ByTask:
 
     def part(self, task: str) -> Information:
         """Return the information of one task, or raise."""
-        return self._node(task, InvalidParameterError).information
+        return self._node(task, InvalidParameterError).information.plain
 
     def parts(self) -> dict[str, Information]:
         """Return the information of each task, in the order in which they were learned."""
@@ -122,7 +122,7 @@ class ByTask:
         for leaf in self._leaves():
             label = leaf.name.task if leaf.name.cluster is None else leaf.name.cluster
             trees[label] = with_leaf(trees.get(label), leaf)
-        return {label: trees[label].information for label in sorted(trees)}
+        return {label: trees[label].information.plain for label in sorted(trees)}
 
     @property
     def is_clustered(self) -> bool:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ridgeway._checks import Array
 from ridgeway.data import Task
 from ridgeway.errors import InvalidDataError, InvalidParameterError, InvalidStateError
-from ridgeway.kernels import single_threaded
+from ridgeway.kernels import Mean, single_threaded
 
 Places = NDArray[np.intp]
 
@@ -80,8 +80,8 @@ class FourthMoments:
         return len(self.center) - self.n_targets + self.centered
 
     def add(self, task: Task, mean: Array) -> "FourthMoments":
-        """Return the sums with a task's rows added; `mean` is their centre if they are the first. O(n·p⁴)."""
-        center = mean if self.centered and self.fourth[0] == 0.0 else self.center
+        """Return the sums with a task's rows added, about `mean` if they are the first. O(n·p⁴)."""
+        center = self.center if self.fourth.any() else mean
         sums = self.fourth.copy(), self.third.copy(), self.second.copy()
         size = max(AT_ONCE // comb(self.n_columns + 1, 2), 16)
         with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
@@ -132,7 +132,7 @@ class FourthMoments:
         """
         blank = FourthMoments.empty(len(features), len(targets), centered=self.centered)
         old = np.concatenate([features, np.where(targets < 0, -1, targets + len(self.center) - self.n_targets)])
-        center = np.where(old < 0, past, np.append(self.center, 0.0)[old]) if self.centered else blank.center
+        center = np.where(old < 0, past, np.append(self.center, 0.0)[old])
         z = np.concatenate([[0], np.where(features < 0, -1, features + 1)]) if self.centered else features
         ends = z[_pairs(len(z))]
         is_old = np.asarray(ends.min(axis=0) >= 0)
@@ -175,7 +175,7 @@ class FourthMoments:
         return cls(centered, center, fourth, third.reshape(n_targets, -1), second.reshape(n_targets, -1))
 
 
-def score_squares(parts: Sequence[FourthMoments], mean: Array, coef: Array) -> Array:
+def score_squares(parts: Sequence[FourthMoments], mean: Mean, coef: Array) -> Array:
     """Return Σ ω·e²·zzᵀ over the rows of all parts, (n_targets, m, m), with z = [1, x − x̄] or x. O(p⁴) each.
 
     With e = (y − ȳ) − (x − x̄)·coef = α·z + y' for z and y' about the centre of a part, the sum is that of
@@ -184,11 +184,11 @@ def score_squares(parts: Sequence[FourthMoments], mean: Array, coef: Array) -> A
     Parameters
     ----------
     parts : of the same columns
-    mean : ndarray of shape (n_features + n_targets,), [x̄, ȳ]
+    mean : of [x, y] over all rows
     coef : ndarray of shape (n_features, n_targets)
     """
     centered, m, k = parts[0].centered, parts[0].n_columns, parts[0].n_targets
-    gaps = np.array([part.center - mean for part in parts]) if centered else np.zeros((len(parts), len(mean)))
+    gaps = np.array([(part.center - mean.high) - mean.low for part in parts])
     p = m - centered
     alpha = np.broadcast_to(-coef.T[:, None], (k, len(parts), p))
     if centered:

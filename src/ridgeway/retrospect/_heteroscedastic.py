@@ -69,7 +69,7 @@ def heteroscedastic(model: Any, kind: HeteroscedasticKind = "HC1", *, level: flo
     parts = (state.by_task if isinstance(state, TaskKeeper) else ByTask()).fourth()
     fit = Fit.of(model, "heteroscedastic")
     held, freedom = fit.known.information, fit.known.degrees_of_freedom
-    squares = score_squares(parts, held.mean + held.mean_low, fit.known.coef)
+    squares = score_squares(parts, held.running_mean, fit.known.coef)
     turned = fit.whitened(np.eye(len(fit.terms)))
     factor = held.n_samples / freedom if kind == "HC1" else 1.0
     return fit.summary(
