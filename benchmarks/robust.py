@@ -52,6 +52,15 @@ def design(rng: np.random.Generator, n_tasks: int) -> tuple[Array, NDArray[np.in
     return np.column_stack([rng.normal(size=n_tasks)[task], rng.normal(size=len(task))]), task
 
 
+def intervals(model: GeneralizedRidge, kind: Any, level: float) -> Array:
+    """Return the intervals of one kind, (n_terms, 2)."""
+    if kind == "classical":
+        return retrospect.summary(model, level=level).intervals
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewClustersWarning)
+        return retrospect.clustered(model, kind, level=level).intervals
+
+
 def covered(setting: str, n_tasks: int, sequences: int, level: float = 0.95) -> dict[str, Array]:
     """Return how often the intervals of each kind hold the truth, for each term, and their mean length."""
     hits = {kind: np.zeros(len(TERMS)) for kind in KINDS}
@@ -62,12 +71,7 @@ def covered(setting: str, n_tasks: int, sequences: int, level: float = 0.95) -> 
         y = COEF[0] + X @ COEF[1:] + SETTINGS[setting](rng, X, task)
         model = GeneralizedRidge(information="by_task").fit(X, y, tasks=task)
         for kind in KINDS:
-            found: Any = retrospect.summary(model, level=level)
-            if kind != "classical":
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", FewClustersWarning)
-                    found = retrospect.clustered(model, kind, level=level)
-            low, high = found.intervals.T
+            low, high = intervals(model, kind, level).T
             hits[kind] += (low <= COEF) & (high >= COEF)
             lengths[kind] += high - low
     return {kind: np.stack([hits[kind], lengths[kind]]) / sequences for kind in KINDS}

@@ -1,7 +1,7 @@
 """Standard errors that do not assume independent rows of equal variance: what all kinds of them have in common."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy
@@ -14,6 +14,9 @@ from ridgeway.retrospect._coefficients import CoefficientTable
 from ridgeway.retrospect._compressed import without_prior
 from ridgeway.retrospect._model import feature_names, least_squares, per_target, state_of, whole_information
 from ridgeway.weights import Retained
+
+
+RobustKind = Literal["CR0", "CR1", "CR2", "CR3", "HC0", "HC1"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +53,7 @@ class RobustSummary(CoefficientTable):
 
     degrees_of_freedom: Array
     covariance: Array
-    kind: str
+    kind: RobustKind
     n_samples: int
     n_clusters: int | None
     assumption: str
