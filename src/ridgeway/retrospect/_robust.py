@@ -15,7 +15,6 @@ from ridgeway.retrospect._compressed import without_prior
 from ridgeway.retrospect._model import feature_names, least_squares, per_target, state_of, whole_information
 from ridgeway.weights import Retained
 
-
 RobustKind = Literal["CR0", "CR1", "CR2", "CR3", "HC0", "HC1"]
 
 
