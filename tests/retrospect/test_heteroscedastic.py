@@ -105,7 +105,7 @@ def test_rows_of_a_known_task_and_blocks(rng, monkeypatch):
         model.partial_fit(X[rows], y[rows], weight[rows], task="a")
     assert len(model.information_.fourth()) == 1
     np.testing.assert_allclose(retrospect.heteroscedastic(model).covariance, whole, rtol=1e-9)
-    monkeypatch.setattr(_fourth, "AT_ONCE", 7)  # blocks of 16 rows, and one pair of columns at a time
+    monkeypatch.setattr(_fourth, "AT_ONCE", 7)
     np.testing.assert_allclose(retrospect.heteroscedastic(learned(X, y, weight)).covariance, whole, rtol=1e-9)
 
 
@@ -240,6 +240,8 @@ def test_what_cannot_be_answered_is_refused(rng):
             retrospect.heteroscedastic(model, kind)
     with pytest.raises(InvalidParameterError, match="kind must be 'HC0' or 'HC1'; got 'CR2'"):
         retrospect.heteroscedastic(model, "CR2")
+    with pytest.raises(InvalidParameterError, match="level"):
+        retrospect.heteroscedastic(model, level=95)
     for other in (GeneralizedRidge(), GeneralizedRidge(information="by_task")):
         with pytest.raises(InvalidParameterError, match="does not keep fourth moments"):
             retrospect.heteroscedastic(other.fit(X, y))
@@ -247,6 +249,7 @@ def test_what_cannot_be_answered_is_refused(rng):
         retrospect.heteroscedastic(learned(X, y, weights=weights.Accumulated(prior=1.0)))
     with pytest.raises(InferenceError, match="no degrees of freedom"):
         retrospect.heteroscedastic(learned(X[:4], y[:4]))
+    assert (retrospect.heteroscedastic(learned(X[:5], y[:5])).degrees_of_freedom == 1.0).all()
     with pytest.raises(InvalidParameterError, match="fourth_moments"):
         ByTask(fourth_moments="yes")
     with pytest.raises(InvalidParameterError, match="cannot be replaced by functions of them"):

@@ -21,8 +21,8 @@ Places = NDArray[np.intp]
 
 MOST_FEATURES = 100
 """Limit on the features: the numbers grow with the fourth power."""
-AT_ONCE = 2**21
-"""Products that are held in memory at a time."""
+AT_ONCE = 512
+"""Rows, or products of two columns, that are taken at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +83,9 @@ class FourthMoments:
         """Return the sums with a task's rows added, about `mean` if they are the first. O(n·p⁴)."""
         center = self.center if self.fourth.any() else mean
         sums = self.fourth.copy(), self.third.copy(), self.second.copy()
-        size = max(AT_ONCE // comb(self.n_columns + 1, 2), 16)
         with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
-            for start in range(0, len(task.y), size):
-                stop = start + size
+            for start in range(0, len(task.y), AT_ONCE):
+                stop = start + AT_ONCE
                 weight = np.ones(len(task.y[start:stop]))
                 if task.sample_weight is not None:
                     repeated = task.n_samples != len(task.y)  # once counted, a row stands for several
@@ -197,9 +196,8 @@ def score_squares(parts: Sequence[FourthMoments], mean: Mean, coef: Array) -> Ar
     low, high = _pairs(m)
     twice = alpha[:, :, low] * alpha[:, :, high] * np.where(low == high, 1.0, 2.0)
     sums = np.empty((k, len(parts), len(low)))
-    step = max(AT_ONCE // len(low), 1)
-    for start in range(0, len(low), step):
-        chunk = slice(start, start + step)
+    for start in range(0, len(low), AT_ONCE):
+        chunk = slice(start, start + AT_ONCE)
         i, j = low[chunk, None], high[chunk, None]
         fours, threes = _place_of_four(i, j, low, high), _place_of_three(i, j, np.arange(m))
         for number, part in enumerate(parts):

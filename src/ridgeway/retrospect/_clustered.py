@@ -156,7 +156,7 @@ class Adjusted:
     def of(cls, fit: Fit, model: Any, parts: Any, kind: str) -> "Adjusted":
         few = compressed(model, parts)
         G, m, n_terms = few.X.shape
-        U = fit.whitened(few.X.reshape(-1, n_terms)).reshape(G, m, -1)
+        U = fit.whitened(few.X.reshape(-1, n_terms)).reshape(G, m, len(fit.contrasts))
         residuals = few.y - few.X[:, :, few.is_centered :] @ fit.known.coef  # about the means there is no intercept
         s, vectors = right_svds(U)
         left = 1.0 - np.square(s)
