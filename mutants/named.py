@@ -55,6 +55,9 @@ EQUIVALENT: dict[Mutant, str] = {
         "information._structured", "learn_groups", "np.clip(logs, low, high)", "np.clip(low, logs, high)"
     ): "Both are min(max(logs, low), high).",
     Mutant(
+        "information._fourth", "FourthMoments._add_block", "last + 2", "last + 3"
+    ): "More products are computed than are used.",
+    Mutant(
         "information._with_fourth",
         "WithFourth.select",
         "np.zeros(len(columns) + self.n_targets)",

@@ -273,7 +273,7 @@ def test_it_prints_like_a_summary(rng):
     assert next(line for line in str(found).splitlines() if line.startswith("age")).split()[1:] == [
         format(value, cell) for cell, value in row
     ]
-    assert "" not in str(found).splitlines()
+    assert "" not in str(found).split("\n")
     assert "<th>df</th>" in found._repr_html_()
     assert "<caption" not in found._repr_html_()
     assert "<b>" not in found._repr_html_()

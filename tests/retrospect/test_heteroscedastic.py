@@ -177,6 +177,19 @@ def test_what_is_written_is_read_again(rng, kind):
     assert repr(kind) in repr(model)
 
 
+@pytest.mark.filterwarnings("ignore:the columns learned are collinear or constant")
+def test_states_of_special_columns_are_read_again(rng):
+    """A column of zeros, no rows, and a model without fourth moments that has many columns."""
+    X, y, _, labels = data(rng)
+    X[:, 1] = 0.0
+    again = GeneralizedRidge.from_arrays(learned(X, y, labels=labels).to_arrays())
+    assert retrospect.heteroscedastic(again).not_estimable == ("x1",)
+    empty = KINDS[0].empty(2, 1, centered=True)
+    assert KINDS[0].from_parts(*empty.to_parts()).fourth() == []
+    wide = learned(rng.normal(size=(9, 101)), rng.normal(size=9), kind="by_task")
+    assert GeneralizedRidge.from_arrays(wide.to_arrays()).n_features_in_ == 101
+
+
 @pytest.mark.parametrize("change", ["missing", "short", "infinite", "negative", "squares", "many", "flag", "center"])
 def test_damaged_sums_are_refused(rng, change):
     X, y, _, labels = data(rng)

@@ -108,7 +108,8 @@ def summary(model: Any, *, level: float = 0.95) -> Summary:
     whose prior is the uniform shrinkage prior (`information.AveragedInference`). O(p³).
 
     All intervals assume that rows are independent and, weights aside, of equal variance. If tasks differ in noise, or
-    the rows of a task resemble each other, intervals can be far too narrow: `clustered` and `heteroscedastic` give others.
+    the rows of a task resemble each other, intervals can be far too narrow: `clustered` and `heteroscedastic` give
+    others.
 
     Parameters
     ----------
