@@ -55,8 +55,19 @@ EQUIVALENT: dict[Mutant, str] = {
         "information._structured", "learn_groups", "np.clip(logs, low, high)", "np.clip(low, logs, high)"
     ): "Both are min(max(logs, low), high).",
     Mutant(
+        "information._fourth", "FourthMoments._add_block", "last + 2", "last + 3"
+    ): "More products are computed than are used.",
+    Mutant(
+        "information._with_fourth",
+        "WithFourth.select",
+        "np.zeros(len(columns) + self.n_targets)",
+        "np.ones(len(columns) + self.n_targets)",
+    ): "No column is new, so what new ones were is not used.",
+    Mutant(
+        "retrospect._clustered", "Adjusted.of", "np.where(alone, 1.0, left)", "np.where(alone, 2.0, left)"
+    ): "The score of a cluster has no part in the directions that only this cluster knows.",
+    Mutant(
         "retrospect._model", "positions", "np.array(chosen, dtype=np.intp)", "np.array(chosen)"
     ): "NumPy's default integer is intp, and the list is not empty.",
-    Mutant("retrospect._summary", "Summary.to_frame", "-1", "-2"): "NumPy infers the length from any negative number.",
 }
 """Mutants that no test can kill, and why."""

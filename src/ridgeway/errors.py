@@ -21,6 +21,7 @@
         ├── StoreBusyError                    a state file that others locked for too long
         ├── StoreVersionError                 a state file in a format that this version does not know
         └── UncertainStoreError               a change that may have been made: the disk failed or the file was replaced
+    FewClustersWarning (UserWarning)          errors from few clusters, or a term that one cluster decides
     PrecisionWarning (UserWarning)            an answer with few correct digits, or without a direction or column
     PriorWarning (UserWarning)                a learned prior at the bound of what can be learned
 
@@ -32,6 +33,7 @@ __all__ = [
     "DamagedStoreError",
     "DuplicateTaskError",
     "FeatureMismatchError",
+    "FewClustersWarning",
     "InferenceError",
     "InvalidDataError",
     "InvalidDataTypeError",
@@ -126,6 +128,10 @@ class StoreVersionError(StoreError):
 
 class UncertainStoreError(StoreError):
     """A change that may or may not be in the state file: at the very end, the disk failed or the file was replaced."""
+
+
+class FewClustersWarning(UserWarning):
+    """Cluster-robust errors from few clusters, or of a term that one cluster alone decides, and what that means."""
 
 
 class PrecisionWarning(UserWarning):

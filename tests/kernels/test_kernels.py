@@ -221,6 +221,11 @@ def test_decompositions(n, p, seed, rank):
             U, s, Vt = kernel.svd(A, full=full)
             assert_allclose((U[:, : len(s)] * s) @ Vt[: len(s)], A, atol=1e-11)
             assert (U.shape, Vt.shape) == (((n, n), (p, p)) if full else ((n, len(s)), (len(s), p)))
+        stack = np.stack([A, A[::-1] * 2.0])
+        values, right = kernel.right_svds(stack)
+        for one, s, Vt in zip(stack, values, right, strict=True):
+            assert_allclose((Vt.T * np.square(s)) @ Vt, one.T @ one, atol=1e-10)
+            assert_allclose(Vt @ Vt.T, np.eye(min(n, p)), atol=1e-12)
         Q, R = kernel.qr(A)
         assert_allclose(Q @ R, A, atol=1e-11)
         Q, R, order = kernel.pivoted_qr(A)

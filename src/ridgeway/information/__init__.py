@@ -16,6 +16,7 @@ from ridgeway.information._evidence import (
     learn_penalty,
     log_evidence,
 )
+from ridgeway.information._fourth import FourthMoments, score_squares
 from ridgeway.information._inference import Inference
 from ridgeway.information._kinds import KINDS, checked_kind
 from ridgeway.information._marginals import Marginals
@@ -28,6 +29,7 @@ __all__ = [
     "AllRows",
     "AveragedInference",
     "ByTask",
+    "FourthMoments",
     "Inference",
     "Information",
     "LearnedPrior",
@@ -43,5 +45,6 @@ __all__ = [
     "learn_groups",
     "learn_penalty",
     "log_evidence",
+    "score_squares",
     "useful_share",
 ]

@@ -106,6 +106,11 @@ class Information(ABC):
         """How such information is asked for."""
         return self.name
 
+    @property
+    def plain(self) -> "Information":
+        """The same, without what is kept of a single part only: what is merged."""
+        return self
+
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return counts and arrays, both by name: `from_parts` restores the same, bit for bit."""
         return taken_apart(self)

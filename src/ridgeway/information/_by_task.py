@@ -1,21 +1,23 @@
 """One memory per task: the information of each by its id, and their merge."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway._checks import Array
+from ridgeway._checks import Array, flag
 from ridgeway.data import Task, label_of, listed
 from ridgeway.errors import InvalidDataError, InvalidParameterError, InvalidStateError, MergeError, RemovalError
 from ridgeway.information._base import Information
+from ridgeway.information._fourth import MOST_FEATURES, FourthMoments
 from ridgeway.information._moments import Moments
 from ridgeway.information._parts import ARRAYS
 from ridgeway.information._square_root import SquareRoot
 from ridgeway.information._tree import HALF, Leaf, Node, PartName, found, task_key, with_leaf, without
+from ridgeway.information._with_fourth import FOURTH, WITH_FOURTH
 
 COLUMNS = ("n_features", "n_targets", "centered")
 BASES: dict[str, type[Information]] = {kind.name: kind for kind in (SquareRoot, Moments)}
@@ -36,6 +38,9 @@ class ByTask:
     ----------
     kind : {SquareRoot, Moments}, default SquareRoot
         How each part is kept.
+    fourth_moments : bool, default False
+        Whether each part also keeps products of up to four columns, which `retrospect.heteroscedastic` needs: about
+        (p + 1)⁴/24 numbers, for at most 100 features. They give more away than the part alone.
 
     Attributes
     ----------
@@ -57,12 +62,14 @@ class ByTask:
     blank: Information | None = None
     tree: Node | None = None
     ids: tuple[str, ...] = ()
+    fourth_moments: bool = field(default=False, kw_only=True)
 
     name = "by_task"
 
     def __post_init__(self) -> None:
         if self.kind not in BASES.values():
             raise InvalidParameterError(f"ByTask takes SquareRoot or Moments; got {self.kind!r}.")
+        flag(self.fourth_moments, "fourth_moments")
 
     def __getattr__(self, name: str) -> Any:
         """Answer about all rows: by the total."""
@@ -72,25 +79,38 @@ class ByTask:
 
     def __repr__(self) -> str:
         """Return how it is asked for, and the number of tasks."""
-        return f"ByTask({self.kind.__name__})" + (f" of {len(self.ids)} task(s)" if self.ids else "")
+        fourth = ", fourth_moments=True" if self.fourth_moments else ""
+        return f"ByTask({self.kind.__name__}{fourth})" + (f" of {len(self.ids)} task(s)" if self.ids else "")
 
     @property
     def setting(self) -> Any:
         """How such information is asked for."""
-        return self.name if self.kind is SquareRoot else ByTask(self.kind)
+        setting = ByTask(self.kind, fourth_moments=self.fourth_moments)
+        return self.name if setting == ByTask() else setting
 
     def empty(self, n_features: int, n_targets: int, *, centered: bool) -> "ByTask":
         """Return the information of no rows."""
-        return ByTask(self.kind, self.kind.empty(n_features, n_targets, centered=centered))
+        kind = WITH_FOURTH[self.kind] if self.fourth_moments else self.kind
+        return replace(self, blank=kind.empty(n_features, n_targets, centered=centered), tree=None, ids=())
 
     @cached_property
     def total(self) -> Information:
         """The information of all rows."""
-        return self._blank if self.tree is None else self.tree.information
+        return (self._blank if self.tree is None else self.tree.information).plain
+
+    def fourth(self) -> list[FourthMoments]:
+        """Return the fourth moments of each part, or raise if they are not kept."""
+        if not self.fourth_moments:
+            raise InvalidParameterError(
+                "this model does not keep fourth moments. Learn with "
+                "GeneralizedRidge(information=ByTask(fourth_moments=True)), ByTask from ridgeway.information."
+            )
+        parts: list[Any] = [leaf.information for leaf in self._leaves()]
+        return [part.fourth for part in parts]
 
     def part(self, task: str) -> Information:
         """Return the information of one task, or raise."""
-        return self._node(task, InvalidParameterError).information
+        return self._node(task, InvalidParameterError).information.plain
 
     def parts(self) -> dict[str, Information]:
         """Return the information of each task, in the order in which they were learned."""
@@ -102,7 +122,7 @@ class ByTask:
         for leaf in self._leaves():
             label = leaf.name.task if leaf.name.cluster is None else leaf.name.cluster
             trees[label] = with_leaf(trees.get(label), leaf)
-        return {label: trees[label].information for label in sorted(trees)}
+        return {label: trees[label].information.plain for label in sorted(trees)}
 
     @property
     def is_clustered(self) -> bool:
@@ -125,7 +145,7 @@ class ByTask:
 
     def merge(self, other: "ByTask") -> "ByTask":
         """Return the information of the tasks of both, or raise if a task is in both."""
-        if self.kind is not other.kind:
+        if self.setting != other.setting:
             raise MergeError("cannot merge information of different kinds. Learn both with the same.")
         self._blank.merge(other._blank)
         both = [task for task in self.ids if task in other.ids]
@@ -183,16 +203,20 @@ class ByTask:
             listed.append({"task": leaf.name.task, "cluster": leaf.name.cluster, **counts})
             arrays |= {f"part{number}.{name}": array for name, array in held.items()}
         columns = {name: getattr(self._blank, name) for name in COLUMNS}
-        return {**columns, "kind": self.kind.name, "ids": list(self.ids), "parts": listed}, arrays
+        fourth = {"fourth_moments": True} if self.fourth_moments else {}
+        return {**columns, **fourth, "kind": self.kind.name, "ids": list(self.ids), "parts": listed}, arrays
 
     def from_parts(self, counts: Mapping[str, Any], arrays: Mapping[str, Array]) -> "ByTask":
         """Return the information that `to_parts` took apart, or raise `InvalidStateError`."""
         damaged = InvalidStateError("the parts of a state do not fit together. Read an intact copy.")
         kind, listed, ids = (counts.get(name) for name in ("kind", "parts", "ids"))
+        fourth = counts.get("fourth_moments", False)
         columns: list[Any] = [counts.get(name) for name in COLUMNS]
         if kind not in BASES or [type(value) for value in columns] != [int, int, bool] or min(columns[:2]) < 1:
             raise damaged
-        made = ByTask(BASES[kind]).empty(columns[0], columns[1], centered=columns[2])
+        if type(fourth) is not bool or (fourth and columns[0] > MOST_FEATURES):
+            raise damaged
+        made = ByTask(BASES[kind], fourth_moments=fourth).empty(columns[0], columns[1], centered=columns[2])
         if not isinstance(listed, list) or not isinstance(ids, list):
             raise damaged
         tree: Node | None = None
@@ -200,8 +224,10 @@ class ByTask:
             name = PartName(part.get("task", ""), part.get("cluster")) if isinstance(part, dict) else PartName("")
             if type(name.task) is not str or not name.task or type(name.cluster) not in (str, type(None)):
                 raise damaged
-            held = {array: arrays[f"part{number}.{array}"] for array in ARRAYS if f"part{number}.{array}" in arrays}
-            information = made.kind.from_parts(part, held)
+            names = [array for array in (*ARRAYS, FOURTH) if f"part{number}.{array}" in arrays]
+            information = type(made._blank).from_parts(
+                part, {array: arrays[f"part{number}.{array}"] for array in names}
+            )
             fits = information.n_samples > 0 and [getattr(information, column) for column in COLUMNS] == columns
             if not fits or found(tree, name.key) is not None:
                 raise damaged

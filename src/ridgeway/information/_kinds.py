@@ -12,9 +12,9 @@ KINDS: dict[str, Any] = {kind.name: kind for kind in (SquareRoot, Moments, ByTas
 
 
 def checked_kind(setting: Any) -> Any:
-    """Return the kind that a user asks for, by name or as `ByTask(Moments)`, or raise."""
+    """Return the kind that a user asks for, by name or as a `ByTask` without rows, or raise."""
     if isinstance(setting, str) and setting in KINDS:
         return KINDS[setting]
-    if setting != getattr(setting, "setting", None):
+    if not isinstance(setting, ByTask) or setting.blank is not None:
         raise InvalidParameterError(f"information must be one of {', '.join(map(repr, KINDS))}; got {setting!r}.")
     return setting

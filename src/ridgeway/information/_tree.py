@@ -105,7 +105,9 @@ class Join(Node):
     @cached_property
     def information(self) -> Information:
         """The information of both, merged when it is first asked for."""
-        return self.left.information.merge(self.right.information) if self.get is None else self.get()
+        if self.get is not None:
+            return self.get()
+        return self.left.information.plain.merge(self.right.information.plain)
 
     def leaves(self) -> Iterator[Leaf]:
         """Yield the parts of both."""

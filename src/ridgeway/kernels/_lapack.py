@@ -33,6 +33,7 @@ LARGE = 100.0
 pivoted_qr = few_threads(plain.pivoted_qr)
 qr = few_threads(plain.qr)
 svd = few_threads(plain.svd)
+right_svds = few_threads(plain.right_svds)
 triangular_factor = few_threads(plain.triangular_factor)
 eigen = few_threads(plain.eigen)
 smallest_eigenvalue = few_threads(plain.smallest_eigenvalue)

@@ -150,6 +150,12 @@ def svd(A: Array, *, full: bool = False) -> tuple[Array, Array, Array]:
     return np.asarray(U), np.asarray(s), np.asarray(Vt)
 
 
+def right_svds(A: Array) -> tuple[Array, Array]:
+    """Return singular values (…, r), falling, and Vᵀ (…, r, p) of each matrix of a stack (…, n, p). O(n·p²) each."""
+    _, s, Vt = np.linalg.svd(A, full_matrices=False)
+    return np.asarray(s), np.asarray(Vt)
+
+
 def eigen(S: Array) -> tuple[Array, Array]:
     """Return the eigenvalues, rising, and the eigenvectors of a symmetric matrix, from its upper triangle. O(p³)."""
     values, vectors = linalg.eigh(S, lower=False, check_finite=False, driver="evd")

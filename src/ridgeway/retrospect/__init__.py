@@ -3,10 +3,13 @@
 Every answer comes from what a `GeneralizedRidge` keeps. No rows are needed.
 """
 
+from ridgeway.retrospect._clustered import clustered
 from ridgeway.retrospect._compare import Comparison, compare
 from ridgeway.retrospect._contrast import Contrast, Intervals, contrast, intervals
+from ridgeway.retrospect._heteroscedastic import heteroscedastic
 from ridgeway.retrospect._paths import Path, elastic_net, lasso_path
 from ridgeway.retrospect._prior import Prior, learn_prior
+from ridgeway.retrospect._robust import RobustSummary
 from ridgeway.retrospect._subset import Subset, best_subset, submodel
 from ridgeway.retrospect._summary import Summary, summary
 
@@ -16,12 +19,15 @@ __all__ = [
     "Intervals",
     "Path",
     "Prior",
+    "RobustSummary",
     "Subset",
     "Summary",
     "best_subset",
+    "clustered",
     "compare",
     "contrast",
     "elastic_net",
+    "heteroscedastic",
     "intervals",
     "lasso_path",
     "learn_prior",

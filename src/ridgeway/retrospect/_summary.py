@@ -1,14 +1,11 @@
 """Standard errors, tests and intervals of the coefficients, over all rows ever learned."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ridgeway._checks import Array
-from ridgeway._optional import require
+from ridgeway.retrospect._coefficients import CoefficientTable
 from ridgeway.retrospect._model import (
     assumption_of,
     checked_level,
@@ -19,14 +16,9 @@ from ridgeway.retrospect._model import (
     state_of,
 )
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-COLUMNS = ("coef", "standard_error", "t", "p_value", "lower", "upper")
-
 
 @dataclass(frozen=True, eq=False)
-class Summary:
+class Summary(CoefficientTable):
     """What is known about each coefficient. Prints as a table, in a notebook too.
 
     With several targets each array has one more axis in front, and each number is an array of shape (n_targets,).
@@ -60,13 +52,6 @@ class Summary:
         Terms that the rows do not determine: their standard errors are infinite.
     """
 
-    terms: tuple[str, ...]
-    coef: Array
-    standard_errors: Array
-    t: Array
-    p_values: Array
-    intervals: Array
-    level: float
     noise_variance: Any
     r_squared: Any
     log_likelihood: Any
@@ -81,52 +66,13 @@ class Summary:
     assumption: str
     not_estimable: tuple[str, ...]
 
-    def to_frame(self) -> "DataFrame":
-        """Return the table as a pandas DataFrame: one row per term, and per target if there are several."""
-        require("pandas", extra="frame")
-        from pandas import DataFrame, MultiIndex
-
-        table = self._table()
-        index: Any = list(self.terms)
-        if table.ndim == 3:
-            index = MultiIndex.from_product([range(len(table)), self.terms], names=["target", "term"])
-        return DataFrame(table.reshape(-1, len(COLUMNS)), index=index, columns=list(COLUMNS))
-
-    def __str__(self) -> str:
-        width = max(map(len, self.terms))
-        lines = [self._title()]
-        for caption, rows in self._tables():
-            printed = [f"{term:<{width}}" + "".join(f"{cell:>11}" for cell in cells) for term, *cells in rows]
-            rule = "-" * len(printed[0])
-            lines += [caption, rule, printed[0], rule, *printed[1:], rule]
-        return "\n".join([*lines, *self._notes()])
-
-    def _repr_html_(self) -> str:
-        """Return the tables and notes as HTML, for a notebook."""
-        parts = [f"<p>{escape(self._title())}</p>"]
-        for caption, (head, *rows) in self._tables():
-            parts += [f'<table><caption style="text-align: left">{escape(caption)}</caption>']
-            parts += ["<thead><tr>", *(f"<th>{escape(cell)}</th>" for cell in head), "</tr></thead><tbody>"]
-            for term, *cells in rows:
-                parts += [f'<tr><th style="text-align: left">{escape(term)}</th>']
-                parts += [*(f"<td>{escape(cell)}</td>" for cell in cells), "</tr>"]
-            parts += ["</tbody></table>"]
-        return "\n".join(["<div>", *parts, *(f"<p>{escape(note)}</p>" for note in self._notes()), "</div>"])
-
     def _title(self) -> str:
         kind = "Posterior under the prior" if self.posterior else "Least squares"
         return f"{kind}: {self.n_samples} rows of {self.n_tasks} task(s), {self.degrees_of_freedom} degrees of freedom"
 
-    def _tables(self) -> Iterator[tuple[str, list[list[str]]]]:
-        """Yield how well each target is fitted, and the rows of its table as text, the head first."""
-        tables = self._table().reshape(-1, len(self.terms), len(COLUMNS))
-        percent = f"{100 * self.level:g} %"
-        head = ["", "coef", "std err", "t", "P>|t|", f"[{percent}", f"{percent}]"]
-        numbers = [np.atleast_1d(x) for x in (self.r_squared, self.noise_variance, self.aic, self.bic)]
-        for number, table in enumerate(tables):
-            target = f"target {number}: " if len(tables) > 1 else ""
-            fit = _fit(*(float(values[number]) for values in numbers))
-            yield target + fit, [head, *([term, *_cells(row)] for term, row in zip(self.terms, table, strict=True))]
+    def _caption(self, target: int) -> str:
+        numbers = (self.r_squared, self.noise_variance, self.aic, self.bic)
+        return _fit(*(float(np.atleast_1d(values)[target]) for values in numbers))
 
     def _notes(self) -> list[str]:
         notes = [self.assumption]
@@ -143,10 +89,6 @@ class Summary:
             )
         return notes
 
-    def _table(self) -> Array:
-        columns = (self.coef, self.standard_errors, self.t, self.p_values, *np.moveaxis(self.intervals, -1, 0))
-        return np.stack(columns, axis=-1)
-
 
 def _fit(r_squared: float, noise: float, aic: float, bic: float) -> str:
     """Say how well the rows are fitted."""
@@ -155,11 +97,6 @@ def _fit(r_squared: float, noise: float, aic: float, bic: float) -> str:
         f"AIC {aic:.4g}, BIC {bic:.4g}" if np.isfinite(aic) else "AIC and BIC undefined (every row is fitted exactly)"
     )
     return f"R² {share}, noise variance {noise:.4g}, {criteria}"
-
-
-def _cells(row: Array) -> list[str]:
-    kinds = (".3f" if name == "p_value" else ".4g" for name in COLUMNS)
-    return ["–" if np.isnan(value) else format(value, kind) for kind, value in zip(kinds, row, strict=True)]
 
 
 def summary(model: Any, *, level: float = 0.95) -> Summary:
@@ -171,7 +108,8 @@ def summary(model: Any, *, level: float = 0.95) -> Summary:
     whose prior is the uniform shrinkage prior (`information.AveragedInference`). O(p³).
 
     All intervals assume that rows are independent and, weights aside, of equal variance. If tasks differ in noise, or
-    the rows of a task resemble each other, intervals can be far too narrow.
+    the rows of a task resemble each other, intervals can be far too narrow: `clustered` and `heteroscedastic` give
+    others.
 
     Parameters
     ----------

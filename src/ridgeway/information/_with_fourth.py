@@ -1,0 +1,109 @@
+"""Parts that keep fourth moments beside their information."""
+
+from abc import ABC
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, NoReturn, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway._checks import Array
+from ridgeway.data import Task
+from ridgeway.errors import InvalidParameterError
+from ridgeway.information._base import Information
+from ridgeway.information._fourth import FourthMoments
+from ridgeway.information._moments import Moments
+from ridgeway.information._square_root import SquareRoot
+
+FOURTH = "fourth"
+"""The name of the array that `to_parts` adds."""
+
+
+@dataclass(frozen=True, eq=False)
+class WithFourth(Information, ABC):
+    """Information of one part, and its fourth moments.
+
+    They stay with the part, each about its own centre: `plain` leaves them out of a merge, which would cost O(p⁴) and
+    rounding. Whoever needs those of all rows adds up what follows from those of each part.
+    """
+
+    fourth: FourthMoments
+
+    base: ClassVar[type[Information]]
+    """The kind without them."""
+
+    @classmethod
+    def empty(cls, n_features: int, n_targets: int, *, centered: bool) -> Self:
+        """Return the information of no rows."""
+        return cls._of(
+            cls.base.empty(n_features, n_targets, centered=centered),
+            FourthMoments.empty(n_features, n_targets, centered=centered),
+        )
+
+    @classmethod
+    def _of(cls, held: Information, fourth: FourthMoments) -> Self:
+        return cls(**{field.name: getattr(held, field.name) for field in fields(Information)}, fourth=fourth)
+
+    @property
+    def plain(self) -> Information:
+        """The information alone."""
+        return self.base(**{field.name: getattr(self, field.name) for field in fields(Information)})
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Return counts and arrays, both by name: `from_parts` restores the same, bit for bit."""
+        counts, arrays = self.plain.to_parts()
+        return counts, arrays | {FOURTH: self.fourth.to_array()}
+
+    @classmethod
+    def from_parts(cls, counts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Self:
+        """Return the information that `to_parts` took apart, or raise `InvalidStateError`."""
+        held = cls.base.from_parts(counts, arrays)
+        numbers = np.asarray(arrays.get(FOURTH, ()))
+        fourth = FourthMoments.from_array(numbers, held.n_features, held.n_targets, centered=held.centered)
+        return cls._of(held, fourth)
+
+    def add(self, task: Task) -> Self:
+        """Return the information with a task's rows added. O(n·p⁴)."""
+        after = super().add(task)
+        return replace(after, fourth=self.fourth.add(task, after.mean))
+
+    def scaled(self, factor: float) -> Self:
+        """Return the information with every row's weight multiplied by `factor`."""
+        return replace(super().scaled(factor), fourth=self.fourth.scaled(factor))
+
+    def select(self, columns: NDArray[np.intp]) -> Self:
+        """Return the information of the same rows with fewer features, in the order of `columns`. O(p⁴)."""
+        targets = np.arange(self.n_targets)
+        past = np.zeros(len(columns) + self.n_targets)
+        return replace(super().select(columns), fourth=self.fourth.reordered(columns, targets, past))
+
+    def widened(self, features: NDArray[np.intp], targets: NDArray[np.intp], past: Array) -> Self:
+        """Return the information of the same rows with more columns, which were constant. O(p⁴)."""
+        wider = super().widened(features, targets, past)
+        return replace(wider, fourth=self.fourth.reordered(features, targets, past))
+
+    def mapped(self, matrix: Array, shift: Array) -> NoReturn:
+        """Raise: this would take all products of four columns apart."""
+        raise InvalidParameterError(
+            "features cannot be replaced by functions of them in a model that keeps fourth moments. Learn without "
+            "fourth_moments."
+        )
+
+
+class SquareRootWithFourth(WithFourth, SquareRoot):
+    """A factor and fourth moments."""
+
+    base = SquareRoot
+
+
+class MomentsWithFourth(WithFourth, Moments):
+    """Co-moments and fourth moments."""
+
+    base = Moments
+
+
+WITH_FOURTH: dict[type[Information], type[WithFourth]] = {
+    kind.base: kind for kind in (SquareRootWithFourth, MomentsWithFourth)
+}
+"""The kinds with fourth moments by those without."""
