@@ -6,10 +6,12 @@ Every answer comes from what a `GeneralizedRidge` keeps. No rows are needed.
 from ridgeway.retrospect._coefficient_path import CoefficientPath, coefficient_path
 from ridgeway.retrospect._compare import Comparison, compare
 from ridgeway.retrospect._contrast import Contrast, Intervals, contrast, intervals
+from ridgeway.retrospect._cusum import Cusum, cusum
 from ridgeway.retrospect._influence import Influence, influence
 from ridgeway.retrospect._paths import Path, elastic_net, lasso_path
 from ridgeway.retrospect._prior import Prior, learn_prior
 from ridgeway.retrospect._reweighted import reweighted
+from ridgeway.retrospect._segments import Segments, segments
 from ridgeway.retrospect._subset import Subset, best_subset, submodel
 from ridgeway.retrospect._summary import Summary, summary
 
@@ -17,22 +19,26 @@ __all__ = [
     "CoefficientPath",
     "Comparison",
     "Contrast",
+    "Cusum",
     "Influence",
     "Intervals",
     "Path",
     "Prior",
+    "Segments",
     "Subset",
     "Summary",
     "best_subset",
     "coefficient_path",
     "compare",
     "contrast",
+    "cusum",
     "elastic_net",
     "influence",
     "intervals",
     "lasso_path",
     "learn_prior",
     "reweighted",
+    "segments",
     "submodel",
     "summary",
 ]
