@@ -98,6 +98,8 @@ def reduced_tasks(model: Any, order: Any, question: str) -> ReducedTasks:
         X, y = own[:, intercept : intercept + p], own[:, intercept + p :]
         offset = np.sqrt(part.total_weight) * np.abs(part.mean[:p])
         kept, basis = row_basis(X, size=min(part.n_samples - intercept, p), offset=offset)
+        if len(kept) == p:  # not rotated: draws of noise then do not depend on the units of the columns
+            kept, basis = X, np.eye(p)
         rows.append(np.vstack([top[:, : intercept + p], np.pad(kept, ((0, 0), (intercept, 0)))]))
         right.append(np.vstack([top[:, intercept + p :], basis.T @ y]))
         unexplained = np.vstack([y - basis @ right[-1][intercept:], rest[:, intercept + p :]])
