@@ -26,6 +26,7 @@ class Rows:
 
     def __init__(self, tasks, fit_intercept=True):
         self.tasks, self.fit_intercept = tasks, fit_intercept
+        self.fit = cache(self._fit)
 
     def model(self, kind="by_task", **more):
         model = GeneralizedRidge(information=kind, fit_intercept=self.fit_intercept, **more)
@@ -33,8 +34,7 @@ class Rows:
             model.partial_fit(X, y, w, task=j)
         return model
 
-    @cache
-    def fit(self, first, last):
+    def _fit(self, first, last):
         """Return residual products and rank of least squares on the rows of the tasks first, …, last."""
         X, y, w = (np.concatenate([task[part] for task in self.tasks[first : last + 1]]) for part in range(3))
         A = np.insert(X, 0, 1.0, axis=1) if self.fit_intercept else X
