@@ -147,3 +147,11 @@ def test_a_task_named_twice_or_a_model_without_tasks_is_refused(rng):
         retrospect.reweighted(model, {0: 1.0, "0": 2.0})
     with pytest.raises(InvalidParameterError, match="keeps only their total"):
         retrospect.reweighted(from_arrays(X, y), last=1)
+
+
+def test_weights_too_small_to_count(rng):
+    """Squares would underflow: such tasks are left out by a decay, and refused by name."""
+    data = tasks(rng)
+    assert retrospect.reweighted(learned(data), decay=1e-60).information_.ids == ("t3", "t4", "t5")
+    with pytest.raises(InvalidParameterError, match="weight of task 't1'"):
+        retrospect.reweighted(learned(data), {"t1": 1e-160})

@@ -11,8 +11,8 @@ from ridgeway._checks import Array, whole
 from ridgeway._optional import require
 from ridgeway.information import Information
 from ridgeway.retrospect._compressed import by_task, without_prior
-from ridgeway.retrospect._estimates import estimates, merged
-from ridgeway.retrospect._model import checked_level, feature_names, per_target, state_of
+from ridgeway.retrospect._estimates import estimates, merged, terms_of
+from ridgeway.retrospect._model import checked_level, per_target, state_of
 from ridgeway.retrospect._reweighted import in_order
 from ridgeway.retrospect._shown import Rows, Shown, cells, targets
 
@@ -126,7 +126,7 @@ def coefficient_path(
     state = state_of(model)
     return CoefficientPath(
         tasks=tasks[len(tasks) - len(steps) :],
-        terms=(*(["intercept"] if held.total.centered else []), *feature_names(model)),
+        terms=terms_of(model),
         coef=per_target(state, np.stack([step.coef for step in steps], axis=1)),
         standard_errors=per_target(state, np.stack([step.errors for step in steps], axis=1)),
         intervals=per_target(state, np.stack([step.bounds for step in steps], axis=1)),

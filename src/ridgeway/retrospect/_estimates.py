@@ -1,13 +1,13 @@
 """What least squares on some of the tasks says about each coefficient; nothing, if they do not determine it."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ridgeway._checks import Array
 from ridgeway.information import Inference, Information
-from ridgeway.retrospect._model import least_squares
+from ridgeway.retrospect._model import feature_names, least_squares, state_of
 
 
 class Estimates(NamedTuple):
@@ -53,6 +53,11 @@ def functionals_of(held: Information) -> tuple[Array, Array]:
     if not held.centered:
         return np.eye(p), np.zeros(p)
     return np.eye(p, p + 1, k=1), np.r_[1.0, np.zeros(p)]
+
+
+def terms_of(model: Any) -> tuple[str, ...]:
+    """Return the names of the terms: the intercept, if there is one, and the features."""
+    return (*(["intercept"] if state_of(model).origin.centered else []), *feature_names(model))
 
 
 def merged(parts: Iterable[Information]) -> Information:

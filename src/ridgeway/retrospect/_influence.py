@@ -13,8 +13,8 @@ from ridgeway.data import listed
 from ridgeway.errors import InferenceError
 from ridgeway.information import Information
 from ridgeway.retrospect._compressed import by_task, without_prior
-from ridgeway.retrospect._estimates import Estimates, estimates, functionals_of
-from ridgeway.retrospect._model import feature_names, per_target, state_of
+from ridgeway.retrospect._estimates import Estimates, estimates, functionals_of, terms_of
+from ridgeway.retrospect._model import per_target, state_of
 from ridgeway.retrospect._shown import Rows, Shown, cells, targets
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def influence(model: Any) -> Influence:
     deficient = [each.known.row_space.rank < whole.known.row_space.rank for each in rest]
     return Influence(
         tasks=held.ids,
-        terms=(*(["intercept"] if held.total.centered else []), *feature_names(model)),
+        terms=terms_of(model),
         coef=per_target(state, whole.coef),
         coef_without=per_target(state, without),
         standard_errors_without=per_target(state, np.stack([each.errors for each in rest], axis=1)),

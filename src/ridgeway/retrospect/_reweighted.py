@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ridgeway._checks import nonnegative, whole
+from ridgeway._checks import LARGEST, nonnegative, positive, whole
 from ridgeway.data import label_of, listed
 from ridgeway.errors import InvalidParameterError
 from ridgeway.retrospect._compressed import by_task
@@ -43,7 +43,7 @@ def reweighted(
         Keep the tasks learned last, this many.
     decay : float in (0, 1], optional
         Task j of T gets the weight decay^(T − j): the coefficients are those of `weights.Accumulated(decay=decay)`
-        without a prior.
+        without a prior. Tasks whose weight falls below 1e-150 are left out.
 
     Examples
     --------
@@ -89,11 +89,13 @@ def _asked(ids: tuple[str, ...], weights: Any, last: Any, decay: Any) -> dict[st
         share = nonnegative(decay, "decay")
         if not 0.0 < share <= 1.0:
             raise InvalidParameterError(f"decay must be above 0 and at most 1; got {decay!r}.")
-        return {task: share ** (len(ids) - 1 - number) for number, task in enumerate(ids)}
+        fading = {task: share ** (len(ids) - 1 - number) for number, task in enumerate(ids)}
+        return {task: weight if weight >= 1.0 / LARGEST else 0.0 for task, weight in fading.items()}
     if not isinstance(weights, Mapping) or not weights:
         raise InvalidParameterError(f"weights must map task ids to numbers, like {{{ids[0]!r}: 0.5}}; got {weights!r}.")
     named = dict(zip(known_ids(ids, weights, "weights"), weights.values(), strict=True))
-    return {task: nonnegative(named.get(task, 1.0), f"the weight of task {task!r}") for task in ids}
+    asked = {task: nonnegative(named.get(task, 1.0), f"the weight of task {task!r}") for task in ids}
+    return {task: weight and positive(weight, f"the weight of task {task!r}") for task, weight in asked.items()}
 
 
 def known_ids(ids: tuple[str, ...], given: Iterable[Any], what: str) -> list[str]:

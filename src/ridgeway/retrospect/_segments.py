@@ -10,8 +10,8 @@ from ridgeway._checks import Array, fraction, nonnegative, one_of
 from ridgeway._optional import require
 from ridgeway.errors import InvalidParameterError
 from ridgeway.retrospect._compressed import by_task
-from ridgeway.retrospect._estimates import estimates, merged
-from ridgeway.retrospect._model import feature_names, per_target, state_of
+from ridgeway.retrospect._estimates import estimates, merged, terms_of
+from ridgeway.retrospect._model import per_target, state_of
 from ridgeway.retrospect._no_change import DRAWS, CommonNoise, NoChange, OwnNoise
 from ridgeway.retrospect._reduced_tasks import ReducedTasks, reduced_tasks
 from ridgeway.retrospect._segment_costs import best_partition
@@ -218,7 +218,7 @@ def _fits(model: Any, null: NoChange, firsts: list[int], ends: list[int]) -> dic
     parts = [part if weight == 1.0 else part.scaled(weight) for part, weight in zip(parts, weights, strict=True)]
     fits = [estimates(merged(parts[first:end])) for first, end in zip(firsts, ends, strict=True)]
     return {
-        "terms": (*(["intercept"] if held.total.centered else []), *feature_names(model)),
+        "terms": terms_of(model),
         "coef": per_target(state, np.stack([fit.coef for fit in fits], axis=1)),
         "standard_errors": per_target(state, np.stack([fit.errors for fit in fits], axis=1)),
         "noise_variances": per_target(state, np.stack([fit.noise_variance for fit in fits], axis=1)),
