@@ -78,6 +78,13 @@ def test_rows_that_fit_exactly_have_coefficients_and_no_errors(rng):
     assert np.isfinite(path.standard_errors[1]).all()
 
 
+def test_one_degree_of_freedom_is_enough(rng):
+    X, y, labels = rows(rng, 2, p=1, n=3)
+    path = retrospect.coefficient_path(GeneralizedRidge(information="by_task").fit(X, y, tasks=labels))
+    assert path.degrees_of_freedom[0] == 1
+    np.testing.assert_allclose(path.standard_errors[0], sm.OLS(y[:3], sm.add_constant(X[:3])).fit().bse, rtol=1e-9)
+
+
 def test_it_prints(rng):
     X, y, labels = rows(rng)
     frame = pd.DataFrame(X, columns=["a", "<b>", "c"])

@@ -102,3 +102,5 @@ def test_refusals(rng):
         retrospect.cusum(GeneralizedRidge(information="by_task").fit(X[few][::8], y[few][::8], tasks=labels[few][::8]))
     with pytest.raises(InferenceError, match="without noise"):
         retrospect.cusum(GeneralizedRidge(information="by_task").fit(X, X[:, 0], tasks=labels))
+    with pytest.raises(InferenceError, match="without noise"):
+        retrospect.cusum(GeneralizedRidge(information="by_task").fit(X[:40], X[:40, 0], tasks=np.arange(40)))

@@ -121,7 +121,7 @@ def test_frequencies_count_observations(rng):
     ("settings", "message"),
     [
         ({}, "none of them"),
-        ({"last": 1, "decay": 0.5}, "last and decay"),
+        ({"last": 1, "decay": 0.5}, "got last and decay"),
         ({"last": 0}, "from 1 to 6"),
         ({"last": 7}, "from 1 to 6"),
         ({"decay": 0.0}, "above 0 and at most 1"),

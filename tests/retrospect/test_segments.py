@@ -144,7 +144,7 @@ def test_the_critical_penalty_is_the_largest_gain_per_change(seed, n):
             firsts = [0, *changes]
             value = sum(table[a, b - 1] for a, b in zip(firsts, [*changes, n], strict=True))
             gains.append((table[0, n - 1] - value) / size)
-    np.testing.assert_allclose(critical_penalties(costs), np.maximum(np.max(gains, axis=0), 0.0), rtol=1e-9)
+    np.testing.assert_allclose(critical_penalties(costs), np.max(gains, axis=0), rtol=1e-9)
 
 
 def test_one_change_alone_is_not_the_critical_penalty():
@@ -357,6 +357,12 @@ def test_rows_without_noise(rng, noise, targets):
         return
     with pytest.raises(InferenceError, match="without noise"):
         retrospect.segments(Rows(tasks).model(), noise=noise)
+
+
+def test_tasks_of_few_rows_without_noise(rng):
+    X = rng.normal(size=(30, 1)) + 1e3
+    with pytest.raises(InferenceError, match="without noise"):
+        retrospect.segments(GeneralizedRidge(information="by_task").fit(X, X[:, 0], tasks=np.arange(30) // 2))
 
 
 def test_too_many_tasks_or_terms(rng):

@@ -110,7 +110,7 @@ def cusum(model: Any, *, order: Any = None) -> Cusum:
         )
     observed = null.observed()
     squares, path = _path(tasks, observed, pooled)
-    if tasks.right.shape[1] == 1:  # several targets were checked when they were made independent
+    if null.freedom == 0:
         refuse_exact_fit(tasks, squares)
     path = (path / (squares / freedom))[:, 0]
     chance = []

@@ -69,7 +69,7 @@ class NoChange(ABC):
 
 
 class CommonNoise(NoChange):
-    """All tasks have the same noise; several targets may have dependent noise, and are made independent."""
+    """All tasks have the same noise. That of several targets may be dependent, and is made independent."""
 
     @classmethod
     def of(cls, tasks: ReducedTasks) -> "CommonNoise":
@@ -83,26 +83,22 @@ class CommonNoise(NoChange):
         return cls(tasks, freedom)
 
     def observed(self) -> Targets:
-        """Return the targets less the fit of all tasks; several are divided by the root of their covariance."""
-        right = self.tasks.about_fit(self.tasks.right)[:, None]
-        k = right.shape[2]
-        if k == 1:
-            return Targets(right, self.tasks.residual_squares().sum(axis=0))
+        """Return the targets less the fit of all tasks, divided by the root of the covariance within tasks, if any."""
+        right, k = self.tasks.about_fit(self.tasks.right)[:, None], self.tasks.right.shape[1]
+        if self.freedom == 0:
+            return Targets(right, np.zeros(1))
         root = triangular_factor(self.tasks.left.reshape(-1, k))
         refuse_exact_fit(self.tasks, np.square(np.diagonal(root)))
-        return Targets(_over(right, root[None] / np.sqrt(self.freedom)), np.array([float(self.freedom)]))
+        return Targets(_over(right, root[None] / np.sqrt(self.freedom)), np.full(1, float(self.freedom)))
 
     def drawn(self, rng: np.random.Generator, m: int) -> Targets:
-        """Return noise; several targets are divided by a root of the Wishart matrix that estimates their covariance."""
+        """Return noise, divided by a root of the Wishart matrix that estimates its covariance."""
         n, k = self.tasks.right.shape
         right = rng.standard_normal((n, m, k))
         if self.freedom == 0:
             return Targets(right, np.zeros(m))
-        squares = rng.chisquare(self.freedom - np.arange(k), (m, k))
-        if k == 1:
-            return Targets(right, squares[:, 0])
         root = np.triu(rng.standard_normal((m, k, k)), 1)  # Bartlett's decomposition
-        root[:, np.arange(k), np.arange(k)] = np.sqrt(squares)
+        root[:, np.arange(k), np.arange(k)] = np.sqrt(rng.chisquare(self.freedom - np.arange(k), (m, k)))
         return Targets(_over(right, root / np.sqrt(self.freedom)), np.full(m, float(self.freedom)))
 
 
@@ -138,8 +134,8 @@ class OwnNoise(NoChange):
 
 def _over(right: Array, root: Array) -> Array:
     """Return right·root⁻¹ for rows (n, m, k) and upper triangular matrices (m, k, k)."""
-    found = np.empty_like(right)
+    columns: list[Array] = []
     for j in range(right.shape[2]):
-        known = np.einsum("nmi,mi->nm", found[..., :j], root[:, :j, j])
-        found[..., j] = (right[..., j] - known) / root[:, j, j]
-    return found
+        known = sum((column * root[:, i, j] for i, column in enumerate(columns)), np.zeros(right.shape[:2]))
+        columns.append((right[..., j] - known) / root[:, j, j])
+    return np.stack(columns, axis=-1)

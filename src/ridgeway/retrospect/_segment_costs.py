@@ -115,12 +115,12 @@ def critical_penalties(costs: SegmentCosts) -> Array:
 
     A penalty is raised to the gain per change of its best partition until that is no change (Dinkelbach, 1967).
     """
-    penalty = np.maximum(costs.single().max(axis=0), 0.0)
+    penalty = costs.single().max(axis=0)
     while True:
         best = best_partition(costs, penalty)
         gain = costs.whole - (best.value - penalty * best.n_changes)
         higher = gain / np.maximum(best.n_changes, 1)
-        better = (best.n_changes > 0) & (higher > penalty * (1.0 + 1e-12))
+        better = (best.n_changes > 0) & (higher > penalty + 1e-12 * np.abs(penalty))
         if not better.any():
             return np.asarray(penalty)
         penalty = np.where(better, higher, penalty)

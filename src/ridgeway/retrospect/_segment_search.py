@@ -54,15 +54,14 @@ def search(null: NoChange, *, blocks: bool) -> SegmentSearch:
 
     If `blocks`, the noise is also estimated from differences between neighbouring tasks if it has to be.
     """
-    n_tasks = len(null.tasks.rows)
     targets = null.observed()
     costs = segment_costs(null.tasks, targets.right)
     block, freedom = _block(costs, null.freedom) if blocks else (1, null.freedom)
     noise = _noise(costs, targets, block, freedom)
-    if blocks and targets.right.shape[2] == 1:
+    if null.freedom == 0:
         refuse_exact_fit(null.tasks, noise * freedom)
     singles, criticals = np.zeros(0), np.zeros(0)
-    for drawn in null.draws(n_tasks * (n_tasks + 1) // 2 * null.tasks.right.shape[1]):
+    for drawn in null.draws(sum(map(len, costs.up_to)) * null.tasks.right.shape[1]):
         chance = segment_costs(null.tasks, drawn.right)
         chance = chance.over(_noise(chance, drawn, block, freedom))
         singles = np.append(singles, chance.single().max(axis=0))
