@@ -63,9 +63,9 @@ def search(null: NoChange, *, blocks: bool) -> SegmentSearch:
     singles, criticals = np.zeros(0), np.zeros(0)
     for drawn in null.draws(sum(map(len, costs.up_to)) * null.tasks.right.shape[1]):
         chance = segment_costs(null.tasks, drawn.right)
-        chance = chance.over(_noise(chance, drawn, block, freedom))
-        singles = np.append(singles, chance.single().max(axis=0))
-        criticals = np.append(criticals, critical_penalties(chance))
+        scale = _noise(chance, drawn, block, freedom)
+        singles = np.append(singles, chance.single().max(axis=0) / scale)
+        criticals = np.append(criticals, critical_penalties(chance) / scale)
     return SegmentSearch(costs.over(noise), block, freedom, singles, criticals)
 
 
