@@ -16,9 +16,9 @@ from ridgeway.retrospect._reweighted import in_order
 
 @dataclass(frozen=True, eq=False)
 class ReducedTasks:
-    """Each task as as many rows [terms, targets] as it has rank, and what its own coefficients leave unexplained.
+    """Each task as a few independent rows [terms, targets], and what its own coefficients leave unexplained.
 
-    Least squares on some tasks leaves `left` of each, and what it leaves of these rows.
+    What least squares on some tasks leaves is what it leaves of these rows, and `left` of each task.
 
     Attributes
     ----------
@@ -98,8 +98,9 @@ def reduced_tasks(model: Any, order: Any, question: str) -> ReducedTasks:
         X, y = own[:, intercept : intercept + p], own[:, intercept + p :]
         offset = np.sqrt(part.total_weight) * np.abs(part.mean[:p])
         kept, basis = row_basis(X, size=min(part.n_samples - intercept, p), offset=offset)
-        if len(kept) == p:  # not rotated: draws of noise then do not depend on the units of the columns
-            kept, basis = X, np.eye(p)
+        if len(kept) == p:  # the one triangle with a positive diagonal: draws then do not depend on units or kernels
+            basis = np.diag(np.copysign(1.0, np.diagonal(X)))
+            kept = basis @ X
         rows.append(np.vstack([top[:, : intercept + p], np.pad(kept, ((0, 0), (intercept, 0)))]))
         right.append(np.vstack([top[:, intercept + p :], basis.T @ y]))
         unexplained = np.vstack([y - basis @ right[-1][intercept:], rest[:, intercept + p :]])
