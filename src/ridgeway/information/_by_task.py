@@ -171,15 +171,19 @@ class ByTask:
         """Raise: a task is removed by its id."""
         raise RemovalError("this model keeps its tasks apart, and removes them without rows. Pass the id as task=.")
 
-    def reweighted(self, weights: Mapping[str, float]) -> "ByTask":
-        """Return the information with the rows of each task multiplied by its weight, without those of weight 0."""
+    def reweighted(self, weights: Mapping[str, float], *, counted: bool = False) -> "ByTask":
+        """Return the information with the rows of each task multiplied by its weight, without those of weight 0.
+
+        If `counted`, the weights are whole numbers and say how often the rows of a task were observed.
+        """
         kept = {task: weight for task, weight in weights.items() if weight > 0.0}
         tree: Node | None = None
         for leaf in self._leaves():
             if leaf.name.task in kept:
                 part = leaf.information
                 weight = kept[leaf.name.task]
-                tree = with_leaf(tree, leaf if weight == 1.0 else Leaf.of(leaf.name, part.scaled(weight)))
+                changed = part.thinned(weight) if counted else part.scaled(weight)
+                tree = with_leaf(tree, leaf if weight == 1.0 else Leaf.of(leaf.name, changed))
         return replace(self, tree=tree, ids=tuple(task for task in self.ids if task in kept))
 
     def select(self, columns: NDArray[np.intp]) -> "ByTask":

@@ -175,11 +175,30 @@ def independent_rows(A: Array, rhs: Array, scales: Scales, size: int) -> tuple[A
     A QR decomposition with the columns of largest full norm first: whatever their scales, each column of the result
     has the digits that it has in A. O(n·p·min(n, p)).
     """
+    rows, basis = _independent(A, scales, size)
+    return rows, basis.T @ rhs
+
+
+def row_basis(A: Array, *, size: int, offset: Array | float = 0.0) -> tuple[Array, Array]:
+    """Return as many rows as A has rank, and a Q with orthonormal columns such that A = Q·rows but for rounding.
+
+    Qᵀ·rhs are then the right-hand sides of these rows, and rhs − Q·Qᵀ·rhs is what no w reaches. O(n·p·min(n, p)).
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, n_features)
+    size : the smaller side of the system that A stands for
+    offset : norms of what centring took off the columns that A stands for
+    """
+    return _independent(A, equilibrate(column_norms(A), offset, size), size)
+
+
+def _independent(A: Array, scales: Scales, size: int) -> tuple[Array, Array]:
     Q, T, order = kernels.pivoted_qr(A / scales.full)
     rank = _pivoted_rank(T, size)
     rows = np.empty((rank, A.shape[1]))
     rows[:, order] = T[:rank]
-    return rows * np.where(scales.norms > 0.0, scales.full, 0.0), Q[:, :rank].T @ rhs
+    return rows * np.where(scales.norms > 0.0, scales.full, 0.0), Q[:, :rank]
 
 
 def _pivoted_rank(T: Array, size: int) -> int:

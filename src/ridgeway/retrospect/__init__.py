@@ -4,33 +4,47 @@ Every answer comes from what a `GeneralizedRidge` keeps. No rows are needed.
 """
 
 from ridgeway.retrospect._clustered import clustered
+from ridgeway.retrospect._coefficient_path import CoefficientPath, coefficient_path
 from ridgeway.retrospect._compare import Comparison, compare
 from ridgeway.retrospect._contrast import Contrast, Intervals, contrast, intervals
+from ridgeway.retrospect._cusum import Cusum, cusum
 from ridgeway.retrospect._heteroscedastic import heteroscedastic
+from ridgeway.retrospect._influence import Influence, influence
 from ridgeway.retrospect._paths import Path, elastic_net, lasso_path
 from ridgeway.retrospect._prior import Prior, learn_prior
+from ridgeway.retrospect._reweighted import reweighted
 from ridgeway.retrospect._robust import RobustSummary
+from ridgeway.retrospect._segments import Segments, segments
 from ridgeway.retrospect._subset import Subset, best_subset, submodel
 from ridgeway.retrospect._summary import Summary, summary
 
 __all__ = [
+    "CoefficientPath",
     "Comparison",
     "Contrast",
+    "Cusum",
+    "Influence",
     "Intervals",
     "Path",
     "Prior",
     "RobustSummary",
+    "Segments",
     "Subset",
     "Summary",
     "best_subset",
     "clustered",
+    "coefficient_path",
     "compare",
     "contrast",
+    "cusum",
     "elastic_net",
     "heteroscedastic",
+    "influence",
     "intervals",
     "lasso_path",
     "learn_prior",
+    "reweighted",
+    "segments",
     "submodel",
     "summary",
 ]

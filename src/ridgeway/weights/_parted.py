@@ -19,6 +19,9 @@ class TaskKeeper(Protocol):
     def without(self, task_id: str) -> Any:
         """Return the state as if the task had never been learned."""
 
+    def with_tasks(self, tasks: ByTask) -> Any:
+        """Return the state of other tasks, or of the same with other weights."""
+
 
 class Parted(Pooled):
     """Every row counts fully, and what is known from each task is kept apart."""
@@ -40,8 +43,12 @@ class Parted(Pooled):
 
     def without(self, task_id: str) -> "Parted":
         """Return the state as if a task had never been learned, or raise `RemovalError`. No digits are lost."""
-        rest: Any = self.by_task.without(task_id)
-        return self._counted(replace(self, information=rest))
+        return self.with_tasks(self.by_task.without(task_id))
+
+    def with_tasks(self, tasks: ByTask) -> "Parted":
+        """Return the state of other tasks, or of the same with other weights."""
+        held: Any = tasks
+        return self._counted(replace(self, information=held))
 
     @staticmethod
     def _counted(state: Any) -> "Parted":

@@ -1,0 +1,105 @@
+"""How often `retrospect.segments` finds a change, if there is one and if not: `python -m benchmarks.segments`.
+
+Puts the figures into docs/segments.json and the tables into docs/tasks-over-time.md. The sequences are those of
+`benchmarks.adaptive`, so that `decay="adaptive"` is measured on the same rows.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.adaptive import Setting, heavy, jumping, scaled, second_noisy, simulate
+from ridgeway import GeneralizedRidge, retrospect
+
+Array = NDArray[np.float64]
+
+PAGE = Path(__file__).parents[1] / "docs" / "tasks-over-time.md"
+RESULTS = PAGE.with_name("segments.json")
+START, END = "<!-- segments: made by `python -m benchmarks.segments` -->\n", "<!-- end of segments -->\n"
+SEQUENCES = 2000
+CHANGED_AT = 10
+"""The task, counted from 0, before which the parameter jumps."""
+
+CALM: dict[str, tuple[Setting, str]] = {
+    "Gaussian noise": (Setting(), "common"),
+    'Gaussian noise, noise="by_task"': (Setting(), "by_task"),
+    "every second task three times as noisy": (Setting(noise=second_noisy), "common"),
+    'every second task three times as noisy, noise="by_task"': (Setting(noise=second_noisy), "by_task"),
+    "a noise level per task, lognormal": (Setting(noise=partial(scaled, each=1)), "common"),
+    'a noise level per task, lognormal, noise="by_task"': (Setting(noise=partial(scaled, each=1)), "by_task"),
+    "t₃ noise": (Setting(noise=heavy), "common"),
+}
+JUMPS = {f"‖δ‖² = {size:g}": Setting(move=partial(jumping, size=size)) for size in (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)}
+
+
+def found(setting: Setting, sequences: int, noise: str = "common", seed: int = 0) -> dict[str, float]:
+    """Return shares of the sequences.
+
+    `divided`: `segments` finds a change at 5 % false alarms. `placed`: and it finds exactly one, at most one task away
+    from the jump. `single`: the p-value of the best single change is below 0.5 %. `cusum`: that of `cusum` is below
+    5 %. `adaptive`: `decay="adaptive"` has set aside or let go of rows by the last task.
+    """
+    tasks = list(setting.tasks(sequences, seed))
+    rows = []
+    for number in range(sequences):
+        model = GeneralizedRidge(information="by_task")
+        for X, y, _ in tasks:
+            model.partial_fit(X[number], y[number])
+        answer = retrospect.segments(model, noise="by_task" if noise == "by_task" else "common")
+        places = [int(name) - 1 for name in answer.changes]
+        placed = len(places) == 1 and abs(places[0] - CHANGED_AT) <= 1
+        rows.append([bool(places), placed, answer.p_value < 0.005, retrospect.cusum(model).p_value < 0.05])
+    shares = dict(zip(("divided", "placed", "single", "cusum"), np.mean(rows, axis=0).tolist(), strict=True))
+    out = simulate(setting, sequences, seed)["out"]
+    return {**shares, "adaptive": float(np.max(out, axis=0).mean())}
+
+
+def tables(results: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines of the tables, in Markdown."""
+    yield f"{results['sequences']} sequences of 20 tasks with 30 rows, 4 features and an intercept for each line.\n\n"
+    yield "| nothing changes | `segments`, 5 % | single change, p < 0.5 % | `cusum`, p < 5 % | adaptive decay |\n"
+    yield "|---|---:|---:|---:|---:|\n"
+    for name, shares in results["calm"].items():
+        cells = [_percent(shares[key], 2) for key in ("divided", "single", "cusum", "adaptive")]
+        yield f"| {' | '.join([name, *cells])} |\n"
+    yield "\n| jump after task 10 | `segments`, 5 % | one change, ± 1 task | single change, p < 0.5 % "
+    yield "| `cusum`, p < 5 % | adaptive decay |\n|---|---:|---:|---:|---:|---:|\n"
+    for name, shares in results["jumps"].items():
+        cells = [_percent(shares[key]) for key in ("divided", "placed", "single", "cusum", "adaptive")]
+        yield f"| {' | '.join([name, *cells])} |\n"
+
+
+def _percent(share: float, digits: int = 0) -> str:
+    return f"{100 * share:.{digits}f} %"
+
+
+def main() -> None:
+    """Run all settings, write docs/segments.json and put the tables into docs/tasks-over-time.md."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--sequences", type=int, default=SEQUENCES)
+    parser.add_argument("--print", action="store_true", help="print the tables and write nothing")
+    options = parser.parse_args()
+    began = time.perf_counter()
+    results = {
+        "sequences": options.sequences,
+        "calm": {name: found(setting, options.sequences, noise) for name, (setting, noise) in CALM.items()},
+        "jumps": {name: found(setting, options.sequences) for name, setting in JUMPS.items()},
+    }
+    text = "".join(tables(results))
+    if options.print:
+        print(text, json.dumps(results, ensure_ascii=False), f"{time.perf_counter() - began:.0f} s", sep="\n")
+        return
+    RESULTS.write_text(json.dumps(results, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    first, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
+    PAGE.write_text(first + START + text + END + rest.partition(END)[2], encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

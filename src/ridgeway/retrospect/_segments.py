@@ -1,0 +1,242 @@
+"""When did the relation change? Segments of consecutive tasks with equal coefficients."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ridgeway._checks import Array, fraction, nonnegative, one_of
+from ridgeway._optional import require
+from ridgeway.errors import InvalidParameterError
+from ridgeway.retrospect._compressed import by_task
+from ridgeway.retrospect._estimates import estimates, merged, terms_of
+from ridgeway.retrospect._model import per_target, state_of
+from ridgeway.retrospect._no_change import DRAWS, CommonNoise, NoChange, OwnNoise
+from ridgeway.retrospect._reduced_tasks import ReducedTasks, reduced_tasks
+from ridgeway.retrospect._segment_costs import best_partition
+from ridgeway.retrospect._segment_search import search
+from ridgeway.retrospect._shown import Rows, Shown, cells, targets
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+MOST_TASKS, MOST_WORK = 400, 2e7
+"""The most tasks, and the most segments times squared number of terms."""
+
+
+@dataclass(frozen=True, eq=False)
+class Segments(Shown):
+    """Segments of consecutive tasks with equal coefficients.
+
+    With several targets, `coef`, `standard_errors` and `noise_variances` have one more axis in front.
+
+    Attributes
+    ----------
+    segments : tuple of tuple of str
+        The tasks of each segment, in order.
+    changes : tuple of str
+        The first task of each segment but the first: the relation changed before it.
+    gains : ndarray of shape (n_changes,)
+        How much each change lowers Σ RSS/σ², the other changes as they are. All exceed `penalty`.
+    terms : tuple of str
+        The intercept, if there is one, and the features.
+    coef, standard_errors : ndarray of shape (n_segments, n_terms)
+        Of least squares on the tasks of each segment. They do not account for the choice of the changes.
+    noise_variances : ndarray of shape (n_segments,)
+        What this least squares leaves.
+    penalty : float
+        What a change must gain.
+    false_alarms : float or None
+        With penalty="calibrated", the probability that a sequence without change is divided.
+    best_single : str
+        The first task after the best single change, whether or not it is among `changes`.
+    p_value : float
+        Of that change: how often the best single change gains as much if nothing changes.
+    n_draws : int
+        Draws of the Monte Carlo simulation.
+    noise_degrees_of_freedom : int
+        Those of σ².
+    assumption : str
+        Under which assumptions the p-value and the calibrated penalty hold, in words.
+    """
+
+    segments: tuple[tuple[str, ...], ...]
+    changes: tuple[str, ...]
+    gains: Array
+    terms: tuple[str, ...]
+    coef: Array
+    standard_errors: Array
+    noise_variances: Array
+    penalty: float
+    false_alarms: float | None
+    best_single: str
+    p_value: float
+    n_draws: int
+    noise_degrees_of_freedom: int
+    assumption: str
+
+    def to_frame(self) -> "DataFrame":
+        """Return one row per segment and term, and per target if there are several, as a pandas DataFrame."""
+        require("pandas", extra="frame")
+        from pandas import DataFrame, MultiIndex
+
+        names = ["target", "first task", "term"][3 - self.coef.ndim :]
+        firsts = [segment[0] for segment in self.segments]
+        axes: list[Any] = [range(len(self.coef)), firsts, self.terms][3 - self.coef.ndim :]
+        columns = {"coef": self.coef.ravel(), "standard_error": self.standard_errors.ravel()}
+        return DataFrame(columns, index=MultiIndex.from_product(axes, names=names))
+
+    def _title(self) -> str:
+        n_tasks = sum(map(len, self.segments))
+        rate = "" if self.false_alarms is None else f" (false alarms: {100 * self.false_alarms:g} % of sequences)"
+        found = f"{len(self.changes)} change(s) in {n_tasks} tasks"
+        return f"{found}; a change must gain {self.penalty:.4g}{rate}"
+
+    def _tables(self) -> Iterator[tuple[str, Rows]]:
+        single = self.coef.ndim == 2
+        gains = ["", *cells(self.gains)]
+        pairs = zip(targets(self.coef, single), targets(self.standard_errors, single), strict=True)
+        for number, (coef, errors) in enumerate(pairs):
+            rows = [["segment", "tasks", "gain", *self.terms]]
+            for segment, gain, values, deviations in zip(self.segments, gains, coef, errors, strict=True):
+                name = segment[0] if len(segment) == 1 else f"{segment[0]} to {segment[-1]}"
+                both = zip(cells(values), cells(deviations, ".2g"), strict=True)
+                rows.append([name, str(len(segment)), gain, *(f"{value} ({error})" for value, error in both)])
+            yield "" if single else f"target {number}", rows
+
+    def _notes(self) -> list[str]:
+        single = f"Best single change: before {self.best_single!r}, p = {self.p_value:.4g} ({self.n_draws} draws)."
+        return [single, self.assumption, "Standard errors (in parentheses) do not account for the choice of segments."]
+
+
+def segments(
+    model: Any,
+    *,
+    penalty: Any = "calibrated",
+    false_alarms: float = 0.05,
+    noise: Literal["common", "by_task"] = "common",
+    order: Any = None,
+) -> Segments:
+    """Divide the tasks into segments of consecutive tasks with equal coefficients, the intercept included.
+
+    Minimises Σ RSS(segment)/σ² + penalty·(number of changes) over all partitions, by dynamic programming. RSS is what
+    least squares on the tasks of a segment leaves. σ² is estimated within tasks, each with its own coefficients, so
+    that changes do not inflate it. If that leaves fewer than 10 degrees of freedom, blocks of 2, 3, … consecutive tasks
+    share coefficients instead, and `assumption` says so: a change inside a block inflates σ² and hides itself.
+
+    Every segment is fitted for every draw of a Monte Carlo simulation: T(T + 1)/2 fits of q terms, at most 400 tasks
+    and 2·10⁷ fits times q². O(T²·q²) a draw.
+
+    Parameters
+    ----------
+    model : GeneralizedRidge
+        Fitted, with information="by_task", without a prior. It needs at least two tasks.
+    penalty : "calibrated", "bic" or number ≥ 0, default "calibrated"
+        "calibrated": a sequence without change is divided with the probability `false_alarms`. The penalty is
+        a quantile of 1,999 draws of noise with the designs of these tasks (fixed seed). "bic": log(n) for each
+        coefficient of a segment and for its start.
+    false_alarms : float, default 0.05
+    noise : {"common", "by_task"}, default "common"
+        Whether the noise has the same variance in all tasks. "by_task" first divides each task by the noise standard
+        deviation that its own fit shows; false alarms are then approximate.
+    order : list of task ids, optional
+        All tasks in the order of time; that in which they were learned, if not given.
+
+    References
+    ----------
+    Bai and Perron (2003); Yao (1988) for "bic".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> rng = np.random.default_rng(0)
+    >>> model = GeneralizedRidge(information="by_task")
+    >>> for year in range(2011, 2021):
+    ...     x = rng.normal(size=(30, 1))
+    ...     y = (1.0 if year < 2017 else 3.0) * x[:, 0] + rng.normal(size=30)
+    ...     model = model.partial_fit(x, y, task=year)
+    >>> found = retrospect.segments(model)
+    >>> found.changes, found.coef[:, 1].round(2), found.p_value
+    (('2017',), array([1.02, 2.94]), 0.0005)
+    """
+    share = fraction(false_alarms, "false_alarms", "For 5 % pass 0.05.")
+    own = one_of(noise, ("common", "by_task"), "noise") == "by_task"
+    tasks = reduced_tasks(model, order, "a search for changes")
+    calibrated = isinstance(penalty, str) and penalty == "calibrated"
+    given = 0.0 if calibrated else _given(penalty, tasks, by_task(model).n_samples)
+    _check_size(len(tasks.rows), tasks.n_terms)
+    null = OwnNoise.of(tasks) if own else CommonNoise.of(tasks)
+    found = search(null, blocks=not own)
+    required = found.calibrated(share) if calibrated else given
+    firsts = best_partition(found.costs, np.array([required])).firsts(0)
+    ends = [*firsts[1:], len(tasks.names)]
+    singles = found.costs.single()[:, 0]
+    return Segments(
+        segments=tuple(tasks.names[first:end] for first, end in zip(firsts, ends, strict=True)),
+        changes=tuple(tasks.names[first] for first in firsts[1:]),
+        gains=np.array(
+            [found.costs.gain(a, b, c - 1)[0] for a, b, c in zip(firsts[:-1], firsts[1:], ends[1:], strict=True)]
+        ),
+        **_fits(model, null, firsts, ends),
+        penalty=required,
+        false_alarms=share if calibrated else None,
+        best_single=tasks.names[int(singles.argmax()) + 1],
+        p_value=found.p_value(),
+        n_draws=DRAWS,
+        noise_degrees_of_freedom=int(tasks.freedom.sum()) if own else found.freedom,
+        assumption=_assumption(own, found.block, len(tasks.names)),
+    )
+
+
+def _given(penalty: Any, tasks: ReducedTasks, n_samples: int) -> float:
+    """Return the penalty that the user asked for, or raise."""
+    if not isinstance(penalty, str):
+        return nonnegative(penalty, "penalty")
+    if penalty != "bic":
+        raise InvalidParameterError(f"penalty must be 'calibrated', 'bic' or a number; got {penalty!r}.")
+    return float((tasks.n_terms * tasks.right.shape[1] + 1) * np.log(n_samples))
+
+
+def _check_size(n_tasks: int, n_terms: int) -> None:
+    fits = n_tasks * (n_tasks + 1) // 2
+    if n_tasks > MOST_TASKS or fits * n_terms**2 > MOST_WORK:
+        raise InvalidParameterError(
+            f"{n_tasks} tasks have T(T + 1)/2 = {fits} segments, to be fitted with {n_terms} terms for each of {DRAWS} "
+            f"draws; the limits are {MOST_TASKS} tasks, and {MOST_WORK:g} for segments times squared terms (here "
+            f"{fits * n_terms**2:.2g}). Ask about the last tasks (retrospect.reweighted(model, last=…)) or about fewer "
+            "features (retrospect.submodel)."
+        )
+
+
+def _fits(model: Any, null: NoChange, firsts: list[int], ends: list[int]) -> dict[str, Any]:
+    """Return the estimates of each segment, by their names in `Segments`; rows have the weights of the search."""
+    state, held = state_of(model), by_task(model)
+    parts = [held.part(name) for name in null.tasks.names]
+    weights = [weight / part.total_weight for part, weight in zip(parts, null.tasks.total_weight, strict=True)]
+    parts = [part if weight == 1.0 else part.scaled(weight) for part, weight in zip(parts, weights, strict=True)]
+    fits = [estimates(merged(parts[first:end])) for first, end in zip(firsts, ends, strict=True)]
+    return {
+        "terms": terms_of(model),
+        "coef": per_target(state, np.stack([fit.coef for fit in fits], axis=1)),
+        "standard_errors": per_target(state, np.stack([fit.errors for fit in fits], axis=1)),
+        "noise_variances": per_target(state, np.stack([fit.noise_variance for fit in fits], axis=1)),
+    }
+
+
+def _assumption(own: bool, block: int, n_tasks: int) -> str:
+    """Return under which assumptions the false alarms and the p-value hold."""
+    if own:
+        return (
+            "Gaussian, independent noise with a variance of its own in each task is assumed; false alarms and p-value "
+            "are approximate, and rows are divided by the noise of their task."
+        )
+    text = "Gaussian, independent noise of equal variance in all tasks is assumed (weights aside)."
+    if block == 1:
+        return text
+    where = "all tasks together" if block == n_tasks else f"blocks of {block} consecutive tasks"
+    return (
+        f"{text} The tasks are too small to show their noise, which is estimated within {where}: a change inside of "
+        "them inflates it and is hard to find."
+    )
