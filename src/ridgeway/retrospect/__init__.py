@@ -5,26 +5,44 @@ Every answer comes from what a `GeneralizedRidge` keeps. No rows are needed.
 
 from ridgeway.retrospect._compare import Comparison, compare
 from ridgeway.retrospect._contrast import Contrast, Intervals, contrast, intervals
+from ridgeway.retrospect._fixed_effects import FixedEffects, fixed_effects
+from ridgeway.retrospect._meta_analysis import MetaAnalysis, meta_analysis
+from ridgeway.retrospect._noise_weighted import NoiseWeighted, weighted_by_noise
 from ridgeway.retrospect._paths import Path, elastic_net, lasso_path
 from ridgeway.retrospect._prior import Prior, learn_prior
+from ridgeway.retrospect._random_effects import RandomEffects, random_effects
+from ridgeway.retrospect._shrunken import ShrunkenTasks, shrunken
 from ridgeway.retrospect._subset import Subset, best_subset, submodel
 from ridgeway.retrospect._summary import Summary, summary
+from ridgeway.retrospect._task_table import TaskTable, tasks
 
 __all__ = [
     "Comparison",
     "Contrast",
+    "FixedEffects",
     "Intervals",
+    "MetaAnalysis",
+    "NoiseWeighted",
     "Path",
     "Prior",
+    "RandomEffects",
+    "ShrunkenTasks",
     "Subset",
     "Summary",
+    "TaskTable",
     "best_subset",
     "compare",
     "contrast",
     "elastic_net",
+    "fixed_effects",
     "intervals",
     "lasso_path",
     "learn_prior",
+    "meta_analysis",
+    "random_effects",
+    "shrunken",
     "submodel",
     "summary",
+    "tasks",
+    "weighted_by_noise",
 ]

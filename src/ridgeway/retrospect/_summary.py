@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,15 +17,14 @@ from ridgeway.retrospect._model import (
     post_selection,
     state_of,
 )
+from ridgeway.retrospect._printed import COLUMNS, Printed, cells
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-COLUMNS = ("coef", "standard_error", "t", "p_value", "lower", "upper")
-
 
 @dataclass(frozen=True, eq=False)
-class Summary:
+class Summary(Printed):
     """What is known about each coefficient. Prints as a table, in a notebook too.
 
     With several targets each array has one more axis in front, and each number is an array of shape (n_targets,).
@@ -92,27 +90,6 @@ class Summary:
             index = MultiIndex.from_product([range(len(table)), self.terms], names=["target", "term"])
         return DataFrame(table.reshape(-1, len(COLUMNS)), index=index, columns=list(COLUMNS))
 
-    def __str__(self) -> str:
-        width = max(map(len, self.terms))
-        lines = [self._title()]
-        for caption, rows in self._tables():
-            printed = [f"{term:<{width}}" + "".join(f"{cell:>11}" for cell in cells) for term, *cells in rows]
-            rule = "-" * len(printed[0])
-            lines += [caption, rule, printed[0], rule, *printed[1:], rule]
-        return "\n".join([*lines, *self._notes()])
-
-    def _repr_html_(self) -> str:
-        """Return the tables and notes as HTML, for a notebook."""
-        parts = [f"<p>{escape(self._title())}</p>"]
-        for caption, (head, *rows) in self._tables():
-            parts += [f'<table><caption style="text-align: left">{escape(caption)}</caption>']
-            parts += ["<thead><tr>", *(f"<th>{escape(cell)}</th>" for cell in head), "</tr></thead><tbody>"]
-            for term, *cells in rows:
-                parts += [f'<tr><th style="text-align: left">{escape(term)}</th>']
-                parts += [*(f"<td>{escape(cell)}</td>" for cell in cells), "</tr>"]
-            parts += ["</tbody></table>"]
-        return "\n".join(["<div>", *parts, *(f"<p>{escape(note)}</p>" for note in self._notes()), "</div>"])
-
     def _title(self) -> str:
         kind = "Posterior under the prior" if self.posterior else "Least squares"
         return f"{kind}: {self.n_samples} rows of {self.n_tasks} task(s), {self.degrees_of_freedom} degrees of freedom"
@@ -126,7 +103,7 @@ class Summary:
         for number, table in enumerate(tables):
             target = f"target {number}: " if len(tables) > 1 else ""
             fit = _fit(*(float(values[number]) for values in numbers))
-            yield target + fit, [head, *([term, *_cells(row)] for term, row in zip(self.terms, table, strict=True))]
+            yield target + fit, [head, *([term, *cells(row)] for term, row in zip(self.terms, table, strict=True))]
 
     def _notes(self) -> list[str]:
         notes = [self.assumption]
@@ -155,11 +132,6 @@ def _fit(r_squared: float, noise: float, aic: float, bic: float) -> str:
         f"AIC {aic:.4g}, BIC {bic:.4g}" if np.isfinite(aic) else "AIC and BIC undefined (every row is fitted exactly)"
     )
     return f"R² {share}, noise variance {noise:.4g}, {criteria}"
-
-
-def _cells(row: Array) -> list[str]:
-    kinds = (".3f" if name == "p_value" else ".4g" for name in COLUMNS)
-    return ["–" if np.isnan(value) else format(value, kind) for kind, value in zip(kinds, row, strict=True)]
 
 
 def summary(model: Any, *, level: float = 0.95) -> Summary:
