@@ -1,9 +1,11 @@
 """An intercept of its own for each task, and slopes: fixed effects."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ridgeway._checks import Array
 from ridgeway.errors import InferenceError, InvalidParameterError
@@ -48,10 +50,8 @@ class FixedEffects(Estimated):
 
     def _title(self) -> str:
         own = ", ".join(self.effect_terms)
-        return (
-            f"Fixed effects ({own}) of {self.n_tasks} task(s): {self.n_samples} rows, {self.degrees_of_freedom} degrees "
-            "of freedom"
-        )
+        counts = f"{self.n_samples} rows, {self.degrees_of_freedom} degrees of freedom"
+        return f"Fixed effects ({own}) of {self.n_tasks} task(s): {counts}"
 
     def _captions(self) -> list[str]:
         return [f"noise variance {noise:.4g}" for noise in np.atleast_1d(self.noise_variance)]
@@ -112,8 +112,10 @@ def fixed_effects(model: Any, slopes: Any = (), *, level: float = 0.95) -> Fixed
             "a model without an intercept does not keep the sums of its columns, from which the intercepts of tasks "
             "are found. Learn with fit_intercept=True."
         )
-    own = np.r_[0, 1 + positions(model, slopes, "slopes")] if len(np.atleast_1d(slopes)) else np.zeros(1, dtype=np.intp)
-    common = np.setdiff1d(np.arange(len(tasks.terms)), own)
+    own = np.zeros(1, dtype=np.intp)
+    if not (isinstance(slopes, Sequence | np.ndarray) and len(slopes) == 0):
+        own = np.append(own, 1 + positions(model, slopes, "slopes"))
+    common: NDArray[np.intp] = np.setdiff1d(np.arange(len(tasks.terms)), own)
     if not len(common):
         raise InvalidParameterError(
             "every feature has a slope in each task, so no coefficient is common. Leave one out of slopes, or use "
@@ -149,7 +151,9 @@ def fixed_effects(model: Any, slopes: Any = (), *, level: float = 0.95) -> Fixed
     )
 
 
-def _effects(tasks: CompressedTasks, parted: Separated, own: Array, common: Array) -> tuple[Array, Array]:
+def _effects(
+    tasks: CompressedTasks, parted: Separated, own: NDArray[np.intp], common: NDArray[np.intp]
+) -> tuple[Array, Array]:
     """Return each task's own terms, (n_targets, n_tasks, n_effects), and their errors (n_tasks, n_effects) at σ = 1.
 
     With the common coefficients b, the own terms of a task solve R·a = y − X·b; what is known about c·a is then

@@ -22,6 +22,11 @@ GRID = 200
 """Values of τ² between which the slope of the likelihood is searched for zeros."""
 
 
+POOLED = ("fixed", "fixed_error", "fixed_interval", "random", "random_error", "random_interval", "prediction_interval")
+PER_TARGET = ("coef", "standard_errors", "intervals", *POOLED, "between_variance", "q", "p_value", "i_squared")
+"""What has an entry for each target, if there are several, and is shown."""
+
+
 @dataclass(frozen=True, eq=False)
 class MetaAnalysis(Printed):
     """Estimates of one coefficient by each task alone, and pooled. Prints as a table.
@@ -102,20 +107,17 @@ class MetaAnalysis(Printed):
         percent = f"{100 * self.level:g} %"
         several = self.coef.ndim == 2
         for target in range(len(np.atleast_2d(self.coef))):
-            at = (lambda values, target=target: values[target]) if several else (lambda values: values)
+            at = {name: value[target] if several else value for name, value in vars(self).items() if name in PER_TARGET}
             rows = [["", "coef", "std err", f"[{percent}", f"{percent}]"]]
-            table = np.column_stack([at(self.coef), at(self.standard_errors), at(self.intervals)])
+            table = np.column_stack([at["coef"], at["standard_errors"], at["intervals"]])
             rows += [[task, *map(number, row)] for task, row in zip(self.tasks, table, strict=True)]
             for name in ("fixed", "random"):
-                ends = at(getattr(self, f"{name}_interval"))
-                rows += [[f"({name})", *map(number, [at(getattr(self, name)), at(getattr(self, f"{name}_error")), *ends])]]
-            rows += [["(a further task)", "", "", *map(number, at(self.prediction_interval))]]
+                shown = at[name], at[f"{name}_error"], *at[f"{name}_interval"]
+                rows.append([f"({name})", *map(number, shown)])
+            rows.append(["(a further task)", "", "", *map(number, at["prediction_interval"])])
             caption = f"target {target}: " if several else ""
-            yield (
-                f"{caption}Q {at(self.q):.4g}, p {at(self.p_value):.3g}, I² {100 * at(self.i_squared):.0f} %, "
-                f"standard deviation between tasks {np.sqrt(at(self.between_variance)):.4g}",
-                rows,
-            )
+            caption += f"Q {at['q']:.4g}, p {at['p_value']:.3g}, I² {100 * at['i_squared']:.0f} %, "
+            yield f"{caption}standard deviation between tasks {np.sqrt(at['between_variance']):.4g}", rows
 
     def _notes(self) -> list[str]:
         notes = [self.assumption]
@@ -159,6 +161,20 @@ def meta_analysis(model: Any, feature: Any, *, level: float = 0.95) -> MetaAnaly
     >>> y = np.repeat([1.0, 1.0, 1.0, 3.0], 30) * X[:, 0] + rng.normal(size=120)
     >>> found = retrospect.meta_analysis(GeneralizedRidge(information="by_task").fit(X, y, tasks=trials), 0)
     >>> print(found)
+    x0 in 4 tasks
+    Q 32.55, p 4.01e-07, I² 91 %, standard deviation between tasks 0.7416
+    ------------------------------------------------------------
+                           coef    std err      [95 %      95 %]
+    ------------------------------------------------------------
+    a                     1.026     0.2265     0.5619       1.49
+    b                    0.9277     0.1992     0.5197      1.336
+    c                     1.117     0.1562     0.7968      1.437
+    d                     2.592     0.2522      2.075      3.108
+    (fixed)               1.281    0.09929      1.086      1.476
+    (random)              1.404     0.3855     0.6483      2.159
+    (a further task)                           -2.192          5
+    ------------------------------------------------------------
+    Tasks are assumed independent. Where they are combined, their standard errors are taken as known.
     """
     state, level = state_of(model), checked_level(level)
     without_prior(model, "meta_analysis")
@@ -190,7 +206,7 @@ def meta_analysis(model: Any, feature: Any, *, level: float = 0.95) -> MetaAnaly
         fixed_interval=per_target(state, _ends(each["fixed"], half["fixed"])),
         random_interval=per_target(state, _ends(each["random"], half["random"])),
         prediction_interval=per_target(state, _ends(each["random"], further)),
-        assumption="Tasks are assumed independent; the standard error of each is taken as known when they are combined.",
+        assumption="Tasks are assumed independent. Where they are combined, their standard errors are taken as known.",
         **{name: per_target(state, values) for name, values in each.items()},
     )
 

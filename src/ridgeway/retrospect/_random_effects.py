@@ -70,15 +70,17 @@ class RandomEffects(Estimated):
 
     def _captions(self) -> list[str]:
         q = len(self.effect_terms)
-        parts = zip(self.covariance.reshape(-1, q, q), *map(np.atleast_1d, (self.noise_variance, self.log_likelihood)))
-        return [
-            "standard deviations: "
-            + ", ".join(
-                f"{name} {value:.4g}" for name, value in zip(self.effect_terms, np.sqrt(np.diag(D)), strict=True)
-            )
-            + f", noise {np.sqrt(noise):.4g}; log likelihood {likelihood:.6g}"
-            for D, noise, likelihood in parts
-        ]
+        found = []
+        for D, noise, likelihood in zip(
+            self.covariance.reshape(-1, q, q),
+            np.atleast_1d(self.noise_variance),
+            np.atleast_1d(self.log_likelihood),
+            strict=True,
+        ):
+            sizes = zip((*self.effect_terms, "noise"), np.sqrt([*np.diag(D), noise]), strict=True)
+            shown = ", ".join(f"{name} {size:.4g}" for name, size in sizes)
+            found.append(f"standard deviations: {shown}; log likelihood {likelihood:.6g}")
+        return found
 
     def _notes(self) -> list[str]:
         notes = super()._notes()
@@ -128,6 +130,15 @@ def random_effects(model: Any, effects: Any = ("intercept",), *, level: float = 
     >>> y = 1.0 + 2.0 * X[:, 0] + 3.0 * rng.normal(size=20)[schools] + rng.normal(size=300)
     >>> found = retrospect.random_effects(GeneralizedRidge(information="by_task").fit(X, y, tasks=schools))
     >>> print(found)
+    Random effects (intercept) of 20 tasks: 300 rows, REML
+    standard deviations: intercept 3.274, noise 0.9804; log likelihood -471.344
+    ---------------------------------------------------------------------------
+                    coef    std err          t      P>|t|      [95 %      95 %]
+    ---------------------------------------------------------------------------
+    intercept     0.6583     0.7342     0.8965      0.381    -0.8785      2.195
+    x0             1.989    0.05709      34.84      0.000      1.869      2.108
+    ---------------------------------------------------------------------------
+    Effects and noise are assumed normal and independent. The intervals take the estimated variances as known; ...
     """
     state, level = state_of(model), checked_level(level)
     without_prior(model, "random_effects")
@@ -180,5 +191,5 @@ def _terms(model: Any, tasks: CompressedTasks, effects: Any) -> NDArray[np.intp]
         raise InferenceError("the model has no intercept that could vary over tasks. Learn with fit_intercept=True.")
     if len(listed) > len(features) + 1:
         raise InvalidParameterError("effects names the intercept more than once. Name it once.")
-    rest = positions(model, features, "effects") + 1 if features else np.zeros(0, dtype=np.intp)
-    return np.r_[0, rest]
+    first = np.zeros(1, dtype=np.intp)
+    return np.append(first, positions(model, features, "effects") + 1) if features else first

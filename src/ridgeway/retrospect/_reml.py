@@ -76,9 +76,13 @@ class MixedRows:
             return fit.deviance, 2.0 * (fit.slope @ fit.factor)[rows, columns]
 
         bounds = [(0.0, None) if on_diagonal else (None, None) for on_diagonal in rows == columns]
-        options = {"maxiter": 1000, "maxfun": 5000, "ftol": 1e-15, "gtol": 1e-9, "maxcor": 30}
         found: Any = scipy.optimize.minimize(
-            objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+            objective,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds,
+            options={"maxiter": 1000, "maxfun": 5000, "ftol": 1e-15, "gtol": 1e-9, "maxcor": 30},
         )
         return self.at(found.x)
 
@@ -125,7 +129,7 @@ class MixedFit:
     @property
     def freedom(self) -> int:
         """Rows less common coefficients."""
-        return self.data.n_samples - self.data.X.shape[2]
+        return int(self.data.n_samples - self.data.X.shape[2])
 
     @property
     def noise_variance(self) -> float:
@@ -156,7 +160,7 @@ class MixedFit:
         return np.asarray(flat.T @ flat - through.T @ through - left.T @ left / self.noise_variance)
 
     def ways_out(self) -> list[Array]:
-        """Return values of Λ near this one at which the deviance is lower although its slope in Λ is 0; none if optimal.
+        """Return values of Λ near this one with a lower deviance, although its slope in Λ is 0; none at an optimum.
 
         At an optimum over D = ΛΛᵀ ⪰ 0 the deviance rises along every direction that can be added to D: slope ⪰ 0.
         """

@@ -148,6 +148,4 @@ def _about(held: Information, task: Task) -> RowsAbout:
     root_weight = np.ones(task.n_samples) if task.sample_weight is None else np.sqrt(task.sample_weight)
     rows = np.hstack([dense(task.X), task.y]) - held.mean - held.mean_low
     rows *= root_weight[:, None]
-    return RowsAbout(
-        np.tile(root_weight[:, None], (1, c)), rows[:, :p], rows[:, p:], np.zeros(held.n_targets), 0
-    )
+    return RowsAbout(np.tile(root_weight[:, None], (1, c)), rows[:, :p], rows[:, p:], np.zeros(held.n_targets), 0)

@@ -142,6 +142,7 @@ def shrunken(model: Any, *, level: float = 0.95) -> ShrunkenTasks:
     >>> found = retrospect.shrunken(model)
     >>> alone = retrospect.tasks(model)
     >>> [float(np.mean((each.coef[:, 1] - slopes) ** 2).round(3)) for each in (found, alone)]
+    [0.067, 0.144]
     """
     state, level = state_of(model), checked_level(level)
     without_prior(model, "shrunken")

@@ -134,6 +134,16 @@ def tasks(model: Any, *, level: float = 0.95, adjust: Adjustment = "holm") -> Ta
     >>> X = rng.normal(size=(60, 1))
     >>> y = np.where(sites == "c", 3.0, 1.0) * X[:, 0] + rng.normal(size=60)
     >>> print(retrospect.tasks(GeneralizedRidge(information="by_task").fit(X, y, tasks=sites)))
+    3 tasks, each fitted alone and compared with the others
+    p-values adjusted by Holm's method
+    ------------------------------------------------------------------------------
+            rows  intercept         x0      noise          F        P>F   adjusted
+    ------------------------------------------------------------------------------
+    a         20      0.327      1.423      1.273      1.539      0.229      0.229
+    b         20   -0.03702     0.3761     0.7718      16.49      0.000      0.000
+    c         20     0.1741      2.738     0.8557      18.59      0.000      0.000
+    ------------------------------------------------------------------------------
+    Rows are assumed independent, of equal variance within each task (weights aside).
     """
     state, level, adjust = state_of(model), checked_level(level), checked_adjustment(adjust)
     without_prior(model, "tasks")
