@@ -1,6 +1,6 @@
 """Intercepts and slopes that vary over tasks at random: mixed models by restricted maximum likelihood."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -178,7 +178,8 @@ def task_freedom(tasks: CompressedTasks) -> int:
 def _terms(model: Any, tasks: CompressedTasks, effects: Any) -> NDArray[np.intp]:
     """Return the positions of the terms that vary, or raise."""
     listed = [effects] if isinstance(effects, str) else effects
-    if isinstance(listed, Mapping) or not all(isinstance(each, str | int | np.integer) for each in listed):
+    plain = isinstance(listed, Sequence | np.ndarray)
+    if not plain or not all(isinstance(each, str | int | np.integer) for each in listed):
         raise InvalidParameterError(
             f"effects must be a list of 'intercept' and features that vary over tasks; got {effects!r}. Tasks are the "
             "only grouping: crossed effects cannot be computed without the rows."
