@@ -111,7 +111,7 @@ def test_a_search_that_did_not_converge_says_so(question, monkeypatch):
     model = learned_by_task(X, y, labels)
     assert "not converged" not in str(QUESTIONS[question](model))
     if question == "weighted_by_noise":
-        monkeypatch.setattr("ridgeway.retrospect._noise_weighted.MOST_STEPS", 1)
+        monkeypatch.setattr("ridgeway.retrospect._reweighted.MOST_STEPS", 1)
     else:
         monkeypatch.setattr("ridgeway.retrospect._reml.MOST_RESTARTS", 0)
         monkeypatch.setattr("ridgeway.retrospect._reml.SMALL", 1e-30)

@@ -37,6 +37,25 @@ def in_turns(X, y, labels, weight, groups, n_turns=2000):
     return sm.WLS(y, design, weights=weight / variances).fit(), of_group
 
 
+def kenward_roger(X, labels, weight, variances):
+    """Return the adjusted covariance of β̂ by the general formula, with dense matrices of all rows.
+
+    Φ + 2Φ{Σ_ij W_ij(Q_ij − P_i·Φ·P_j)}Φ for V = Σ_i σ_i²·V_i, and W the covariance of the estimated σ_i².
+    """
+    design, groups = sm.add_constant(X), np.unique(labels)
+    inverse = np.diag(weight / np.array([variances[g] for g in labels]))
+    phi = np.linalg.inv(design.T @ inverse @ design)
+    hat = np.sqrt(inverse) @ design @ phi @ design.T @ np.sqrt(inverse)
+    parts = [np.diag((labels == g) / weight) for g in groups]
+    inside = 0.0
+    for g, part in zip(groups, parts, strict=True):
+        freedom = np.sum(labels == g) - np.trace(hat[np.ix_(labels == g, labels == g)])
+        P = -design.T @ inverse @ part @ inverse @ design
+        Q = design.T @ inverse @ part @ inverse @ part @ inverse @ design
+        inside += 2.0 * variances[g] ** 2 / freedom * (Q - P @ phi @ P)
+    return phi + 2.0 * phi @ inside @ phi
+
+
 @pytest.mark.parametrize(
     ("information", "digits"), [("by_task", 1e-8), (ByTask(Moments), 1e-6)], ids=["root", "moments"]
 )
@@ -49,7 +68,9 @@ def test_in_turns_on_rows(rng, information, digits):
         theirs, variances = in_turns(X, Y[:, k], labels, weight, labels)
         np.testing.assert_allclose(ours.noise_variance[k], [variances[int(task)] for task in ours.tasks], rtol=digits)
         np.testing.assert_allclose(ours.coef[k], theirs.params, rtol=digits)
-        np.testing.assert_allclose(ours.standard_errors[k] ** 2, np.diag(theirs.normalized_cov_params), rtol=digits)
+        covariance = kenward_roger(X, labels, weight, variances)
+        np.testing.assert_allclose(ours.standard_errors[k] ** 2, np.diag(covariance), rtol=digits)
+        assert (ours.standard_errors[k] ** 2 > np.diag(theirs.normalized_cov_params)).all()  # if they were known
     np.testing.assert_allclose(ours.task_freedom.sum(axis=1), len(labels) - 3)
     assert not np.allclose(ours.coef[0], sm.WLS(Y[:, 0], sm.add_constant(X), weights=weight).fit().params, rtol=1e-3)
 
@@ -68,6 +89,18 @@ def test_degrees_of_freedom_are_satterthwaites(rng):
         np.testing.assert_allclose(ours.degrees_of_freedom[j], expected, rtol=1e-8)
         half = stats.t.ppf(0.975, expected) * ours.standard_errors[j]
         np.testing.assert_allclose(ours.intervals[j], [ours.coef[j] - half, ours.coef[j] + half], rtol=1e-8)
+
+
+def test_a_common_mean_has_meiers_variance(rng):
+    """1/Σw·(1 + 4·Σ p_g(1 − p_g)/ν_g) with w_g = n_g/σ_g² and p_g = w_g/Σw; the feature is orthogonal to the mean."""
+    sizes = np.array([8, 12, 6, 20])
+    labels = np.repeat(np.arange(4), sizes)
+    x = np.concatenate([np.tile([1.0, -1.0], size // 2) for size in sizes])
+    ours = retrospect.weighted_by_noise(learned_by_task(x[:, None], rng.normal(size=46) * (1.0 + labels), labels))
+    shares = sizes / ours.noise_variance
+    total, shares = shares.sum(), shares / shares.sum()
+    expected = (1.0 + 4.0 * np.sum(shares * (1.0 - shares) / ours.task_freedom)) / total
+    np.testing.assert_allclose(ours.standard_errors**2, expected, rtol=1e-9)
 
 
 def test_small_tasks_share_a_variance(rng):

@@ -29,8 +29,6 @@ class MixedModel:
         The positions of the terms that vary over tasks.
     whole : StackedFit
         Pooled least squares, from which all is measured.
-    to_terms : ndarray of shape (n_terms, r)
-        What a unit of each common coefficient of the scaled rows is in the terms.
     to_effects : ndarray of shape (q, q)
         What a unit of each scaled effect is in the effects.
     fits : tuple of MixedFit
@@ -40,7 +38,6 @@ class MixedModel:
     tasks: CompressedTasks
     effects: NDArray[np.intp]
     whole: StackedFit
-    to_terms: Array
     to_effects: Array
     fits: tuple[MixedFit, ...]
 
@@ -53,9 +50,6 @@ class MixedModel:
         """
         _check(tasks, effects)
         whole, n_tasks = pooled(tasks), len(tasks.names)
-        with np.errstate(divide="ignore"):
-            inverse = np.where(whole.space.scale > 0.0, 1.0 / whole.space.scale, 0.0)
-        to_terms = inverse[:, None] * whole.space.basis / whole.space.values
         Z, back = _columns(tasks, effects)
         R = triangular_factor(Z.reshape(-1, len(effects)))
         if diagonal:
@@ -63,8 +57,8 @@ class MixedModel:
         scaled = np.sqrt(n_tasks) * solve_triangular(R, np.eye(len(effects)))
         left = tasks.y - tasks.X @ whole.coef
         n = int(tasks.n_samples.sum())
-        rows = (MixedRows(Z @ scaled, tasks.X @ to_terms, y, n, diagonal) for y in np.moveaxis(left, 2, 0))
-        return cls(tasks, effects, whole, to_terms, back @ scaled, tuple(each.fitted() for each in rows))
+        rows = (MixedRows(Z @ scaled, tasks.X @ whole.whitening, y, n, diagonal) for y in np.moveaxis(left, 2, 0))
+        return cls(tasks, effects, whole, back @ scaled, tuple(each.fitted() for each in rows))
 
     @property
     def noise_variance(self) -> Array:
@@ -87,7 +81,7 @@ class MixedModel:
     @property
     def coef(self) -> Array:
         """The common coefficients, (n_targets, n_terms)."""
-        found = np.stack([self.to_terms @ fit.coef for fit in self.fits], axis=1)
+        found = np.stack([self.whole.whitening @ fit.coef for fit in self.fits], axis=1)
         return self.tasks.uncentered(self.whole.coef + found).T
 
     @property
@@ -97,7 +91,7 @@ class MixedModel:
         _, known = self.whole.space.whiten(functionals)
         found = []
         for fit in self.fits:
-            roots = solve_triangular(fit.common[:-1, :-1], self.to_terms.T @ functionals, transposed=True)
+            roots = solve_triangular(fit.common[:-1, :-1], self.whole.whitening.T @ functionals, transposed=True)
             found.append(np.sqrt(fit.noise_variance * np.square(roots).sum(axis=0)))
         return np.where(known, np.stack(found), np.inf)
 

@@ -12,11 +12,8 @@ from ridgeway.errors import InferenceError
 from ridgeway.retrospect._compressed import CompressedTasks, by_task, compressed, without_prior
 from ridgeway.retrospect._model import checked_level, least_squares, per_target, state_of
 from ridgeway.retrospect._printed import Estimated, estimates, flags, number
-from ridgeway.retrospect._stacked import StackedFit, offsets
+from ridgeway.retrospect._reweighted import Reweighted
 from ridgeway.retrospect._wald import FEW
-
-MOST_STEPS, ENOUGH = 500, 1e-12
-"""Steps at most, and the relative change of a variance at which the iteration has converged."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -86,8 +83,9 @@ def weighted_by_noise(model: Any, *, level: float = 0.95) -> NoiseWeighted:
     turn until they no longer change. That is restricted maximum likelihood. Tasks with fewer than four residual degrees
     of freedom share one variance. O(n_tasks·p³) a step.
 
-    The intervals use Satterthwaite's degrees of freedom. They do not account for what is lost because the weights are
-    estimated, so they are somewhat too narrow if many tasks have few rows.
+    The standard errors include what is lost because the weights are estimated, to first order (Meier's formula for a
+    mean, Kenward and Roger's in general), and the intervals use Satterthwaite's degrees of freedom. If many tasks have
+    fewer than about ten residual degrees of freedom, the intervals are still somewhat too narrow.
 
     Parameters
     ----------
@@ -103,7 +101,7 @@ def weighted_by_noise(model: Any, *, level: float = 0.95) -> NoiseWeighted:
 
     References
     ----------
-    Bartlett (1937); Harville (1977); Satterthwaite (1946).
+    Bartlett (1937); Meier (1953); Harville (1977); Kenward and Roger (1997); Satterthwaite (1946).
 
     Examples
     --------
@@ -118,7 +116,7 @@ def weighted_by_noise(model: Any, *, level: float = 0.95) -> NoiseWeighted:
     >>> found.noise_variance.round(2), bool(found.bartlett_p_value < 1e-9)
     (array([ 0.22, 24.41]), True)
     >>> float((retrospect.summary(model).standard_errors[1] / found.standard_errors[1]).round(2))
-    4.27
+    4.26
     """
     state, level = state_of(model), checked_level(level)
     without_prior(model, "weighted_by_noise")
@@ -150,79 +148,8 @@ def weighted_by_noise(model: Any, *, level: float = 0.95) -> NoiseWeighted:
         n_samples=int(tasks.n_samples.sum()),
         n_tasks=len(tasks.names),
         assumption="Rows are assumed independent, with the same coefficients in all tasks and a noise variance of each "
-        "task's own (weights aside). The estimated variances are taken as weights as if they were known.",
+        "task's own (weights aside). That the variances are estimated is accounted for to first order.",
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Reweighted:
-    """Least squares of one target, each task weighted by its precision.
-
-    Attributes
-    ----------
-    fit : StackedFit
-        Of rows divided by their standard deviations.
-    variances, task_freedom : ndarray of shape (n_tasks,)
-    deviations, freedom : ndarray of shape (n_terms,)
-        Standard errors in the user's units, and Satterthwaite's degrees of freedom.
-    is_converged : bool
-    """
-
-    fit: StackedFit
-    variances: Array
-    task_freedom: Array
-    deviations: Array
-    freedom: Array
-    is_converged: bool
-
-    @classmethod
-    def of(cls, tasks: CompressedTasks, target: int, groups: NDArray[np.intp]) -> "Reweighted":
-        """Compute weights and variances in turn until they no longer change."""
-        X, y = tasks.X, tasks.y[:, :, target]
-        variances, moved = np.ones(len(X)), np.inf
-        for _ in range(MOST_STEPS):
-            fit = _fitted(tasks, target, variances)
-            leverages = np.square(_whitened(fit, X) / np.sqrt(variances)[:, None, None]).sum(axis=(1, 2))
-            freedom = tasks.n_samples - leverages
-            squares = np.square(y - X @ fit.coef[:, 0]).sum(axis=1)
-            following = np.bincount(groups, squares)[groups] / np.bincount(groups, freedom)[groups]
-            _check_positive(tasks, following, np.square(y).sum() / tasks.n_samples.sum())
-            moved, variances = np.abs(following / variances - 1.0).max(), following
-            if moved <= ENOUGH:
-                break
-        fit = _fitted(tasks, target, variances)
-        roots, known = fit.space.whiten(tasks.back().T)
-        # The share of each task in the variance of a coefficient: ‖X_g·A⁻c‖²/σ_g², which sum to its variance.
-        inner = _inner(fit, roots)
-        shares = np.square(_whitened(fit, X) / np.sqrt(variances)[:, None, None] @ inner).sum(axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            spent = (np.square(shares) / np.maximum(freedom, 1.0)[:, None]).sum(axis=0)
-            satterthwaite = np.where(known, np.square(shares.sum(axis=0)) / spent, 1.0)
-        deviations = np.where(known, np.sqrt(np.square(roots).sum(axis=0)), np.inf)
-        return cls(fit, variances, freedom, deviations, satterthwaite, bool(moved <= np.sqrt(ENOUGH)))
-
-
-def _fitted(tasks: CompressedTasks, target: int, variances: Array) -> StackedFit:
-    n_terms = len(tasks.terms)
-    columns = np.r_[np.arange(n_terms), n_terms + target]
-    rows = tasks.rows[:, :, columns] / np.sqrt(variances)[:, None, None]
-    offset = offsets(tasks) * np.sqrt((tasks.total_weight / variances).sum() / tasks.total_weight.sum())
-    n = int(tasks.n_samples.sum())
-    return StackedFit.of(rows.reshape(-1, n_terms + 1), n_terms, n_samples=n, offset=offset)
-
-
-def _whitened(fit: StackedFit, X: Array) -> Array:
-    """Return rows in the coordinates in which the fit knows every direction equally well, (…, rank)."""
-    with np.errstate(divide="ignore"):
-        inverse = np.where(fit.space.scale > 0.0, 1.0 / fit.space.scale, 0.0)
-    return np.asarray(X @ (inverse[:, None] * fit.space.basis / fit.space.values))
-
-
-def _inner(fit: StackedFit, roots: Array) -> Array:
-    """Return what `RowSpace.whiten` gave, in the coordinates of `_whitened`."""
-    if fit.space.rank < len(fit.space.scale):
-        return roots
-    return np.asarray((fit.space.scaled @ fit.space.basis / fit.space.values).T @ roots)
 
 
 def _groups(tasks: CompressedTasks, freedom: Array) -> tuple[NDArray[np.intp], tuple[str, ...]]:
@@ -238,15 +165,6 @@ def _groups(tasks: CompressedTasks, freedom: Array) -> tuple[NDArray[np.intp], t
     groups = np.arange(len(few))
     groups[few] = np.flatnonzero(few)[0] if shared else 0
     return groups, shared
-
-
-def _check_positive(tasks: CompressedTasks, variances: Array, typical: float) -> None:
-    exact = np.flatnonzero(variances <= np.finfo(np.float64).eps ** 1.5 * typical)
-    if len(exact):
-        raise InferenceError(
-            f"the rows of task {tasks.names[exact[0]]!r} are fitted exactly, so its noise variance is 0 and it would "
-            "outweigh all others. Check its target, or remove the task."
-        )
 
 
 def bartlett(squares: Array, freedom: Array) -> tuple[float, float]:

@@ -181,7 +181,7 @@ def _through_common(mixed: MixedModel) -> Array:
     found = []
     for fit in mixed.fits:
         _, spread = fit.effects()
-        moves = mixed.tasks.back() @ mixed.to_terms - mixed.to_effects @ spread @ fit.own[:, :, :-1]
+        moves = mixed.tasks.back() @ mixed.whole.whitening - mixed.to_effects @ spread @ fit.own[:, :, :-1]
         inverse = solve_triangular(fit.common[:-1, :-1], np.eye(len(fit.coef)))
         found.append(np.sqrt(fit.noise_variance) * moves @ inverse)
     return np.stack(found)

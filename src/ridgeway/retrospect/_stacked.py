@@ -42,6 +42,13 @@ class StackedFit:
         coef = solve_triangle(X[:n_columns], y[:n_columns], size=size, offset=offset).coef
         return cls(space, coef, np.square(y - X @ coef).sum(axis=0))
 
+    @property
+    def whitening(self) -> Array:
+        """M, (n_columns, rank), such that X·M has orthonormal columns, and M·Mᵀ is the inverse of XᵀX."""
+        with np.errstate(divide="ignore"):
+            inverse = np.where(self.space.scale > 0.0, 1.0 / self.space.scale, 0.0)
+        return np.asarray(inverse[:, None] * self.space.basis / self.space.values)
+
 
 def offsets(tasks: CompressedTasks) -> Array:
     """Return what centring took off each term over all tasks, (n_terms,)."""
