@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 from grouped import drawn, learned_by_task
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.meta_analysis import combine_effects
@@ -59,6 +59,7 @@ def deviance(tau, estimates, variances):
     return -2.0 * stats.multivariate_normal(np.zeros(k - 1), covariance).logpdf(contrasts @ estimates)
 
 
+@settings(max_examples=40)
 @given(st.integers(0, 10**6), st.integers(2, 9), st.sampled_from([0.0, 0.3, 3.0, 100.0]))
 def test_no_other_variance_is_likelier(seed, k, spread):
     rng = np.random.default_rng(seed)
@@ -104,3 +105,21 @@ def test_refused(rng):
         retrospect.meta_analysis(learned_by_task(X, y, labels), "age")
     with pytest.raises(InferenceError, match=r"1 task\(s\) determine"):
         retrospect.meta_analysis(learned_by_task(X, y, 0 * labels), 0)
+
+
+def test_few_degrees_of_freedom_are_said(rng):
+    X, y, labels, _ = drawn(rng, least=6, most=12)
+    assert "degrees of freedom: Q rejects too often" in str(retrospect.meta_analysis(learned_by_task(X, y, labels), 0))
+    X, y, labels, _ = drawn(rng, least=30, most=40)
+    assert "rejects" not in str(retrospect.meta_analysis(learned_by_task(X, y, labels), 0))
+
+
+@pytest.mark.parametrize(("freedom", "rejected", "covered"), [(10, 0.19, 0.88), (40, 0.075, 0.935)])
+def test_how_few_is_too_few(freedom, rejected, covered):
+    """The figures of docs/differing-tasks.md: 20 tasks that agree, at the level of 5 %."""
+    rng = np.random.default_rng(4)
+    found = []
+    for _ in range(1500):
+        pooled = Combined.of(rng.normal(size=20), rng.chisquare(freedom, size=20) / freedom)
+        found.append([pooled.p_value < 0.05, abs(pooled.fixed) < 1.96 * pooled.fixed_error])
+    np.testing.assert_allclose(np.mean(found, axis=0), [rejected, covered], atol=0.03)

@@ -84,9 +84,9 @@ def test_the_risk_is_close_to_the_bayes_risk():
             risks[name].append(np.mean(np.sum((coef - coefs[order]) ** 2, axis=1)))
     means = {name: np.mean(values) for name, values in risks.items()}
     error = np.std(risks["shrunken"]) / np.sqrt(30)
-    assert optimum - 3.0 * error < means["shrunken"] < 1.06 * optimum + 3.0 * error
-    assert means["alone"] > 1.2 * means["shrunken"]
-    assert means["pooled"] > 1.2 * means["shrunken"]
+    assert optimum - 3.0 * error < means["shrunken"] < 1.1 * optimum  # as docs/differing-tasks.md says
+    assert means["alone"] > 1.9 * optimum
+    assert means["pooled"] > 3.9 * optimum
 
 
 def test_coverage_is_about_the_level():

@@ -22,6 +22,8 @@ GRID = 200
 """Values of τ² between which the slope of the likelihood is searched for zeros."""
 
 
+FEW_FOR_POOLING = 20
+"""Degrees of freedom below which a standard error should not be taken as known."""
 POOLED = ("fixed", "fixed_error", "fixed_interval", "random", "random_error", "random_interval", "prediction_interval")
 PER_TARGET = ("coef", "standard_errors", "intervals", *POOLED, "between_variance", "q", "p_value", "i_squared")
 """What has an entry for each target, if there are several, and is shown."""
@@ -123,6 +125,12 @@ class MetaAnalysis(Printed):
         notes = [self.assumption]
         if self.left_out:
             notes.append(f"Left out, because their rows do not determine it: {', '.join(self.left_out)}.")
+        least = int(self.degrees_of_freedom.min())
+        if least < FEW_FOR_POOLING:
+            notes.append(
+                f"A standard error has only {least} degrees of freedom: Q rejects too often, and the pooled intervals "
+                "are too narrow."
+            )
         return notes
 
 
@@ -131,7 +139,9 @@ def meta_analysis(model: Any, feature: Any, *, level: float = 0.95) -> MetaAnaly
 
     Each task is fitted alone, with all features, an intercept and a noise variance of its own. If the coefficient is
     the same everywhere, the fixed estimate is the best mean; if it varies, the random one is, and the prediction
-    interval says where the coefficient of a further task would be. O(n_tasks·p³).
+    interval says where the coefficient of a further task would be. Standard errors are taken as known where tasks are
+    combined, as is usual. If they have few degrees of freedom, Q rejects too often and the pooled intervals are too
+    narrow; `random_effects` does not have this problem if the noise is equal. O(n_tasks·p³).
 
     Parameters
     ----------
