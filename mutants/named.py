@@ -57,6 +57,5 @@ EQUIVALENT: dict[Mutant, str] = {
     Mutant(
         "retrospect._model", "positions", "np.array(chosen, dtype=np.intp)", "np.array(chosen)"
     ): "NumPy's default integer is intp, and the list is not empty.",
-    Mutant("retrospect._summary", "Summary.to_frame", "-1", "-2"): "NumPy infers the length from any negative number.",
 }
 """Mutants that no test can kill, and why."""

@@ -64,6 +64,8 @@ def test_a_notebook_shows_what_is_printed(ask, targets):
     lines = [" ".join(line.split()) for line in printed]
     assert all(row in lines for row in shown)
     assert len(shown) > 2
+    tables = [line for line in printed if " ".join(line.split()) in shown or line.startswith("---")]
+    assert len({len(line) for line in tables}) == 1  # the columns are aligned
     rest = [line for line in lines if line not in shown and not line.startswith("-")]
     assert [" ".join(word.split()) for word in page.words] == rest
     assert found.assumption in printed
@@ -78,7 +80,8 @@ def test_frames_hold_the_numbers(ask, targets):
     column = "coef" if "coef" in frame else found.terms[-1]
     numbers = found.coef if "coef" in frame else found.coef[..., -1]
     np.testing.assert_array_equal(frame[column], np.ravel(numbers))
-    assert frame.index.nlevels == (1 if targets is None else 2)
+    kind = "task" if len(frame) == len(getattr(found, "tasks", ())) * (targets or 1) else "term"
+    assert frame.index.names == ([None] if targets is None else ["target", kind])
 
 
 def test_each_target_is_answered_as_if_alone(ask):

@@ -32,6 +32,7 @@ def test_dummies(rng, slopes, information, digits):
         theirs, q = with_dummies(X, Y[:, k], labels, weight, ours.tasks, slopes)
         np.testing.assert_allclose(ours.coef[k], theirs.params[:q], rtol=digits)
         np.testing.assert_allclose(ours.standard_errors[k], theirs.bse[:q], rtol=digits)
+        np.testing.assert_allclose(ours.t[k], theirs.tvalues[:q], rtol=digits)
         np.testing.assert_allclose(ours.p_values[k], theirs.pvalues[:q], rtol=100 * digits, atol=1e-12)
         np.testing.assert_allclose(ours.intervals[k], theirs.conf_int(0.1)[:q], rtol=digits)
         np.testing.assert_allclose(ours.noise_variance[k], theirs.scale, rtol=digits)
@@ -92,6 +93,22 @@ def test_an_offset_costs_no_digits(rng):
     near, far = (retrospect.fixed_effects(learned_by_task(X + move, y, labels, weight), [0]) for move in (0.0, 2.0**20))
     np.testing.assert_allclose(far.coef, near.coef, rtol=1e-8)
     np.testing.assert_allclose(far.standard_errors, near.standard_errors, rtol=1e-8)
+
+
+def test_one_degree_of_freedom_is_enough(rng):
+    X, y, labels = rng.normal(size=(5, 1)), rng.normal(size=5), [0, 0, 0, 1, 2]
+    ours = retrospect.fixed_effects(learned_by_task(X, y, labels))
+    assert ours.degrees_of_freedom == 1
+    assert np.isfinite(ours.standard_errors).all()
+
+
+def test_whole_numbers_far_from_0_vary(rng):
+    """Their columns are small beside the offset, but larger than its rounding."""
+    X, y = rng.integers(-3, 4, size=(400, 2)) * 1.0, rng.normal(size=400)
+    near, far = (learned_by_task(X + move, y, np.arange(400) % 4) for move in (0.0, 2.0**44))
+    for ask in (retrospect.fixed_effects, retrospect.random_effects):
+        assert ask(far).not_estimable == ()
+        np.testing.assert_allclose(ask(far).coef[-2:], ask(near).coef[-2:], atol=0.01)
 
 
 def test_refused(rng):

@@ -97,6 +97,7 @@ def test_two_tasks_predict_nothing(rng):
     X, y, labels, weight = drawn(rng, n_tasks=2, least=8)
     ours = retrospect.meta_analysis(learned_by_task(X, y, labels, weight), 1)
     np.testing.assert_array_equal(ours.prediction_interval, [-np.inf, np.inf])
+    assert "(a further task)" in str(ours)
 
 
 def test_refused(rng):

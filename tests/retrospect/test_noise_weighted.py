@@ -155,6 +155,22 @@ def test_collinear_columns(rng):
     )
 
 
+def test_units_of_the_target_do_not_matter(rng):
+    X, y, labels, weight = drawn(rng)
+    one, two = (retrospect.weighted_by_noise(learned_by_task(X, scale * y, labels, weight)) for scale in (1.0, 1e-3))
+    np.testing.assert_allclose(two.noise_variance, 1e-6 * one.noise_variance, rtol=1e-9)
+    np.testing.assert_allclose(two.standard_errors, 1e-3 * one.standard_errors, rtol=1e-9)
+
+
+def test_a_very_precise_task_outweighs_the_others(rng):
+    X, y, labels, _ = drawn(rng)
+    mine = labels == 2
+    y[mine] = 1.0 + X[mine] @ np.ones(2) + 1e-9 * rng.normal(size=mine.sum())
+    ours = retrospect.weighted_by_noise(learned_by_task(X, y, labels))
+    assert 1e-19 < ours.noise_variance[ours.tasks.index("2")] < 1e-17
+    np.testing.assert_allclose(ours.coef, 1.0, atol=1e-8)
+
+
 def test_refused(rng):
     X, y, labels, _ = drawn(rng)
     with pytest.raises(InferenceError, match=r"the tasks 9 have 2 row\(s\) in all"):

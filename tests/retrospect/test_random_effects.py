@@ -1,6 +1,7 @@
 """Mixed models from what is kept of each task: against dense matrices on rows, statsmodels, and closed forms."""
 
 import warnings
+from dataclasses import replace
 from decimal import Decimal, localcontext
 
 import numpy as np
@@ -238,6 +239,17 @@ def test_a_variance_that_hides_behind_a_saddle(rng):
         assert not stuck.is_converged
         assert all(rows.at(out[rows.entries]).deviance < stuck.deviance for out in stuck.ways_out()[1:])
         assert rows.fitted().is_converged
+
+
+def test_a_gradient_of_either_sign_is_not_convergence(rng):
+    X, y, labels, weight = drawn(rng)
+    best = MixedModel.of(compressed(learned_by_task(X, y, labels, weight)), np.array([0, 1])).fits[0]
+    assert best.is_converged
+    away = replace(best, factor=np.array([[1.0, 0.0], [-2.0, 0.0]]))
+    for sign in (1.0, -1.0):
+        vars(away)["slope"] = np.array([[1.0, sign], [sign, 1.0]])  # semidefinite: no direction leads down
+        assert away.ways_out() == []
+        assert not away.is_converged
 
 
 @pytest.mark.filterwarnings("ignore:the columns learned are collinear")

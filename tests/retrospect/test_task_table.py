@@ -98,6 +98,16 @@ def test_a_task_without_a_test(rng):
     assert "–" in str(found)
 
 
+def test_degrees_of_freedom_that_are_just_enough(rng):
+    X, y = rng.normal(size=(3, 1)), rng.normal(size=3)
+    enough = retrospect.tasks(learned_by_task(X, y, [0, 0, 1], fit_intercept=False))
+    assert np.isfinite(enough.p_values).all()
+    assert enough.equal_noise.tolist() == [True, True]
+    none = retrospect.tasks(learned_by_task(X[:2], y[:2], [0, 1], fit_intercept=False))
+    assert np.isnan(none.p_values).all()
+    assert none.equal_noise.tolist() == [True, True]
+
+
 def test_refused(rng):
     X, y, labels, _ = drawn(rng)
     with pytest.raises(InferenceError, match="only one task"):

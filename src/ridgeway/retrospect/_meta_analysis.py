@@ -8,12 +8,11 @@ import numpy as np
 import scipy
 
 from ridgeway._checks import Array
-from ridgeway._optional import require
 from ridgeway.errors import InferenceError
 from ridgeway.information import Information
 from ridgeway.retrospect._compressed import by_task, without_prior
 from ridgeway.retrospect._model import checked_level, feature_names, least_squares, per_target, positions, state_of
-from ridgeway.retrospect._printed import Printed, margins, number
+from ridgeway.retrospect._printed import Printed, framed, margins, number
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -92,15 +91,8 @@ class MetaAnalysis(Printed):
 
     def to_frame(self) -> "DataFrame":
         """Return the estimates as a pandas DataFrame: one row per task, and per target if there are several."""
-        require("pandas", extra="frame")
-        from pandas import DataFrame, MultiIndex
-
-        index: Any = list(self.tasks)
-        if self.coef.ndim == 2:
-            index = MultiIndex.from_product([range(len(self.coef)), self.tasks], names=["target", "task"])
         columns = (self.coef, self.standard_errors, *np.moveaxis(self.intervals, -1, 0))
-        table = np.stack(columns, axis=-1).reshape(-1, len(columns))
-        return DataFrame(table, index=index, columns=["coef", "standard_error", "lower", "upper"])
+        return framed(np.stack(columns, axis=-1), self.tasks, ("coef", "standard_error", "lower", "upper"), "task")
 
     def _title(self) -> str:
         return f"{self.terms[0]} in {len(self.tasks)} tasks"
@@ -271,7 +263,7 @@ class Combined(NamedTuple):
 def between_variance(estimates: Array, variances: Array) -> float:
     """Return the τ² ≥ 0 of largest restricted likelihood for estimates ~ N(μ, variance + τ²).
 
-    Its slope is a sum of rational functions of τ², so all maxima lie at zeros between points of a grid, or at 0.
+    A maximum is at 0, or where the slope falls through 0 between two points of a grid.
     """
 
     def slope(between: float) -> float:
@@ -289,9 +281,8 @@ def between_variance(estimates: Array, variances: Array) -> float:
     grid = np.r_[0.0, np.geomspace(1e-6 * variances.min(), 4.0 * top, GRID)]
     slopes = [slope(point) for point in grid]
     falls = [i for i in range(GRID) if slopes[i] > 0.0 >= slopes[i + 1]]
-    maxima = [0.0] if slopes[0] <= 0.0 else []
-    maxima += [float(scipy.optimize.brentq(slope, grid[i], grid[i + 1], xtol=1e-300, rtol=1e-14)) for i in falls]
-    return min(maxima, key=deviance)
+    maxima = [float(scipy.optimize.brentq(slope, grid[i], grid[i + 1], xtol=1e-300, rtol=1e-14)) for i in falls]
+    return min([0.0, *maxima], key=deviance)
 
 
 def _weighted(estimates: Array, variances: Array) -> tuple[float, float]:

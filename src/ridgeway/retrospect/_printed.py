@@ -1,7 +1,7 @@
 """Results that print as tables, on a terminal and in a notebook."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -102,14 +102,7 @@ class Estimated(Printed):
 
     def to_frame(self) -> "DataFrame":
         """Return the table as a pandas DataFrame: one row per term, and per target if there are several."""
-        require("pandas", extra="frame")
-        from pandas import DataFrame, MultiIndex
-
-        table = self._table()
-        index: Any = list(self.terms)
-        if table.ndim == 3:
-            index = MultiIndex.from_product([range(len(table)), self.terms], names=["target", "term"])
-        return DataFrame(table.reshape(-1, len(COLUMNS)), index=index, columns=list(COLUMNS))
+        return framed(self._table(), self.terms, COLUMNS, "term")
 
     @abstractmethod
     def _captions(self) -> list[str]:
@@ -132,6 +125,24 @@ class Estimated(Printed):
     def _table(self) -> Array:
         columns = (self.coef, self.standard_errors, self.t, self.p_values, *np.moveaxis(self.intervals, -1, 0))
         return np.stack(columns, axis=-1)
+
+
+def framed(table: Array, labels: Sequence[str], columns: Sequence[str], name: str) -> "DataFrame":
+    """Return a table as a pandas DataFrame: one row per label, and per target if there are several.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_labels, n_columns) or (n_targets, n_labels, n_columns)
+    labels, columns : the names of rows and columns
+    name : what the labels are
+    """
+    require("pandas", extra="frame")
+    from pandas import DataFrame, MultiIndex
+
+    if table.ndim == 2:
+        return DataFrame(table, index=list(labels), columns=list(columns))
+    index = MultiIndex.from_product([range(len(table)), labels], names=["target", name])
+    return DataFrame(np.concatenate(table), index=index, columns=list(columns))
 
 
 def cells(row: Array) -> list[str]:

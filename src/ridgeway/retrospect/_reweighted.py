@@ -78,7 +78,7 @@ def _errors(
         of_group, nu = (inner * seen).sum(axis=0), freedom[mine].sum()
         shares += np.square(of_group) / nu
         added += 4.0 * (of_group - np.square(seen).sum(axis=0)) / nu
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(invalid="ignore"):
         satterthwaite = np.where(known, np.square(squares) / shares, 1.0)
     return np.where(known, np.sqrt(squares + added), np.inf), satterthwaite
 

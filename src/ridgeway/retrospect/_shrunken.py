@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ridgeway._checks import Array
-from ridgeway._optional import require
 from ridgeway.kernels import solve_triangular
 from ridgeway.retrospect._compressed import compressed, without_prior
 from ridgeway.retrospect._mixed import MixedModel
 from ridgeway.retrospect._model import checked_level, per_target, state_of
-from ridgeway.retrospect._printed import Printed, flags, margins, number
+from ridgeway.retrospect._printed import Printed, flags, framed, margins, number
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -64,13 +63,7 @@ class ShrunkenTasks(Printed):
 
     def to_frame(self) -> "DataFrame":
         """Return the coefficients as a pandas DataFrame: one row per task, and per target if there are several."""
-        require("pandas", extra="frame")
-        from pandas import DataFrame, MultiIndex
-
-        index: Any = list(self.tasks)
-        if self.coef.ndim == 3:
-            index = MultiIndex.from_product([range(len(self.coef)), self.tasks], names=["target", "task"])
-        return DataFrame(self.coef.reshape(-1, len(self.terms)), index=index, columns=list(self.terms))
+        return framed(self.coef, self.tasks, self.terms, "task")
 
     def _title(self) -> str:
         return f"Coefficients of {len(self.tasks)} tasks, shrunk towards the common ones: {self.n_samples} rows"

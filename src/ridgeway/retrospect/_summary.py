@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ridgeway._checks import Array
-from ridgeway._optional import require
 from ridgeway.retrospect._model import (
     assumption_of,
     checked_level,
@@ -17,7 +16,7 @@ from ridgeway.retrospect._model import (
     post_selection,
     state_of,
 )
-from ridgeway.retrospect._printed import COLUMNS, Printed, cells
+from ridgeway.retrospect._printed import COLUMNS, Printed, cells, framed
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -81,14 +80,7 @@ class Summary(Printed):
 
     def to_frame(self) -> "DataFrame":
         """Return the table as a pandas DataFrame: one row per term, and per target if there are several."""
-        require("pandas", extra="frame")
-        from pandas import DataFrame, MultiIndex
-
-        table = self._table()
-        index: Any = list(self.terms)
-        if table.ndim == 3:
-            index = MultiIndex.from_product([range(len(table)), self.terms], names=["target", "term"])
-        return DataFrame(table.reshape(-1, len(COLUMNS)), index=index, columns=list(COLUMNS))
+        return framed(self._table(), self.terms, COLUMNS, "term")
 
     def _title(self) -> str:
         kind = "Posterior under the prior" if self.posterior else "Least squares"

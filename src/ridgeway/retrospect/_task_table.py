@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
-from ridgeway._optional import require
 from ridgeway.errors import InferenceError
 from ridgeway.information import Inference, Information
 from ridgeway.retrospect._compressed import by_task, without_prior
 from ridgeway.retrospect._model import checked_level, feature_names, least_squares, per_target, state_of
 from ridgeway.retrospect._multiplicity import ADJUSTMENTS, Adjustment, adjusted, checked_adjustment
-from ridgeway.retrospect._printed import Printed, margins, number
+from ridgeway.retrospect._printed import Printed, framed, margins, number
 from ridgeway.retrospect._rotated import Seen
 from ridgeway.retrospect._wald import Noise, WaldTest
 
@@ -67,14 +66,8 @@ class TaskTable(Printed):
 
     def to_frame(self) -> "DataFrame":
         """Return the table as a pandas DataFrame: one row per task, and per target if there are several."""
-        require("pandas", extra="frame")
-        from pandas import DataFrame, MultiIndex
-
-        index: Any = list(self.tasks)
-        if self.coef.ndim == 3:
-            index = MultiIndex.from_product([range(len(self.coef)), self.tasks], names=["target", "task"])
-        columns = ["n_samples", *self.terms, "noise_variance", "f", "p_value", "adjusted_p_value"]
-        return DataFrame(self._table().reshape(-1, len(columns)), index=index, columns=columns)
+        columns = ("n_samples", *self.terms, "noise_variance", "f", "p_value", "adjusted_p_value")
+        return framed(self._table(), self.tasks, columns, "task")
 
     def _title(self) -> str:
         return f"{len(self.tasks)} tasks, each fitted alone and compared with the others"
