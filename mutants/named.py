@@ -69,5 +69,13 @@ EQUIVALENT: dict[Mutant, str] = {
     Mutant(
         "retrospect._model", "positions", "np.array(chosen, dtype=np.intp)", "np.array(chosen)"
     ): "NumPy's default integer is intp, and the list is not empty.",
+    Mutant(
+        "retrospect._reml",
+        "MixedRows._searched",
+        "scipy.optimize.minimize(objective, start, jac=True, method='L-BFGS-B', bounds=bounds, "
+        "options={'maxiter': 1000, 'maxfun': 5000, 'ftol': 1e-15, 'gtol': 1e-09, 'maxcor': 30})",
+        "scipy.optimize.minimize(objective, start, jac=True, bounds=bounds, "
+        "options={'maxiter': 1000, 'maxfun': 5000, 'ftol': 1e-15, 'gtol': 1e-09, 'maxcor': 30})",
+    ): "With bounds, L-BFGS-B is SciPy's default.",
 }
 """Mutants that no test can kill, and why."""

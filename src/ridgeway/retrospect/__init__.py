@@ -8,29 +8,41 @@ from ridgeway.retrospect._coefficient_path import CoefficientPath, coefficient_p
 from ridgeway.retrospect._compare import Comparison, compare
 from ridgeway.retrospect._contrast import Contrast, Intervals, contrast, intervals
 from ridgeway.retrospect._cusum import Cusum, cusum
+from ridgeway.retrospect._fixed_effects import FixedEffects, fixed_effects
 from ridgeway.retrospect._heteroscedastic import heteroscedastic
 from ridgeway.retrospect._influence import Influence, influence
+from ridgeway.retrospect._meta_analysis import MetaAnalysis, meta_analysis
+from ridgeway.retrospect._noise_weighted import NoiseWeighted, weighted_by_noise
 from ridgeway.retrospect._paths import Path, elastic_net, lasso_path
 from ridgeway.retrospect._prior import Prior, learn_prior
+from ridgeway.retrospect._random_effects import RandomEffects, random_effects
 from ridgeway.retrospect._reweighted import reweighted
 from ridgeway.retrospect._robust import RobustSummary
 from ridgeway.retrospect._segments import Segments, segments
+from ridgeway.retrospect._shrunken import ShrunkenTasks, shrunken
 from ridgeway.retrospect._subset import Subset, best_subset, submodel
 from ridgeway.retrospect._summary import Summary, summary
+from ridgeway.retrospect._task_table import TaskTable, tasks
 
 __all__ = [
     "CoefficientPath",
     "Comparison",
     "Contrast",
     "Cusum",
+    "FixedEffects",
     "Influence",
     "Intervals",
+    "MetaAnalysis",
+    "NoiseWeighted",
     "Path",
     "Prior",
+    "RandomEffects",
     "RobustSummary",
     "Segments",
+    "ShrunkenTasks",
     "Subset",
     "Summary",
+    "TaskTable",
     "best_subset",
     "clustered",
     "coefficient_path",
@@ -38,13 +50,19 @@ __all__ = [
     "contrast",
     "cusum",
     "elastic_net",
+    "fixed_effects",
     "heteroscedastic",
     "influence",
     "intervals",
     "lasso_path",
     "learn_prior",
+    "meta_analysis",
+    "random_effects",
     "reweighted",
     "segments",
+    "shrunken",
     "submodel",
     "summary",
+    "tasks",
+    "weighted_by_noise",
 ]

@@ -13,8 +13,8 @@ from ridgeway.information import Information
 from ridgeway.retrospect._compressed import by_task, without_prior
 from ridgeway.retrospect._estimates import estimates, merged, terms_of
 from ridgeway.retrospect._model import checked_level, per_target, state_of
+from ridgeway.retrospect._printed import Printed, Rows, cells, targets
 from ridgeway.retrospect._reweighted import in_order
-from ridgeway.retrospect._shown import Rows, Shown, cells, targets
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -23,7 +23,7 @@ COLUMNS = ("coef", "standard_error", "lower", "upper")
 
 
 @dataclass(frozen=True, eq=False)
-class CoefficientPath(Shown):
+class CoefficientPath(Printed):
     """The coefficients over time. With several targets, the arrays of coefficients have one more axis in front.
 
     Attributes

@@ -1,15 +1,14 @@
 """A table of coefficients with errors, tests and intervals: printed, as HTML, and as a DataFrame."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ridgeway._checks import Array
-from ridgeway._optional import require
+from ridgeway.retrospect._printed import Printed, Rows, cells, framed
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -18,8 +17,12 @@ HEADS = {"coef": "coef", "standard_error": "std err", "t": "t", "degrees_of_free
 """How the columns are headed where the table is printed; the interval's ends have its level."""
 
 
+KINDS = {"p_value": ".3f"}
+"""How numbers are printed, if not with four digits."""
+
+
 @dataclass(frozen=True, eq=False)
-class CoefficientTable(ABC):
+class CoefficientTable(Printed):
     """What is known about each coefficient, of one target or of several."""
 
     terms: tuple[str, ...]
@@ -31,16 +34,8 @@ class CoefficientTable(ABC):
     level: float
 
     @abstractmethod
-    def _title(self) -> str:
-        """Return the line above the tables."""
-
-    @abstractmethod
     def _caption(self, target: int) -> str:
         """Return the line above the table of a target; it may be empty."""
-
-    @abstractmethod
-    def _notes(self) -> list[str]:
-        """Return the lines below the tables."""
 
     def _columns(self) -> dict[str, Array]:
         """Return the columns of the table by name, each of the shape of `coef`."""
@@ -50,38 +45,10 @@ class CoefficientTable(ABC):
 
     def to_frame(self) -> "DataFrame":
         """Return the table as a pandas DataFrame: one row per term, and per target if there are several."""
-        require("pandas", extra="frame")
-        from pandas import DataFrame, MultiIndex
-
         columns = self._columns()
-        index: Any = list(self.terms)
-        if self.coef.ndim == 2:
-            index = MultiIndex.from_product([range(len(self.coef)), self.terms], names=["target", "term"])
-        return DataFrame({name: values.ravel() for name, values in columns.items()}, index=index)
+        return framed(np.stack([*columns.values()], axis=-1), self.terms, [*columns], "term")
 
-    def __str__(self) -> str:
-        width = max(map(len, self.terms))
-        lines = [self._title()]
-        for caption, rows in self._tables():
-            printed = [f"{term:<{width}}" + "".join(f"{cell:>11}" for cell in cells) for term, *cells in rows]
-            rule = "-" * len(printed[0])
-            lines += [*([caption] if caption else []), rule, printed[0], rule, *printed[1:], rule]
-        return "\n".join([*lines, *self._notes()])
-
-    def _repr_html_(self) -> str:
-        """Return the tables and notes as HTML, for a notebook."""
-        parts = [f"<p>{escape(self._title())}</p>"]
-        for caption, (head, *rows) in self._tables():
-            parts += ["<table>"]
-            parts += [f'<caption style="text-align: left">{escape(caption)}</caption>'] if caption else []
-            parts += ["<thead><tr>", *(f"<th>{escape(cell)}</th>" for cell in head), "</tr></thead><tbody>"]
-            for term, *cells in rows:
-                parts += [f'<tr><th style="text-align: left">{escape(term)}</th>']
-                parts += [*(f"<td>{escape(cell)}</td>" for cell in cells), "</tr>"]
-            parts += ["</tbody></table>"]
-        return "\n".join(["<div>", *parts, *(f"<p>{escape(note)}</p>" for note in self._notes()), "</div>"])
-
-    def _tables(self) -> Iterator[tuple[str, list[list[str]]]]:
+    def _tables(self) -> Iterator[tuple[str, Rows]]:
         """Yield the caption of each target and the rows of its table as text, the head first."""
         columns = {name: np.atleast_2d(values) for name, values in self._columns().items()}
         percent = f"{100 * self.level:g} %"
@@ -90,10 +57,6 @@ class CoefficientTable(ABC):
         for number in range(n_targets):
             target = f"target {number}" if n_targets > 1 else ""
             caption = ": ".join(part for part in (target, self._caption(number)) if part)
-            cells = [[_cell(name, value) for value in values[number]] for name, values in columns.items()]
-            rows = zip(self.terms, *cells, strict=True)
+            shown = [cells(values[number], KINDS.get(name, ".4g")) for name, values in columns.items()]
+            rows = zip(self.terms, *shown, strict=True)
             yield caption, [["", *(heads[name] for name in columns)], *([*row] for row in rows)]
-
-
-def _cell(name: str, value: float) -> str:
-    return "–" if np.isnan(value) else format(value, ".3f" if name == "p_value" else ".4g")

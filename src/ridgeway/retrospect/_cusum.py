@@ -10,15 +10,15 @@ from ridgeway._checks import Array
 from ridgeway._optional import require
 from ridgeway.errors import InferenceError
 from ridgeway.retrospect._no_change import DRAWS, ENOUGH, CommonNoise, Targets
+from ridgeway.retrospect._printed import Printed, Rows, cells
 from ridgeway.retrospect._reduced_tasks import ReducedTasks, reduced_tasks, refuse_exact_fit
-from ridgeway.retrospect._shown import Rows, Shown, cells
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 
 @dataclass(frozen=True, eq=False)
-class Cusum(Shown):
+class Cusum(Printed):
     """Cumulative sums of the scores over time.
 
     Attributes

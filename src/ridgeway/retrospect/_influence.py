@@ -15,14 +15,14 @@ from ridgeway.information import Information
 from ridgeway.retrospect._compressed import by_task, without_prior
 from ridgeway.retrospect._estimates import Estimates, estimates, functionals_of, terms_of
 from ridgeway.retrospect._model import per_target, state_of
-from ridgeway.retrospect._shown import Rows, Shown, cells, targets
+from ridgeway.retrospect._printed import Printed, Rows, cells, targets
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 
 @dataclass(frozen=True, eq=False)
-class Influence(Shown):
+class Influence(Printed):
     """What changes if a task is left out. With several targets each array of numbers has one more axis in front.
 
     Attributes

@@ -1,6 +1,7 @@
 """A task and the past, rotated to directions in which they are independent."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -8,6 +9,16 @@ from ridgeway._checks import Array
 from ridgeway.data import Task, dense
 from ridgeway.information import Inference, Information, SquareRoot
 from ridgeway.linalg import column_complement, svd_economic
+
+
+class RowsAbout(NamedTuple):
+    """A column of ones (if any), X and y about the past's means, weighted; squares and freedom left over."""
+
+    ones: Array
+    rows: Array
+    targets: Array
+    left: Array
+    freedom: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +52,20 @@ class Seen:
 
     @classmethod
     def of(cls, known: Inference, task: Task, alone: SquareRoot) -> "Seen":
+        if task.n_samples > alone.n_features + alone.centered:
+            return cls.of_part(known, alone)
+        return cls._rotated(known, _about(known.information, task))
+
+    @classmethod
+    def of_part(cls, known: Inference, alone: Information) -> "Seen":
+        """Return the same from what is kept of a task, without its rows."""
+        return cls._rotated(known, _kept(known.information, alone))
+
+    @classmethod
+    def _rotated(cls, known: Inference, task: RowsAbout) -> "Seen":
         held = known.information
         p, c, space = held.n_features, int(held.centered), known.row_space
-        ones, rows, targets, left, freedom = _about(held, task, alone)
+        ones, rows, targets, left, freedom = task
         # What the past knows, whitened: ψ = [√W·b, values·basisᵀ·scale·w], estimated with unit variance.
         with np.errstate(divide="ignore"):
             inverse = np.where(space.scale > 0.0, 1.0 / space.scale, 0.0)
@@ -107,22 +129,23 @@ def _solved(ones: Array, rows: Array, targets: Array) -> Array:
     return np.asarray((Vt.T @ ((U.T @ targets) / s[:, None]) / norms[:, None])[ones.shape[1] :])
 
 
-def _about(held: Information, task: Task, alone: SquareRoot) -> tuple[Array, Array, Array, Array, int]:
-    """Return a column of ones (if any), X and y about the past's means, weighted; squares and freedom left over.
-
-    The rows themselves or, if there are many, an equivalent set of as many rows as there are terms.
-    """
+def _kept(held: Information, alone: Information) -> RowsAbout:
+    """Return as many rows as there are terms, which stand for those of a task."""
     p, c = held.n_features, int(held.centered)
-    if task.n_samples > p + c:
-        factor = alone.factor()
-        root = np.sqrt(alone.total_weight)
-        apart = root * ((alone.mean - held.mean) + (alone.mean_low - held.mean_low))
-        rows = np.vstack([*([apart] * c), factor[:p]])
-        ones = np.zeros((p + c, c))
-        ones[:1] = root
-        left, freedom = np.square(factor[p:, p:]).sum(axis=0), task.n_samples - p - c
-        return ones, rows[:, :p], rows[:, p:], left, freedom
+    factor = alone.factor()
+    root = np.sqrt(alone.total_weight)
+    apart = root * ((alone.mean - held.mean) + (alone.mean_low - held.mean_low))
+    rows = np.vstack([*([apart] * c), factor[:p]])
+    ones = np.zeros((p + c, c))
+    ones[:1] = root
+    left, freedom = np.square(factor[p:, p:]).sum(axis=0), alone.n_samples - p - c
+    return RowsAbout(ones, rows[:, :p], rows[:, p:], left, freedom)
+
+
+def _about(held: Information, task: Task) -> RowsAbout:
+    """Return the rows of a task themselves."""
+    p, c = held.n_features, int(held.centered)
     root_weight = np.ones(task.n_samples) if task.sample_weight is None else np.sqrt(task.sample_weight)
     rows = np.hstack([dense(task.X), task.y]) - held.mean - held.mean_low
     rows *= root_weight[:, None]
-    return np.tile(root_weight[:, None], (1, c)), rows[:, :p], rows[:, p:], np.zeros(held.n_targets), 0
+    return RowsAbout(np.tile(root_weight[:, None], (1, c)), rows[:, :p], rows[:, p:], np.zeros(held.n_targets), 0)

@@ -13,10 +13,10 @@ from ridgeway.retrospect._compressed import by_task
 from ridgeway.retrospect._estimates import estimates, merged, terms_of
 from ridgeway.retrospect._model import per_target, state_of
 from ridgeway.retrospect._no_change import DRAWS, CommonNoise, NoChange, OwnNoise
+from ridgeway.retrospect._printed import Printed, Rows, cells, targets
 from ridgeway.retrospect._reduced_tasks import ReducedTasks, reduced_tasks
 from ridgeway.retrospect._segment_costs import best_partition
 from ridgeway.retrospect._segment_search import search
-from ridgeway.retrospect._shown import Rows, Shown, cells, targets
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -26,7 +26,7 @@ MOST_TASKS, MOST_WORK = 400, 2e7
 
 
 @dataclass(frozen=True, eq=False)
-class Segments(Shown):
+class Segments(Printed):
     """Segments of consecutive tasks with equal coefficients.
 
     With several targets, `coef`, `standard_errors` and `noise_variances` have one more axis in front.

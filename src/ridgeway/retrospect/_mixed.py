@@ -1,0 +1,149 @@
+"""Common coefficients and effects that vary over tasks: the linear mixed model of one grouping."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway._checks import Array
+from ridgeway.errors import InferenceError
+from ridgeway.kernels import solve_triangular, triangular_factor
+from ridgeway.linalg import RowSpace
+from ridgeway.retrospect._compressed import CompressedTasks
+from ridgeway.retrospect._reml import MixedFit, MixedRows
+from ridgeway.retrospect._stacked import Separated, StackedFit, offsets, pooled
+
+FEWEST_TASKS = 3
+ROUNDING = 1e-12
+"""The share of a target's squares below which what is left within tasks is rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class MixedModel:
+    """The fit by restricted maximum likelihood, in the user's units.
+
+    Attributes
+    ----------
+    tasks : CompressedTasks
+    effects : ndarray of int of shape (q,)
+        The positions of the terms that vary over tasks.
+    whole : StackedFit
+        Pooled least squares, from which all is measured.
+    to_effects : ndarray of shape (q, q)
+        What a unit of each scaled effect is in the effects.
+    fits : tuple of MixedFit
+        One per target.
+    """
+
+    tasks: CompressedTasks
+    effects: NDArray[np.intp]
+    whole: StackedFit
+    to_effects: Array
+    fits: tuple[MixedFit, ...]
+
+    @classmethod
+    def of(cls, tasks: CompressedTasks, effects: NDArray[np.intp], *, diagonal: bool = False) -> "MixedModel":
+        """Maximise the restricted likelihood of each target, or raise `InferenceError`.
+
+        The columns of the effects are rotated (only scaled, if their covariance is diagonal) so that they are
+        orthonormal over all tasks, and so are those of the common terms: the search does not depend on units.
+        """
+        _check(tasks, effects)
+        whole, n_tasks = pooled(tasks), len(tasks.names)
+        Z, back = _columns(tasks, effects)
+        R = triangular_factor(Z.reshape(-1, len(effects)))
+        if diagonal:
+            R = np.diag(np.sqrt(np.square(R).sum(axis=0)))
+        scaled = np.sqrt(n_tasks) * solve_triangular(R, np.eye(len(effects)))
+        left = tasks.y - tasks.X @ whole.coef
+        n = int(tasks.n_samples.sum())
+        rows = (MixedRows(Z @ scaled, tasks.X @ whole.whitening, y, n, diagonal) for y in np.moveaxis(left, 2, 0))
+        return cls(tasks, effects, whole, back @ scaled, tuple(each.fitted() for each in rows))
+
+    @property
+    def noise_variance(self) -> Array:
+        """σ̂², (n_targets,)."""
+        return np.array([fit.noise_variance for fit in self.fits])
+
+    @property
+    def covariance(self) -> Array:
+        """The covariance of the effects, (n_targets, q, q)."""
+        roots = [np.sqrt(fit.noise_variance) * self.to_effects @ fit.factor for fit in self.fits]
+        return np.stack([root @ root.T for root in roots])
+
+    @property
+    def log_likelihood(self) -> Array:
+        """The restricted log likelihood of each target, the sum of the logarithms of the weights aside."""
+        space = self.whole.space
+        unscaled = np.log(space.values).sum() + np.log(space.scale[space.scale > 0.0]).sum()
+        return np.array([-0.5 * fit.deviance - unscaled for fit in self.fits])
+
+    @property
+    def coef(self) -> Array:
+        """The common coefficients, (n_targets, n_terms)."""
+        found = np.stack([self.whole.whitening @ fit.coef for fit in self.fits], axis=1)
+        return self.tasks.uncentered(self.whole.coef + found).T
+
+    @property
+    def deviations(self) -> Array:
+        """Their standard errors, (n_targets, n_terms), infinite for those that the rows do not determine."""
+        functionals = self.tasks.back().T
+        _, known = self.whole.space.whiten(functionals)
+        found = []
+        for fit in self.fits:
+            roots = solve_triangular(fit.common[:-1, :-1], self.whole.whitening.T @ functionals, transposed=True)
+            found.append(np.sqrt(fit.noise_variance * np.square(roots).sum(axis=0)))
+        return np.where(known, np.stack(found), np.inf)
+
+    def predicted(self) -> tuple[Array, Array]:
+        """Return the effects of each task, (n_targets, n_tasks, q), and N, (n_targets, n_tasks, q, q).
+
+        Given the variances and the common coefficients, the covariance of effects is N·Nᵀ.
+        """
+        found = [fit.effects() for fit in self.fits]
+        effects = np.stack([each @ self.to_effects.T for each, _ in found])
+        deviations = np.sqrt(self.noise_variance)[:, None, None, None]
+        return effects, deviations * (self.to_effects @ np.stack([spread for _, spread in found]))
+
+
+def _columns(tasks: CompressedTasks, effects: NDArray[np.intp]) -> tuple[Array, Array]:
+    """Return Z, and the matrix that brings the effects of its columns to the user's units.
+
+    With an intercept among the effects, columns about their means do: the effects at 0 are functions of those at the
+    means. A slope without an intercept is about 0 itself.
+    """
+    Z, back = tasks.X[:, :, effects], np.eye(len(effects))
+    if tasks.is_centered:
+        centers = np.r_[0.0, tasks.center][effects]
+        if 0 in effects:
+            back[np.flatnonzero(effects == 0)[0]] -= centers
+        else:
+            Z = Z + tasks.X[:, :, :1] * centers
+    return Z, back
+
+
+def _check(tasks: CompressedTasks, effects: NDArray[np.intp]) -> None:
+    """Raise if the variances of effects and noise cannot be told apart."""
+    if len(tasks.names) < FEWEST_TASKS:
+        raise InferenceError(
+            f"the variance over tasks cannot be estimated from {len(tasks.names)} task(s); at least {FEWEST_TASKS} are "
+            "needed. Use retrospect.fixed_effects."
+        )
+    Z, _ = _columns(tasks, effects)
+    R = triangular_factor(Z.reshape(-1, len(effects)))
+    space = RowSpace.of(R, size=len(effects), offset=offsets(tasks)[effects] if 0 in effects else 0.0)
+    if space.rank < len(effects):
+        names = ", ".join(tasks.terms[j] for j in effects)
+        raise InferenceError(f"the effects {names} are collinear over all rows. Name fewer of them.")
+    apart = Separated.of(tasks, effects)
+    if apart.degrees_of_freedom < 1:
+        raise InferenceError(
+            f"the tasks have {int(tasks.n_samples.sum())} rows, too few to tell the noise from effects of their own. "
+            "Learn more rows per task, or name fewer effects."
+        )
+    total = np.square(tasks.y).sum(axis=(0, 1))
+    if (apart.fit.residual_squares <= ROUNDING * total).any():
+        raise InferenceError(
+            "every row is fitted exactly once each task has effects of its own, so the noise variance is 0. Name fewer "
+            "effects, or check the target."
+        )

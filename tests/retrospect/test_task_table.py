@@ -1,0 +1,116 @@
+"""Every task beside the others: separate fits, and the tests of `compare` without rows."""
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from grouped import drawn, learned_by_task
+from statsmodels.stats.multitest import multipletests
+
+from ridgeway import GeneralizedRidge, retrospect
+from ridgeway.errors import InferenceError, InvalidParameterError
+from ridgeway.information import ByTask, Moments
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize(
+    ("information", "digits"), [("by_task", 1e-8), (ByTask(Moments), 1e-5)], ids=["root", "moments"]
+)
+def test_separate_fits_and_tests_on_rows(rng, information, digits, fit_intercept):
+    """The test of each task is that of `compare` with a model of the other rows, which is given the task's rows."""
+    X, Y, labels, weight = drawn(rng, n_tasks=6, targets=2, least=6)
+    ours = retrospect.tasks(
+        learned_by_task(X, Y, labels, weight, information=information, fit_intercept=fit_intercept), level=0.9
+    )
+    for number, task in enumerate(ours.tasks):
+        mine = labels == int(task)
+        rest = GeneralizedRidge(fit_intercept=fit_intercept).fit(X[~mine], Y[~mine], weight[~mine])
+        found = retrospect.compare(rest, X[mine], Y[mine], weight[mine])
+        np.testing.assert_allclose(ours.f[:, number], found.f, rtol=digits)
+        np.testing.assert_allclose(ours.p_values[:, number], found.p_value, rtol=100 * digits)
+        assert ours.n_samples[number] == mine.sum()
+        for k in range(2):
+            design = sm.add_constant(X[mine]) if fit_intercept else X[mine]
+            fit = sm.WLS(Y[mine, k], design, weights=weight[mine]).fit()
+            np.testing.assert_allclose(ours.coef[k, number], fit.params, rtol=digits)
+            np.testing.assert_allclose(ours.standard_errors[k, number], fit.bse, rtol=digits)
+            np.testing.assert_allclose(ours.intervals[k, number], fit.conf_int(0.1), rtol=digits)
+            np.testing.assert_allclose(ours.noise_variance[k, number], fit.scale, rtol=digits)
+    for k in range(2):
+        np.testing.assert_allclose(ours.adjusted_p_values[k], multipletests(ours.p_values[k], method="holm")[1])
+
+
+@pytest.mark.parametrize("information", ["by_task", ByTask(Moments)], ids=str)
+def test_small_tasks_are_tested_under_equal_noise(rng, information):
+    X, y, labels, weight = drawn(rng, n_tasks=6, least=6)
+    small = np.array([3, 1, 4])
+    keep = np.ones(len(y), dtype=bool)
+    for task, size in enumerate(small):
+        keep[np.flatnonzero(labels == task)[size:]] = False
+    X, y, labels, weight = X[keep], y[keep], labels[keep], weight[keep]
+    ours = retrospect.tasks(learned_by_task(X, y, labels, weight, information=information))
+    for number, task in enumerate(ours.tasks):
+        mine = labels == int(task)
+        found = retrospect.compare(
+            GeneralizedRidge().fit(X[~mine], y[~mine], weight[~mine]), X[mine], y[mine], weight[mine]
+        )
+        np.testing.assert_allclose(ours.f[number], found.f, rtol=1e-5)
+        np.testing.assert_allclose(ours.p_values[number], found.p_value, rtol=1e-4)
+        assert ours.equal_noise[number] == found.equal_noise == (int(task) < 3)
+        assert np.isnan(ours.noise_variance[number]) == (int(task) < 3)
+        assert np.isinf(ours.standard_errors[number]).all() == (int(task) < 3)
+    assert "tested under equal noise" in str(ours)
+
+
+def test_the_task_that_differs_is_found(rng):
+    labels = np.repeat(np.arange(12), 40)
+    X = rng.normal(size=(480, 2))
+    y = X @ [1.0, 2.0] + np.where(labels == 7, 2.0 * X[:, 0], 0.0) + rng.normal(size=480)
+    model = learned_by_task(X, y, labels)
+    for adjust in ("holm", "bh"):
+        found = retrospect.tasks(model, adjust=adjust)
+        assert found.tasks[int(np.argmin(found.adjusted_p_values))] == "7"
+        assert found.adjusted_p_values.min() < 1e-6
+        assert (found.adjusted_p_values >= found.p_values).all()
+    assert (retrospect.tasks(model).adjusted_p_values >= found.adjusted_p_values).all()
+
+
+def test_false_alarms():
+    """If nothing differs, some adjusted p-value is below 5 % in about 5 % of 150 sequences; a raw one much oftener."""
+    rng = np.random.default_rng(1)
+    alarms = np.zeros(2)
+    for _ in range(150):
+        labels = np.repeat(np.arange(8), 12)
+        X, y = rng.normal(size=(96, 1)), rng.normal(size=96) * (1.0 + labels)
+        found = retrospect.tasks(learned_by_task(X, y, labels))
+        alarms += [found.adjusted_p_values.min() < 0.05, found.p_values.min() < 0.05]
+    assert alarms[0] / 150 < 0.11
+    assert alarms[1] / 150 > 0.2
+
+
+@pytest.mark.filterwarnings("ignore:the columns learned are collinear")
+def test_a_task_without_a_test(rng):
+    """Tasks that know nothing in common: each has a feature of its own, and no intercept."""
+    X = np.zeros((12, 2))
+    X[:6, 0], X[6:, 1] = rng.normal(size=6), rng.normal(size=6)
+    found = retrospect.tasks(learned_by_task(X, rng.normal(size=12), np.arange(12) // 6, fit_intercept=False))
+    assert np.isnan(found.p_values).all()
+    assert np.isnan(found.adjusted_p_values).all()
+    assert "–" in str(found)
+
+
+def test_degrees_of_freedom_that_are_just_enough(rng):
+    X, y = rng.normal(size=(3, 1)), rng.normal(size=3)
+    enough = retrospect.tasks(learned_by_task(X, y, [0, 0, 1], fit_intercept=False))
+    assert np.isfinite(enough.p_values).all()
+    assert enough.equal_noise.tolist() == [True, True]
+    none = retrospect.tasks(learned_by_task(X[:2], y[:2], [0, 1], fit_intercept=False))
+    assert np.isnan(none.p_values).all()
+    assert none.equal_noise.tolist() == [True, True]
+
+
+def test_refused(rng):
+    X, y, labels, _ = drawn(rng)
+    with pytest.raises(InferenceError, match="only one task"):
+        retrospect.tasks(learned_by_task(X, y, 0 * labels))
+    with pytest.raises(InvalidParameterError, match="adjust must be one of"):
+        retrospect.tasks(learned_by_task(X, y, labels), adjust="none")
