@@ -98,7 +98,7 @@ def test_a_state_of_several_blocks(tmp_path, rng):
     p = 1100
     made = store.create(tmp_path / "x.rw", features=[f"x{j}" for j in range(p)], target="y", prior=1.0)
     made.absorb("one", rng.normal(size=(20, p)), rng.normal(size=20))
-    generation, _, arrays = made.snapshot()
+    generation, _, arrays, _ = made.snapshot()
     assert [len(piece.digests) for piece in generation.pieces if piece.name == "matrix"] > [1]
     content = made.path.read_bytes()
     last = arrays["matrix"].reshape(-1)[BLOCK_BYTES // 8 :]

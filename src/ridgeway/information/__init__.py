@@ -22,6 +22,7 @@ from ridgeway.information._marginals import Marginals
 from ridgeway.information._moments import Moments
 from ridgeway.information._square_root import SquareRoot
 from ridgeway.information._structured import learn_directions, learn_groups
+from ridgeway.information._tree import Join, Leaf, Node, PartName, found, task_node, with_leaf, without
 
 __all__ = [
     "KINDS",
@@ -30,18 +31,26 @@ __all__ = [
     "ByTask",
     "Inference",
     "Information",
+    "Join",
+    "Leaf",
     "LearnedPrior",
     "Marginals",
     "Moments",
+    "Node",
+    "PartName",
     "SquareRoot",
     "Stacked",
     "change_odds",
     "checked_kind",
     "evidence_estimate",
+    "found",
     "learn_by_gcv",
     "learn_directions",
     "learn_groups",
     "learn_penalty",
     "log_evidence",
+    "task_node",
     "useful_share",
+    "with_leaf",
+    "without",
 ]

@@ -6,13 +6,14 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import count, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ridgeway._files import give_name, sync_folder
 from ridgeway.data import Schema
 from ridgeway.errors import DamagedStoreError, StoreError, UncertainStoreError
+from ridgeway.information import Node
 from ridgeway.store._connection import (
     APPLICATION,
     BESIDE,
@@ -32,11 +33,14 @@ from ridgeway.store._generations import (
     BLOCKS_PER_GENERATION,
     LARGEST_GENERATION,
     Generation,
+    KeptParts,
     read_arrays,
     read_generation,
     root_of,
 )
 from ridgeway.store._ledger import Entry, Ledger
+from ridgeway.store._nodes import NodeRow, NodeRows, Shelf
+from ridgeway.store._part_tree import NewParts, PartTree, unchanged
 
 FIRST = 1
 QUERIES = {
@@ -44,6 +48,7 @@ QUERIES = {
     "buckets": "SELECT * FROM buckets WHERE number = ?",
     "generations": "SELECT * FROM generations WHERE number = ?",
     "schemas": "SELECT * FROM schemas WHERE version = ?",
+    "parts": "SELECT * FROM parts WHERE id = ?",
 }
 """How what was written to a table is read back, by its key."""
 
@@ -65,11 +70,12 @@ class Handle:
 
 
 class Contents(NamedTuple):
-    """What a new state file is made of: its schemas as stored, the ledger, and the arrays of the state."""
+    """What a new state file is made of: its schemas as stored, the ledger, the arrays of the state, and the parts."""
 
     schemas: Sequence[bytes]
     ledger: Sequence[Entry]
     arrays: Mapping[str, Array]
+    tree: Node | None = None
 
     @property
     def schema(self) -> Schema:
@@ -98,13 +104,20 @@ class Change:
     arrays: dict[str, Array]
 
     def commit(
-        self, arrays: Mapping[str, Array], *, schemas: Sequence[bytes] | None = None, keep_previous: bool = True
+        self,
+        arrays: Mapping[str, Array],
+        *,
+        schemas: Sequence[bytes] | None = None,
+        keep_previous: bool = True,
+        parts: NewParts | None = None,
     ) -> None:
-        """Write the next generation, with other schemas if given, and return once it would survive a power loss."""
+        """Write the next generation, with other schemas and parts if given; return once it survives a power loss."""
         now = self.generation
         keep = now.number if keep_previous else now.number + 1
         known = now.schemas if schemas is None else schemas
-        root = _write(self.connection, now.file_id, now.number + 1, known, self.ledger, arrays, keep=keep)
+        if parts is None and now.parts is not None:
+            parts = unchanged(now.parts)
+        root = _write(self.connection, now.file_id, now.number + 1, known, self.ledger, arrays, keep=keep, parts=parts)
         try:
             self.connection.execute("COMMIT")
         except sqlite3.Error as error:
@@ -116,6 +129,11 @@ class Change:
             check_after(self.handle.path, self.handle.inode)
             if not was_committed(self.handle.path, self.handle.timeout, root):
                 raise
+
+    def tree(self, schemas: Sequence[bytes]) -> PartTree:
+        """Return the tree of parts, with the columns of the last of some schemas."""
+        known = tuple(map(schema_from, schemas))
+        return PartTree(Shelf(self.connection, self.handle.path, known), self.generation)
 
     def confirm(self) -> None:
         """Return once what is there would survive a power loss: whoever committed it may have died before that."""
@@ -163,6 +181,7 @@ def _write(
     arrays: Mapping[str, Array],
     *,
     keep: int,
+    parts: NewParts | None,
 ) -> bytes:
     """Write a generation, make it the current one, and drop those before `keep`. Returns the root digest.
 
@@ -183,8 +202,9 @@ def _write(
         pieces = [
             [name, array.dtype.str, array.shape, [next(digests) for _ in views[name]]] for name, array in arrays.items()
         ]
-    counts = {"next": ledger.next_sequence, "rows": ledger.n_samples, "tasks": ledger.n_tasks}
-    manifest = canonical({"arrays": pieces, "parts": None, "schema": len(schemas), **counts})
+    counts: dict[str, Any] = {"next": ledger.next_sequence, "rows": ledger.n_samples, "tasks": ledger.n_tasks}
+    counts["parts"] = None if parts is None else parts.kept.as_dict()
+    manifest = canonical({"arrays": pieces, "schema": len(schemas), **counts})
     changed, buckets = ledger.packed()
     line = (number, manifest, buckets, root_of(file_id, number, schemas, manifest, buckets))
     rows = [
@@ -195,23 +215,30 @@ def _write(
     connection.executemany("INSERT OR IGNORE INTO schemas VALUES (?, ?)", versions)
     connection.executemany("INSERT OR REPLACE INTO ledger VALUES (?, ?, ?, ?)", rows)
     connection.executemany("INSERT OR REPLACE INTO buckets VALUES (?, ?)", changed)
+    nodes = () if parts is None else _written_parts(connection, parts)
     connection.execute("INSERT INTO generations VALUES (?, ?, ?, ?)", line)
     connection.execute("DELETE FROM blocks WHERE id < ?", (keep * BLOCKS_PER_GENERATION,))
     connection.execute("DELETE FROM generations WHERE number < ?", (keep,))
     set_link(connection, (link & 0xFFFF) << 16 | int.from_bytes(line[-1][:2]))
     if keep == number:
         connection.execute("PRAGMA incremental_vacuum").fetchall()
-    _read_back(
-        connection, first, blocks, {"ledger": rows, "buckets": changed, "generations": [line], "schemas": versions}
-    )
+    tables = {"ledger": rows, "buckets": changed, "generations": [line], "schemas": versions, "parts": nodes}
+    _read_back(connection, first, blocks, tables)
     return line[-1]
+
+
+def _written_parts(connection: sqlite3.Connection, parts: NewParts) -> Sequence[NodeRow]:
+    """Delete parts that no generation has any more, write new ones and return their rows."""
+    connection.executemany("DELETE FROM parts WHERE id = ?", ((number,) for number in parts.dropped))
+    connection.executemany("INSERT OR REPLACE INTO parts VALUES (?, ?, ?)", parts.rows)
+    return parts.rows
 
 
 def _read_back(
     connection: sqlite3.Connection,
     first: int,
     blocks: Sequence[memoryview],
-    tables: Mapping[str, Sequence[tuple[Any, ...]]],
+    tables: Mapping[str, Any],
 ) -> None:
     """Raise if the file does not hold what was just written to it; the first column of a table is its key."""
     written = connection.execute("SELECT data FROM blocks WHERE id >= ? ORDER BY id", (first,))
@@ -240,8 +267,21 @@ def fill_file(path: Path, file_id: str, number: int, contents: Contents, link: i
         for sql in TABLES:
             connection.execute(sql.replace("FILE_ID", file_id))
         set_link(connection, link)
-        _write(connection, file_id, number, contents.schemas, ledger, contents.arrays, keep=number)
+        parts = None if contents.schema.keep is None else _fill_parts(connection, path, contents)
+        _write(connection, file_id, number, contents.schemas, ledger, contents.arrays, keep=number, parts=parts)
         connection.execute("COMMIT")
+
+
+def _fill_parts(connection: sqlite3.Connection, path: Path, contents: Contents) -> NewParts:
+    """Write all parts to a new file, and read them back; no more than a few are in memory at once."""
+    ids = count(1)
+    rows = NodeRows(contents.tree, ids, len(contents.schemas), whole=True)
+    connection.executemany("INSERT INTO parts VALUES (?, ?, ?)", rows)
+    if rows.root is not None:
+        shelf = Shelf(connection, path, tuple(map(schema_from, contents.schemas)))
+        for _ in shelf.node(rows.root).leaves():
+            pass
+    return NewParts(KeptParts(rows.root, (), next(ids)))
 
 
 def write_new(path: Path, fill: Callable[[Path], None]) -> Inode:
