@@ -6,11 +6,12 @@
 import argparse
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.bars import MANY_PARTS, OPEN_SECONDS
 from benchmarks.store import Measured, store_table
@@ -32,7 +33,7 @@ ROUNDS = 101
 SCHEMA = Schema(tuple(f"x{j}" for j in range(FEATURES)), ("y",), True, None, True, "square_root", keep=Keep())
 
 
-def rows(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def rows(rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the rows of a task."""
     X = np.asfortranarray(rng.standard_normal((ROWS, FEATURES)))
     return X, X.sum(axis=1) + rng.standard_normal(ROWS)
@@ -57,7 +58,7 @@ def make_file(path: Path, n_tasks: int) -> Store:
     return opened(path)
 
 
-def _known(part: Information):  # type: ignore[no-untyped-def]
+def _known(part: Information) -> Callable[[], Information]:
     return lambda: part
 
 

@@ -1,0 +1,72 @@
+"""Stores that keep their tasks and are broken on purpose."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from ridgeway.store import _changes
+from ridgeway.store._nodes import NodeRow, Shelf
+from ridgeway.store._part_tree import NewParts, PartTree
+from ridgeway.weights import Retained
+from torture.broken import Variant
+
+PARTS_NOT_COMPARED = Variant(
+    "does not compare the digest of a part",
+    lambda: mock.patch.object(Shelf, "agrees", staticmethod(lambda *_: True)),
+    "other answers",
+)
+
+
+@contextmanager
+def _leaving_leaves() -> Iterator[None]:
+    """Delete no parts when a task is removed: what new ones overwrite is moved."""
+    sound = _changes._written_parts
+
+    def written(connection: Any, parts: NewParts) -> Sequence[NodeRow]:
+        if parts.kept.replaced:  # the previous generation is kept: not a removal
+            return sound(connection, parts)
+        there = {number for (number,) in connection.execute("SELECT id FROM parts")}
+        before = [
+            (connection.execute("SELECT * FROM parts WHERE id = ?", (row.id,)).fetchone(), row.id + 10**6)
+            for row in parts.rows
+            if row.id in there
+        ]
+        connection.executemany("INSERT OR REPLACE INTO parts VALUES (?, ?, ?)", parts.rows)
+        moved = [(number, *row[1:]) for row, number in before]
+        connection.executemany("INSERT OR REPLACE INTO parts VALUES (?, ?, ?)", moved)
+        return parts.rows
+
+    with mock.patch.object(_changes, "_written_parts", written):
+        yield
+
+
+LEAVES_THE_PART = Variant(
+    "leaves the part of a removed task in the file",
+    _leaving_leaves,
+    "still has the part that was removed",
+)
+
+
+@contextmanager
+def _another_total() -> Iterator[None]:
+    """Commit a total that is not the root of the tree, but close to it."""
+    total = PartTree.total
+
+    def moved(tree: PartTree, state: Retained) -> Retained:
+        found = total(tree, state)
+        held = found.information
+        return replace(found, information=replace(held, mean=np.nextafter(held.mean, np.inf))) if tree.tree else found
+
+    with mock.patch.object(PartTree, "total", moved):
+        yield
+
+
+NOT_THE_ROOT = Variant(
+    "commits a total that is not the root of its parts",
+    _another_total,
+    "the state is not the merge of its parts|the state is not that",
+)
