@@ -61,6 +61,21 @@ def test_what_reads_a_damaged_node_changes_nothing(tmp_path):
     assert made.absorb("t1", *rows_of(1)).already
 
 
+def test_a_part_that_both_generations_have(tmp_path):
+    """There is no way back for it, but the total is not lost."""
+    made = made_of(tmp_path / "a.rw", range(5))
+    sql(made, ("UPDATE parts SET data = zeroblob(length(data)) WHERE task = 1",))
+    before = made.path.read_bytes()
+    with pytest.raises(DamagedStoreError):
+        store.restore_previous(made.path)
+    assert made.path.read_bytes() == before
+    made.export(tmp_path / "a.csv")
+    empty = made_of(tmp_path / "empty.rw", (), keep=None)
+    saved = made.merge(empty, tmp_path / "saved.rw", total_only=True)
+    saved.check()
+    assert saved.model().coef_.tobytes() == made.model().coef_.tobytes()
+
+
 @pytest.mark.parametrize(
     ("statement", "match"),
     [

@@ -61,7 +61,8 @@ class StoreReader(ABC):
 
         The file must not exist yet. `import_arrays` turns a .safetensors export into a state file again.
         """
-        export(self.snapshot(), as_path(path))
+        where = as_path(path)
+        export(self.snapshot(parts=where.suffix.lower() == ".safetensors"), where)
 
     def predict(
         self,
@@ -176,11 +177,11 @@ class StoreReader(ABC):
         """Check every digest and every invariant of the file; raise `DamagedStoreError` if one does not hold."""
         return full_check(self._handle)
 
-    def snapshot(self) -> Snapshot:
-        """Return the current generation, its ledger, its arrays and its parts, all digests checked."""
+    def snapshot(self, *, parts: bool = True) -> Snapshot:
+        """Return the current generation with its ledger, arrays and parts (if wanted), all digests checked."""
         with self._reading() as (connection, now):
             ledger, arrays = read_ledger(connection, now, self.path), read_arrays(connection, now, self.path)
-            return Snapshot(now, ledger, arrays, loaded(connection, now, self.path))
+            return Snapshot(now, ledger, arrays, loaded(connection, now, self.path) if parts else None)
 
     def _state(self) -> tuple[Schema, dict[str, Array]]:
         with self._reading() as (connection, now):

@@ -212,9 +212,10 @@ class Store(StoreReader):
         """
         timeout = self._handle.timeout
         others = other if isinstance(other, Store) else open(other, timeout=timeout)
-        one, two = (renamed(store.snapshot(), prefix) for store, prefix in zip((self, others), prefixes, strict=True))
+        found = [store.snapshot(parts=not total_only) for store in (self, others)]
         if total_only:
-            one, two = total_alone(one), total_alone(two)
+            found = [total_alone(snapshot) for snapshot in found]
+        one, two = (renamed(snapshot, prefix) for snapshot, prefix in zip(found, prefixes, strict=True))
         contents = merged(one, two, (self.path.name, others.path.name))
         return Store(write_state(as_path(out), contents, timeout))
 
