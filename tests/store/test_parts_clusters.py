@@ -106,6 +106,7 @@ def test_what_is_refused(tmp_path):
     before = made.path.read_bytes()
     frame = table(5)
     gaps = frame.assign(school=frame["school"].where(frame.index != 3))
+    long = frame.assign(school="s" * 201)
     small = frame.assign(school=["lone" if place < 9 else "big" for place in range(60)])
     for error, match, call in [
         (
@@ -115,6 +116,7 @@ def test_what_is_refused(tmp_path):
         ),
         (InvalidDataError, "cluster column 'school' is empty in 1", lambda: made.absorb_table(gaps, task_id="x")),
         (InvalidDataError, "cluster 'lone' of task 'x' has 9 rows", lambda: made.absorb_table(small, task_id="x")),
+        (InvalidDataError, "is 201 characters long; the limit is 200", lambda: made.absorb_table(long, task_id="x")),
         (InvalidDataError, "Pass its values as clusters", lambda: made.absorb("x", frame[FEATURES], frame["y"])),
     ]:
         with pytest.raises(error, match=match):

@@ -17,6 +17,7 @@ from ridgeway.store._state import task_of
 
 COPIES = 3
 """How often a part is in memory while it is added to, at most."""
+LONGEST_LABEL = 200
 
 
 class NewTasks:
@@ -83,12 +84,17 @@ def _divided(schema: Schema, block: Block) -> Iterator[tuple[str | None, Block]]
         return
     if block.clusters is None:
         raise InvalidDataError(f"the model has a cluster column, {schema.labels[0]!r}. Pass its values as clusters.")
-    labels, numbers = np.unique(block.clusters.astype(str), return_inverse=True)
-    for number, label in enumerate(labels):
-        rows = numbers == number
+    labels = sorted({*block.clusters.tolist()})
+    places = {label: place for place, label in enumerate(labels)}
+    codes = np.array([places[label] for label in block.clusters.tolist()], dtype=np.int64)
+    ends = np.cumsum(np.bincount(codes, minlength=len(labels)))[:-1]
+    for label, rows in zip(labels, np.split(np.argsort(codes, kind="stable"), ends), strict=True):
+        if len(label) > LONGEST_LABEL:
+            said = f"the cluster {label[:20]!r}… is {len(label)} characters long; the limit is {LONGEST_LABEL}."
+            raise InvalidDataError(f"{said} Shorten it.")
         X, y = np.asfortranarray(block.X[rows]), np.asfortranarray(block.y[rows])
         weight = None if block.sample_weight is None else block.sample_weight[rows]
-        yield str(label), block._replace(X=X, y=y, sample_weight=weight, clusters=None)
+        yield label, block._replace(X=X, y=y, sample_weight=weight, clusters=None)
 
 
 def _too_small(name: PartName, n_rows: int, fewest: int) -> InvalidDataError:

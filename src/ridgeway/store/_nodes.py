@@ -199,7 +199,7 @@ class Shelf:
             key = int(fields["key"], 16)
         except ValueError:
             raise self.damaged("a part has an invalid header") from None
-        if not 0 <= key < 2**KEY_BITS:
+        if not 0 <= key < 2**KEY_BITS or key & (1 << KEY_BITS - fields["shared"]) - 1:
             raise self.damaged("a part has an invalid header")
         ids = CHILDREN.unpack_from(data)
         refs = [NodeRef(number, str(digest)) for number, digest in zip(ids, fields["children"], strict=True)]
