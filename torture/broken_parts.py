@@ -8,7 +8,9 @@ from unittest import mock
 
 import numpy as np
 
-from ridgeway.store import _changes
+from ridgeway.data import Schema, widening
+from ridgeway.data._widening import Widening
+from ridgeway.store import _changes, _nodes
 from ridgeway.store._nodes import NodeRow, Shelf
 from ridgeway.store._part_tree import NewParts, PartTree
 from ridgeway.weights import Retained
@@ -69,4 +71,16 @@ NOT_THE_ROOT = Variant(
     "commits a total that is not the root of its parts",
     _another_total,
     "the state is not the merge of its parts|the state is not that",
+)
+
+
+def _with_zeros(old: Schema, new: Schema) -> Widening:
+    found = widening(old, new)
+    return found._replace(past=np.zeros_like(found.past))
+
+
+PARTS_NOT_WIDENED = Variant(
+    "takes a new column for 0 in the parts of earlier tasks",
+    lambda: mock.patch.object(_nodes, "widening", _with_zeros),
+    "the state is not the merge of its parts|the information is not the sum",
 )
