@@ -62,29 +62,40 @@ def _known(part: Information) -> Callable[[], Information]:
     return lambda: part
 
 
-def timed(files: Sequence[Store], rounds: int) -> tuple[list[list[float]], ...]:
-    """Return the seconds of opening, absorbing and removing, round by round, for each file in turn."""
+def timed(files: Sequence[Path], rounds: int) -> tuple[list[list[float]], ...]:
+    """Return the seconds of opening, absorbing and removing, round by round, for each file in turn.
+
+    The first file is put back as it was before every round, so that it keeps few tasks.
+    """
     rng = np.random.default_rng(0)
     found: tuple[list[list[float]], ...] = tuple([[] for _ in files] for _ in range(3))
+    few = files[0].read_bytes()
     for number in range(rounds):
         X, y = rows(rng)
+        files[0].write_bytes(few)
         for place in np.roll(range(len(files)), number):
             times = [time.perf_counter()]
-            file = opened(files[place].path)
+            file = opened(files[place])
             times.append(time.perf_counter())
             file.absorb(f"new {number}", X, y)
             times.append(time.perf_counter())
-            file.remove(f"new {number}")
-            times.append(time.perf_counter())
-            for kind, seconds in zip(found, np.diff(times), strict=True):
+            for kind, seconds in zip(found, np.diff(times), strict=False):
                 kind[place].append(float(seconds))
+    with_one = files[0].read_bytes()
+    for number in range(rounds):
+        files[0].write_bytes(with_one)
+        for place in np.roll(range(len(files)), number):
+            file, name = opened(files[place]), f"new {number if place else rounds - 1}"
+            begin = time.perf_counter()
+            file.remove(name)
+            found[2][place].append(time.perf_counter() - begin)
     return found
 
 
 def measured(n_tasks: int, rounds: int) -> list[Measured]:
     """Compare a file of many tasks with one of few."""
     with tempfile.TemporaryDirectory(dir=Path("build") if Path("build").is_dir() else None) as folder:
-        files = [make_file(Path(folder) / f"{size}.rw", size) for size in (FEW, n_tasks)]
+        files = [make_file(Path(folder) / f"{size}.rw", size).path for size in (FEW, n_tasks)]
         found = []
         bars = {"open": None, "absorb": MANY_PARTS, "remove": None}
         for (call, bar), (few, many) in zip(bars.items(), timed(files, rounds), strict=True):
