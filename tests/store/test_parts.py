@@ -19,6 +19,7 @@ from ridgeway.errors import (
     StoreError,
 )
 from ridgeway.information import ByTask, Moments
+from ridgeway.store import _part_tree
 
 
 def test_the_order_of_the_tasks_does_not_matter(tmp_path, kind):
@@ -149,7 +150,7 @@ def test_only_the_path_to_a_part_is_read_and_written(tmp_path):
     after = {number: data for number, _, data in sql(made, ("SELECT * FROM parts",))[0]}
     assert sum(before.get(number) != data for number, data in after.items()) < 16
     kept = made.snapshot().generation.parts
-    assert len(after) == 2 * 61 - 1 + len(kept.replaced)
+    assert len(after) == 2 * 61 - 1 + len(kept.replaced) + len(kept.free)
     made.check()
 
 
@@ -374,3 +375,28 @@ def test_a_plain_file_has_no_parts(tmp_path):
     assert made.snapshot().generation.parts is None
     assert b"keep" not in made.snapshot().generation.schemas[0]
     assert n_nodes(made) == 0
+
+
+def test_few_places_are_free(tmp_path, monkeypatch):
+    """What no generation has any more is overwritten by what comes next, and a removal leaves none of it."""
+    monkeypatch.setattr(_part_tree, "MOST_FREE", 12)
+    made = made_of(tmp_path / "a.rw", range(40))
+    parts = made.snapshot().generation.parts
+    assert 0 < len(parts.free) <= 12
+    assert n_nodes(made) == 2 * 40 - 1 + len(parts.replaced) + len(parts.free)
+    made.check()
+    made.widen(features={"d": 0.0})
+    made.check()
+    made.remove("t7")
+    parts = made.snapshot().generation.parts
+    assert (parts.replaced, parts.free, n_nodes(made)) == ((), (), 2 * 39 - 1)
+
+
+@pytest.mark.parametrize("per_page", [1, 5, 200])
+def test_places_close_to_each_other_are_taken_first(per_page):
+    free = [41, 3, 44, 17, 43, 40, 42, 80]
+    taken, left = _part_tree._close(free, 5, per_page, 100)
+    assert sorted(taken + left) == sorted(free)
+    assert taken == {1: [3, 17, 40, 41, 42], 5: [40, 41, 42, 43, 44], 200: []}[per_page]
+    assert len(_part_tree._close(free, 3, per_page, 4)[0]) == 3
+    assert _part_tree._close([], 3, per_page, 4) == ([], [])

@@ -23,7 +23,8 @@ def test_a_damaged_node_is_noticed(tmp_path):
     """Every node of the current tree, at every kind of place."""
     made = made_of(tmp_path / "a.rw", range(5))
     original, answers = made.path.read_bytes(), content(made)
-    current = [number for number in nodes_of(made) if number not in made.snapshot().generation.parts.replaced]
+    parts = made.snapshot().generation.parts
+    current = [number for number in nodes_of(made) if number not in (*parts.replaced, *parts.free)]
     assert len(current) == 9
     for number in current:
         task, data = nodes_of(made)[number]

@@ -281,7 +281,7 @@ def _fill_parts(connection: sqlite3.Connection, path: Path, contents: Contents) 
         shelf = Shelf(connection, path, tuple(map(schema_from, contents.schemas)))
         for _ in shelf.node(rows.root).leaves():
             pass
-    return NewParts(KeptParts(rows.root, (), next(ids)))
+    return NewParts(KeptParts(rows.root, next_id=next(ids)))
 
 
 def write_new(path: Path, fill: Callable[[Path], None]) -> Inode:

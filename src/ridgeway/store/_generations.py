@@ -64,16 +64,18 @@ class KeptParts(NamedTuple):
     ----------
     root : where it begins; None if there are no parts
     replaced : the ids of nodes that only the previous generation has
+    free : the ids of nodes that no generation has any more, which new ones may take
     next_id : the first id that was never used
     """
 
     root: NodeRef | None = None
     replaced: tuple[int, ...] = ()
+    free: tuple[int, ...] = ()
     next_id: int = 1
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        return {"next": self.next_id, "replaced": self.replaced, "root": self.root}
+        return {"free": self.free, "next": self.next_id, "replaced": self.replaced, "root": self.root}
 
 
 @dataclass(frozen=True)
@@ -291,11 +293,11 @@ def _parsed_manifest(stored: bytes, path: Path) -> tuple[dict[str, Any], tuple[P
 def _parsed_parts(found: Any, path: Path) -> KeptParts:
     """Return what a manifest says about parts."""
     try:
-        root, replaced, following = found["root"], tuple(found["replaced"]), found["next"]
+        root, replaced, free, following = found["root"], tuple(found["replaced"]), tuple(found["free"]), found["next"]
         place = None if root is None else NodeRef(*root)
-        ids = [*replaced, following, *([] if place is None else [place.id])]
-        if len(found) == 3 and all(type(one) is int and one > 0 for one in ids):
-            return KeptParts(place, replaced, following)
+        ids = [*replaced, *free, following, *([] if place is None else [place.id])]
+        if len(found) == 4 and all(type(one) is int and one > 0 for one in ids):
+            return KeptParts(place, replaced, free, following)
     except (KeyError, TypeError, ValueError):
         pass
     raise _damaged(path, "its manifest is invalid")

@@ -235,14 +235,18 @@ def packed(node: Node, refs: list[NodeRef], version: int) -> bytes:
     return b"".join((LENGTH.pack(len(header)), header, *numbers))
 
 
+def node_bytes(width: int) -> int:
+    """Return the bytes of a node's arrays."""
+    return 8 * (width * (width + 1) // 2 + 3 * width)
+
+
 def check_part_size(schema: Schema) -> None:
     """Raise `InvalidParameterError` if a part would be longer than a value of the file may be."""
-    width = schema.width
-    n_bytes = 8 * (width * (width + 1) // 2 + 3 * width) + NAME_BYTES
+    n_bytes = node_bytes(schema.width) + NAME_BYTES
     if schema.keep is not None and n_bytes > LONGEST_VALUE:
         raise InvalidParameterError(
-            f"the part of a task with {width} columns would have {n_bytes} bytes, beyond the limit of {LONGEST_VALUE}. "
-            "Name fewer features, or keep the total alone."
+            f"the part of a task with {schema.width} columns would have {n_bytes} bytes, beyond the limit of "
+            f"{LONGEST_VALUE}. Name fewer features, or keep the total alone."
         )
 
 

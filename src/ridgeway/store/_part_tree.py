@@ -1,5 +1,6 @@
 """The tree of parts during a change: what is added, what goes, and which rows of the file that takes."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -8,9 +9,13 @@ from typing import Any, NamedTuple
 from ridgeway.errors import RemovalError
 from ridgeway.information import Node, found, task_node, with_leaf, without
 from ridgeway.store._generations import Generation, KeptParts
-from ridgeway.store._nodes import NodeRow, NodeRows, PartLeaf, Shelf, Stored, StoredJoin, unstored
+from ridgeway.store._journal import PAGE_BYTES
+from ridgeway.store._nodes import NodeRow, NodeRows, PartLeaf, Shelf, Stored, StoredJoin, node_bytes, unstored
 from ridgeway.store._state import emptied
 from ridgeway.weights import Retained
+
+MOST_FREE, MOST_FREE_BYTES = 256, 16 * 2**20
+"""Limits on the nodes that are gone and still take room: their number, and their bytes."""
 
 
 class NewParts(NamedTuple):
@@ -22,8 +27,8 @@ class NewParts(NamedTuple):
 
 
 def unchanged(parts: KeptParts) -> NewParts:
-    """Return the same tree for the next generation: what only the generation before the last had is dropped."""
-    return NewParts(KeptParts(parts.root, (), parts.next_id), (), parts.replaced)
+    """Return the same tree for the next generation: what only the generation before the last had is free."""
+    return NewParts(parts._replace(replaced=(), free=(*parts.free, *parts.replaced)))
 
 
 class PartTree:
@@ -60,16 +65,37 @@ class PartTree:
         return emptied(state) if self.tree is None else replace(state, information=self.tree.information)
 
     def change(self, *, keep_previous: bool) -> NewParts:
-        """Return what is to be written. New nodes take the places of nodes that are dropped, those at the top first."""
-        replaced = list(_replaced(self._old, {*_frontier(self.tree)}))
-        free = [*self._before.replaced, *([] if keep_previous else replaced)]
+        """Return what is to be written.
+
+        New nodes take the places of nodes that are gone: those that are close to each other, so that few pages of the
+        file change. Places that are left are kept for the next change, up to a limit; if the previous generation is not
+        kept, they are deleted, because they may hold what a task that is removed has left.
+        """
+        before, schemas = self._before, self._shelf.schemas
+        size = node_bytes(schemas[-1].width)
+        most = min(MOST_FREE, MOST_FREE_BYTES // size)
+        replaced = tuple(_replaced(self._old, {*_frontier(self.tree)}))
         n_new = sum(1 for _ in unstored(self.tree))
-        fresh = range(self._before.next_id, self._before.next_id + max(n_new - len(free), 0))
-        ids = [*free[:n_new], *fresh]
-        rows = NodeRows(self.tree, reversed(ids), len(self._shelf.schemas))
+        free = [*before.free, *before.replaced, *(() if keep_previous else replaced)]
+        taken, left = _close(free, n_new, max(1, PAGE_BYTES // size), most)
+        fresh = range(before.next_id, before.next_id + n_new - len(taken))
+        rows = NodeRows(self.tree, reversed([*taken, *fresh]), len(schemas))
         written = list(rows)
-        kept = KeptParts(rows.root, tuple(replaced) if keep_previous else (), fresh.stop)
-        return NewParts(kept, written, free[n_new:])
+        n_kept = most if keep_previous else 0
+        kept = KeptParts(rows.root, replaced if keep_previous else (), tuple(left[:n_kept]), fresh.stop)
+        return NewParts(kept, written, left[n_kept:])
+
+
+def _close(free: Sequence[int], n_new: int, per_page: int, most: int) -> tuple[list[int], list[int]]:
+    """Return which of the free ids new nodes take, and the others.
+
+    Ids of one page are close to each other. If there are few free ids, only pages that are mostly free are used.
+    """
+    used = Counter(number // per_page for number in free)
+    ordered = sorted(free, key=lambda number: (-used[number // per_page], number))
+    dense = sum(2 * used[number // per_page] >= per_page for number in free)
+    n_taken = min(n_new, len(free) if len(free) > most else dense)
+    return ordered[:n_taken], ordered[n_taken:]
 
 
 def _frontier(node: Node | None) -> Iterator[int]:

@@ -120,7 +120,8 @@ def check_leaves(path: Path, leaves: Iterable[PartLeaf], records: Iterable[Recor
 def _check_rows(connection: sqlite3.Connection, shelf: Shelf, kept: KeptParts, found: Seen) -> None:
     """Raise if there are nodes that belong to neither of the generations."""
     n_rows, last = connection.execute("SELECT count(*), max(id) FROM parts").fetchone()
-    if n_rows != len(found) + len(kept.replaced) or (last or 0) >= kept.next_id or found.keys() & {*kept.replaced}:
+    others = {*kept.replaced, *kept.free}
+    if n_rows != len(found) + len(others) or (last or 0) >= kept.next_id or found.keys() & others:
         raise shelf.damaged("it has parts that its tasks do not have")
 
 
