@@ -39,6 +39,9 @@ ABSORB_BYTES = 800e6
 COMMIT = 2.5
 # A state file with many past tasks relative to one with few.
 LONG_LEDGER = 1.5
+# A commit to a state file that keeps many tasks relative to one that keeps few; seconds to open it.
+MANY_PARTS = 1.2
+OPEN_SECONDS = 1.0
 
 
 def speed_bar(n_samples: int, n_features: int, *, every: bool, kind: str) -> float | None:

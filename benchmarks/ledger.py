@@ -19,8 +19,9 @@ from ridgeway import GeneralizedRidge
 from ridgeway.data import Schema
 from ridgeway.store import Record, Store
 from ridgeway.store import open as opened
-from ridgeway.store._changes import FIRST, Contents, write_state
+from ridgeway.store._changes import Contents
 from ridgeway.store._ledger import Entry
+from ridgeway.store._new_file import FIRST, write_state
 from ridgeway.weights import from_arrays, to_arrays
 
 FEATURES = 10

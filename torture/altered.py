@@ -8,6 +8,7 @@ from pathlib import Path
 from ridgeway import store
 from ridgeway.errors import RidgewayError
 from torture.broken import NOT_READ_BACK, SOUND, TRUSTING, UNTYPED, Variant
+from torture.broken_parts import PARTS_NOT_COMPARED
 from torture.children import Child, Tell, fork
 from torture.job import Job
 from torture.mutations import mutate
@@ -15,12 +16,14 @@ from torture.outcome import Outcome
 from torture.scenarios import WIDE, filled, summary
 from torture.tasks import FEATURES, Answers, name, rows, said
 
-CONTROLS = (TRUSTING, UNTYPED, NOT_READ_BACK)
+CONTROLS = (TRUSTING, UNTYPED, NOT_READ_BACK, PARTS_NOT_COMPARED)
 MOST_FOR_A_CONTROL = 3000
 SLOWEST = 5.0
 PER_CHILD = 500
 WIDE_ONES = 20
 """One file in this many has a state of several pages."""
+KEPT_ONES = 3
+"""One file in this many keeps its tasks."""
 WRITES = 4
 """One alteration in this many is followed by absorbing a task into what is left."""
 
@@ -36,13 +39,13 @@ class Subject:
     after: str
 
 
-def subject(folder: Path, n_features: int) -> Subject:
+def subject(folder: Path, n_features: int, keep: str | None = None) -> Subject:
     """Make a file with two generations, a removed task and unused pages."""
-    one, two = folder / f"one-{n_features}.rw", folder / f"two-{n_features}.rw"
-    made = filled(one, range(5), n_features)
+    one, two = folder / f"one-{n_features}-{keep}.rw", folder / f"two-{n_features}-{keep}.rw"
+    made = filled(one, range(5), n_features, keep)
     made.remove(name(0), *rows(0, n_features))
     made.absorb(name(5), *rows(5, n_features))
-    filled(two, range(10, 16), n_features)
+    filled(two, range(10, 16), n_features, keep)
     content, before = one.read_bytes(), said(made)
     made.absorb(name(6), *rows(6, n_features))
     return Subject(n_features, content, two.read_bytes(), before, summary(said(made)))
@@ -50,7 +53,8 @@ def subject(folder: Path, n_features: int) -> Subject:
 
 def run(job: Job) -> Outcome:
     """Alter a file many times; then check that stores with fewer checks are caught."""
-    originals = subject(job.folder, len(FEATURES)), subject(job.folder, WIDE)
+    small, kept = (subject(job.folder, len(FEATURES), keep) for keep in (None, "tasks"))
+    originals = small, subject(job.folder, WIDE), kept
     outcome = Altered(job, *originals, SOUND).run()
     for variant in CONTROLS if job.has_controls else ():
         outcome.control(variant, Altered(job, *originals, variant).run())
@@ -64,6 +68,7 @@ class Altered:
     job: Job
     small: Subject
     wide: Subject
+    kept: Subject
     variant: Variant
     outcome: Outcome = field(default_factory=lambda: Outcome("altered"))
 
@@ -111,7 +116,7 @@ class Altered:
         path = self.job.folder / "altered.rw"
         for left in self.job.folder.glob("altered.rw*"):
             left.unlink()
-        original = self.small if number % WIDE_ONES else self.wide
+        original = (self.small if number % KEPT_ONES else self.kept) if number % WIDE_ONES else self.wide
         how = mutate(path, original.content, original.donor, self.job.rng(5, number))
         content = path.read_bytes()
         begin = time.perf_counter()

@@ -16,7 +16,18 @@ from ridgeway.cli import _cmd_absorb
 from ridgeway.data import Schema, Task, widening
 from ridgeway.data._widening import Widening
 from ridgeway.errors import StoreError
-from ridgeway.store import Absorbed, _absorb, _changes, _connection, _generations, _merge, _state, _store, _widen
+from ridgeway.store import (
+    Absorbed,
+    _absorb,
+    _changes,
+    _connection,
+    _generations,
+    _merge,
+    _new_file,
+    _state,
+    _store,
+    _widen,
+)
 from ridgeway.store._changes import Change
 from ridgeway.store._digests import Content, digesting
 from ridgeway.store._ledger import Ledger, Record
@@ -241,9 +252,7 @@ UNCONFIRMED = Variant(
     "says 'already absorbed' without a sync", lambda: mock.patch.object(Change, "confirm", _accepting), LOST
 )
 NOT_READ_BACK = Variant(
-    "does not read back what it wrote",
-    lambda: mock.patch.multiple(_changes, _read_back=_accepting, _check_beside=_accepting),
-    "then ",
+    "does not read back what it wrote", lambda: mock.patch.object(_changes, "_read_back", _accepting), "then "
 )
 UNCHECKED = Variant(
     "does not check a state before it is committed",
@@ -348,9 +357,10 @@ ANY_JOURNAL = Variant(
 def _by_name() -> Iterator[None]:
     """Take every file for the one that had the name before."""
     with ExitStack() as stack:
-        for module in (_connection, _changes, _store):
+        for module in (_connection, _changes, _new_file, _store):
             stack.enter_context(mock.patch.object(module, "inode_of", return_value=(0, 0)))
-        stack.enter_context(mock.patch.object(_changes, "check_after", _accepting))
+        for module in (_changes, _new_file):
+            stack.enter_context(mock.patch.object(module, "check_after", _accepting))
         yield
 
 

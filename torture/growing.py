@@ -1,7 +1,8 @@
 """A state machine of hypothesis: random calls on a store that grows, compared with plain NumPy on all rows."""
 
 from contextlib import suppress
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from hypothesis.stateful import invariant, rule
 from ridgeway import store
 from ridgeway.errors import DuplicateTaskError, InvalidParameterError, MergeError, RemovalError, RidgewayError
 from torture.broken import FORGETS_VERSIONS, KNOWS_NOTHING_OLD, MERGES_TWICE, PAST_IS_ZERO, UNDO_KEEPS_SCHEMA
+from torture.broken_parts import PARTS_NOT_WIDENED
 from torture.growth import FIRST_JOBS, JOB, JOBS, PAST, distance, pooled, start, table
 from torture.job import Job
 from torture.outcome import Outcome
@@ -17,6 +19,9 @@ from torture.tasks import name
 from torture.watched import WatchedMachine, run_machine
 
 CONTROLS = (FORGETS_VERSIONS, KNOWS_NOTHING_OLD, MERGES_TWICE, PAST_IS_ZERO, UNDO_KEEPS_SCHEMA)
+KEPT_CONTROLS = (PARTS_NOT_WIDENED,)
+SHARE_KEPT = 2
+"""The number of steps per step of a store that keeps its tasks."""
 CLOSE = 1e-7
 
 Content = tuple[int, int, frozenset[str]]
@@ -43,12 +48,13 @@ class GrowingMachine(WatchedMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.store = start(self.another())
+        self.store = start(self.another(), self.keep)
         self.shape, self.narrower = Shape(), None
         self.tasks: list[tuple[int, Content]] = []
         self.versions: list[int] = []
 
     runs_a_round = 6
+    keep: ClassVar[str | None] = None
     shape: Shape
     narrower: Shape | None
 
@@ -141,7 +147,7 @@ class GrowingMachine(WatchedMachine):
     @rule(others=OTHERS, n_before=st.integers(0, 3), narrow=st.sampled_from([0, 0, 0, 1]), same=st.booleans())
     def merge(self, others: list[tuple[int, int, int]], n_before: int, narrow: int, same: bool) -> None:
         """Merge with a store that was widened in another order and by other categories; continue with the result."""
-        other, out = start(self.another()), self.another()
+        other, out = start(self.another(), self.keep), self.another()
         added: list[tuple[int, Content]] = []
         if same:  # the rows of a task under another id, perhaps learned with fewer columns
             narrow_ones = [content for _, content in reversed(self.tasks) if not content[2]]
@@ -200,6 +206,41 @@ class GrowingMachine(WatchedMachine):
         self.expect(model.n_samples_seen_ == len(y), "the rows are counted wrongly")
 
 
+class KeptGrowingMachine(GrowingMachine):
+    """A store that grows and keeps its tasks."""
+
+    runs_a_round = 3
+    keep = "tasks"
+
+    @rule(place=st.integers(0, 9))
+    def remove_by_id(self, place: int) -> None:
+        """Remove a task without its rows; the last one, if there are several of the same id."""
+        if self.tasks:
+            task_id = self.tasks[place % len(self.tasks)][0]
+            self.store.remove(name(task_id))
+            last = max(at for at, (other, _) in enumerate(self.tasks) if other == task_id)
+            del self.tasks[last], self.versions[last]
+            self.narrower = None
+
+    @invariant()
+    def parts_are_those_of_their_rows(self) -> None:
+        """Compare each part, with all columns, with the rows of its task."""
+        leaves: list[Any] = self.store.snapshot().leaves
+        found = sorted((leaf.name.task, leaf.information.moments().round(6).tolist()) for leaf in leaves)
+        due = []
+        for task_id, content in self.tasks:
+            rows = pooled([content], self.shape.features)
+            centered = rows - rows.mean(axis=0)
+            due.append((name(task_id), (centered.T @ centered).round(6).tolist()))
+        same = [task for task, _ in found] == [task for task, _ in sorted(due)]
+        pairs = zip(found, sorted(due), strict=True) if same else ()
+        near = all(np.allclose(mine, theirs, atol=1e-5) for (_, mine), (_, theirs) in pairs)
+        self.expect(same and near, "the parts are not those of the rows")
+
+
 def run(job: Job) -> Outcome:
     """Take steps; then check that broken stores are caught."""
-    return run_machine(GrowingMachine, "growing", job, CONTROLS)
+    outcome = run_machine(GrowingMachine, "growing", job, CONTROLS)
+    shared = replace(job, times=-(-job.times // SHARE_KEPT))
+    outcome.merge(run_machine(KeptGrowingMachine, "growing", shared, KEPT_CONTROLS).of("a store that keeps tasks"))
+    return outcome

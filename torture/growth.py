@@ -59,11 +59,11 @@ def distance(information: Array, rows: Array) -> float:
     return float(np.abs(factor.T @ factor - total).max() / np.abs(total).max())
 
 
-def start(path: Path) -> store.Store:
+def start(path: Path, keep: str | None = None) -> store.Store:
     """Make a store for the first table, which adds categories that are unknown."""
     first = table(0, FIRST_JOBS, frozenset(), ())
     encoding = store.encoding_of(first, leave_out=[TARGET], unknown="widen")
-    return store.create(path, features=encoding, target=TARGET)
+    return store.create(path, features=encoding, target=TARGET, keep=keep)
 
 
 @dataclass(frozen=True)

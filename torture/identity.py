@@ -13,7 +13,7 @@ import numpy as np
 
 from ridgeway import store
 from ridgeway.errors import RidgewayError, UncertainStoreError
-from ridgeway.store import _changes
+from ridgeway.store import _changes, _new_file
 from torture.broken import ANY_JOURNAL, BY_NAME, SOUND, TWO_NAMES, Variant, rewriting_sql
 from torture.children import ACKNOWLEDGED, Tell, fork
 from torture.faults import Case, Faults
@@ -208,7 +208,8 @@ class Replaced:
                 replace_file()
             check(path, inode)
 
-        with rewriting_sql(before), mock.patch.object(_changes, "check_after", last):
+        ours = [mock.patch.object(module, "check_after", last) for module in (_changes, _new_file)]
+        with rewriting_sql(before), ours[0], ours[1]:
             yield count
 
 

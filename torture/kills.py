@@ -1,16 +1,26 @@
 """`kill -9` some time after the k-th acknowledgement."""
 
 from torture.broken import DOUBLING, EARLY, NO_TRANSACTION, SCHEMA_FIRST, SOUND, Variant
+from torture.broken_parts import NOT_THE_ROOT
 from torture.children import Child
 from torture.crashes import MOST_FOR_A_CONTROL, Crashes
 from torture.growth import GROWING_LIFE
 from torture.job import Job
+from torture.kept import KEPT_LIFE
 from torture.outcome import Outcome
 from torture.tasks import PLAIN_LIFE, Life
 
-CONTROLS = {EARLY: PLAIN_LIFE, NO_TRANSACTION: PLAIN_LIFE, DOUBLING: PLAIN_LIFE, SCHEMA_FIRST: GROWING_LIFE}
+CONTROLS = {
+    EARLY: PLAIN_LIFE,
+    NO_TRANSACTION: PLAIN_LIFE,
+    DOUBLING: PLAIN_LIFE,
+    SCHEMA_FIRST: GROWING_LIFE,
+    NOT_THE_ROOT: KEPT_LIFE,
+}
 SHARE_GROWING = 5
 """The number of kills per kill of a store that grows."""
+SHARE_KEPT = 3
+"""The number of kills per kill of a store that keeps its tasks."""
 
 
 def run(job: Job) -> Outcome:
@@ -21,6 +31,7 @@ def run(job: Job) -> Outcome:
 
     outcome = crashes("sound", SOUND, PLAIN_LIFE, job.share)
     outcome.merge(crashes("growing", SOUND, GROWING_LIFE, -(-job.share // SHARE_GROWING)).of("a store that grows"))
+    outcome.merge(crashes("kept", SOUND, KEPT_LIFE, -(-job.share // SHARE_KEPT)).of("a store that keeps tasks"))
     for number, (variant, life) in enumerate(CONTROLS.items() if job.has_controls else ()):
         outcome.control(variant, crashes(f"broken-{number}", variant, life, MOST_FOR_A_CONTROL))
     return outcome

@@ -1,6 +1,7 @@
 """A state machine of hypothesis: random calls on a store, compared with a plain model in memory."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from unittest import mock
 
@@ -12,12 +13,16 @@ from ridgeway import GeneralizedRidge, store
 from ridgeway.errors import DuplicateTaskError, InvalidDataError, MergeError, RemovalError, RidgewayError
 from ridgeway.information import Information
 from torture.broken import COUNTS_TWICE, KEEPS_WHAT_IS_REMOVED, NOT_OVERWRITTEN, UNCHECKED
+from torture.broken_parts import LEAVES_THE_PART, NOT_THE_ROOT
 from torture.job import Job
 from torture.outcome import Outcome
 from torture.tasks import FEATURES, TARGET, name, rows, state_of
 from torture.watched import WatchedMachine, run_machine
 
 CONTROLS = (COUNTS_TWICE, KEEPS_WHAT_IS_REMOVED, NOT_OVERWRITTEN, UNCHECKED)
+KEPT_CONTROLS = (LEAVES_THE_PART, NOT_THE_ROOT)
+SHARE_KEPT = 4
+"""The number of steps per step of a store that keeps its tasks."""
 CLOSE = 1e-7
 
 IDS, CONTENTS = st.integers(0, 5), st.integers(0, 5)
@@ -155,4 +160,9 @@ class StoreMachine(WatchedMachine):
 
 def run(job: Job) -> Outcome:
     """Take steps; then check that broken stores are caught."""
-    return run_machine(StoreMachine, "machine", job, CONTROLS)
+    from torture.kept_machine import KeptMachine
+
+    outcome = run_machine(StoreMachine, "machine", job, CONTROLS)
+    shared = replace(job, times=-(-job.times // SHARE_KEPT))
+    outcome.merge(run_machine(KeptMachine, "machine", shared, KEPT_CONTROLS).of("a store that keeps tasks"))
+    return outcome

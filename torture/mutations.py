@@ -18,6 +18,7 @@ CELLS = [
         "ledger": "sequence generation record columns",
         "buckets": "number entries",
         "blocks": "id data",
+        "parts": "id task data",
     }.items()
     for column in columns.split()
 ]
@@ -36,6 +37,11 @@ STATEMENTS = (
     "UPDATE buckets SET entries = zeroblob(length(entries))",
     "UPDATE buckets SET entries = x''",
     "INSERT INTO parts VALUES (1, 1, x'00')",
+    "UPDATE parts SET data = zeroblob(length(data))",
+    "UPDATE parts SET data = (SELECT other.data FROM parts other WHERE other.id > parts.id)",
+    "UPDATE parts SET task = task + 1",
+    "DELETE FROM parts WHERE task IS NULL",
+    "DELETE FROM parts WHERE id = (SELECT max(id) FROM parts)",
     "DELETE FROM generations WHERE number = (SELECT max(number) FROM generations)",
     "UPDATE generations SET number = number + 1",
     "UPDATE blocks SET data = zeroblob(length(data))",
@@ -159,6 +165,8 @@ def _by_sql(path: Path, rng: np.random.Generator) -> None:
             return
         table, column = CELLS[int(rng.integers(len(CELLS)))]
         cells = connection.execute(READ.substitute(table=table, column=column)).fetchall()
+        if not cells:
+            return
         place, value = cells[int(rng.integers(len(cells)))]
         connection.execute(WRITE.substitute(table=table, column=column), (_other(value, rng), place))
 

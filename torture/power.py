@@ -8,6 +8,7 @@ from torture.children import ACKNOWLEDGED, Child, fork
 from torture.crashes import MOST_FOR_A_CONTROL, Crashes
 from torture.growth import GROWING_LIFE
 from torture.job import Job
+from torture.kept import KEPT_LIFE
 from torture.loopback import Disk, missing
 from torture.outcome import Outcome
 from torture.tasks import LIFE, PLAIN_LIFE, Life, disagreement
@@ -16,6 +17,8 @@ SHARE_REPEATED = 10
 """The number of random cuts per repeated call."""
 SHARE_GROWING = 2
 """The number of random cuts per cut on a store that grows."""
+SHARE_KEPT = 2
+"""The number of random cuts per cut on a store that keeps its tasks."""
 
 
 def run(job: Job) -> Outcome:
@@ -24,6 +27,7 @@ def run(job: Job) -> Outcome:
         return Outcome("power", skipped=reason)
     outcome = _cuts(job, "sound", SOUND)
     outcome.merge(_cuts(job, "growing", SOUND, GROWING_LIFE, SHARE_GROWING).of("a store that grows"))
+    outcome.merge(_cuts(job, "kept", SOUND, KEPT_LIFE, SHARE_KEPT).of("a store that keeps tasks"))
     outcome.merge(_repeats(job, "repeated", SOUND))
     controls: dict[Variant, Callable[[Job, str, Variant], Outcome]] = {
         NOT_SYNCED: _cuts,

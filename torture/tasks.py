@@ -1,16 +1,17 @@
 """The tasks that the campaign learns, the steps of a store's life, and what the store must answer after each."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway import GeneralizedRidge, store
 from ridgeway.errors import RemovalError, RidgewayError
+from ridgeway.information import Information
 
 Array = NDArray[np.float64]
 
@@ -142,13 +143,22 @@ def state_of(model: GeneralizedRidge) -> bytes:
     return b"".join(np.asarray(value, dtype=np.float64).tobytes() for value in [*numbers, held.total_weight])
 
 
+def parts_of(parts: Mapping[str, Information]) -> bytes:
+    """Return the numbers of the parts of tasks, in their order."""
+    found = [part for held in parts.values() for part in (held.matrix, held.mean, held.mean_low, held.peak)]
+    return b"".join(part.tobytes() for part in found)
+
+
 def said(opened: store.Store) -> Answers:
-    """Return all answers of a store."""
+    """Return all answers of a store, and the parts of its tasks if it keeps them."""
     ledger = opened.history()
     if not ledger:
         return Answers(repr(opened.schema), ledger, b"", b"")
-    model = opened.model()
-    return Answers(repr(opened.schema), ledger, state_of(model), model.information_.matrix.tobytes())
+    model, parts = opened.model(), b""
+    if opened.schema.keep is not None:
+        held: Any = opened.model_by_task().information_
+        parts = parts_of(held.parts())
+    return Answers(repr(opened.schema), ledger, state_of(model) + parts, model.information_.matrix.tobytes())
 
 
 def answers(path: Path) -> Answers:

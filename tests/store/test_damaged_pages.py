@@ -90,11 +90,11 @@ def test_a_change_is_made_whole_or_refused(made, rows, name):
 
 
 @pytest.mark.parametrize("name", [name for name in DAMAGES if "free space" in name or "goes" in name])
-def test_without_a_look_at_the_rows_beside_something_is_lost(made, rows, name, monkeypatch):
+def test_without_reading_back_something_is_lost(made, rows, name, monkeypatch):
     damaged(made, name)
     history, _ = told(made.path)
     monkeypatch.setattr(_changes, "_beside", lambda *_: [[]])
-    monkeypatch.setattr(_changes, "_check_beside", lambda *_: None)
+    monkeypatch.setattr(_changes, "_read_back", lambda *_: None)
     made.absorb("new", *rows)
     with pytest.raises((DamagedStoreError, AssertionError)):
         check_all(made.path, history)

@@ -11,7 +11,7 @@ import pytest
 
 from ridgeway import store
 from ridgeway.errors import DamagedStoreError, StoreError, UncertainStoreError
-from ridgeway.store import _changes, _connection, _recovery
+from ridgeway.store import _changes, _connection, _new_file, _recovery
 
 X, Y = np.arange(12.0).reshape(6, 2) ** 2, np.arange(6.0)
 
@@ -45,21 +45,21 @@ def test_a_name_that_cannot_be_read_is_damage(made):
 
 
 def test_a_file_not_known_to_last_is_not_made(tmp_path, monkeypatch):
-    monkeypatch.setattr(_changes, "sync_folder", broken)
+    monkeypatch.setattr(_new_file, "sync_folder", broken)
     with pytest.raises(StoreError, match="Nothing was changed"):
         store.create(tmp_path / "a.rw", features=["a"], target="y")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_disk_that_fails_for_good_leaves_it_open(tmp_path, monkeypatch):
-    monkeypatch.setattr(_changes, "sync_folder", broken)
+    monkeypatch.setattr(_new_file, "sync_folder", broken)
     monkeypatch.setattr(Path, "unlink", broken)
     with pytest.raises(UncertainStoreError, match="is not known"):
         store.create(tmp_path / "a.rw", features=["a"], target="y")
 
 
 def test_a_journal_of_a_temporary_file_is_not_left(tmp_path):
-    with _changes.temporary_file(tmp_path / "t.rw") as temporary:
+    with _new_file.temporary_file(tmp_path / "t.rw") as temporary:
         for name in (temporary.name, f"{temporary.name}-journal"):
             (tmp_path / name).touch()
     assert not list(tmp_path.iterdir())

@@ -6,7 +6,7 @@ import pytest
 from ridgeway import store
 from ridgeway.data import Schema
 from ridgeway.errors import DamagedStoreError, InvalidParameterError, InvalidStateError, StoreError
-from ridgeway.store import _changes, _generations, _state
+from ridgeway.store import _changes, _generations, _new_file, _state
 from ridgeway.store._absorb import checked_id
 from ridgeway.store._digests import BLOCK_BYTES, canonical, parsed, schema_from
 from ridgeway.store._ledger import Record
@@ -98,7 +98,7 @@ def test_a_state_of_several_blocks(tmp_path, rng):
     p = 1100
     made = store.create(tmp_path / "x.rw", features=[f"x{j}" for j in range(p)], target="y", prior=1.0)
     made.absorb("one", rng.normal(size=(20, p)), rng.normal(size=20))
-    generation, _, arrays = made.snapshot()
+    generation, _, arrays, _ = made.snapshot()
     assert [len(piece.digests) for piece in generation.pieces if piece.name == "matrix"] > [1]
     content = made.path.read_bytes()
     last = arrays["matrix"].reshape(-1)[BLOCK_BYTES // 8 :]
@@ -119,7 +119,7 @@ def test_how_a_store_is_shown(tmp_path):
 def test_the_last_generation(tmp_path, rng):
     last = tmp_path / "last.rw"
     contents = _changes.Contents((SCHEMA.to_bytes(),), (), _state.empty_arrays(SCHEMA, 0.0))
-    _changes.fill_file(last, 32 * "0", _generations.LARGEST_GENERATION, contents)
+    _new_file.fill_file(last, 32 * "0", _generations.LARGEST_GENERATION, contents)
     made, before = store.open(last), last.read_bytes()
     with pytest.raises(StoreError, match="is the last one"):
         made.absorb("one", rng.normal(size=(4, 2)), rng.normal(size=4))

@@ -30,6 +30,7 @@ def check(file: str, restore_previous: bool, as_json: bool) -> None:
     said = (
         f"{file}: in order. {health.n_tasks} tasks, {health.n_samples:,} rows, "
         f"generation {health.generation} (previous: {kept}), {health.n_bytes:,} bytes of state"
+        + (f", {health.n_nodes:,} parts and merged parts" if health.n_nodes else "")
     )
     answer(
         {"file": file, "in_order": True, **health.as_dict()},

@@ -21,6 +21,13 @@ ENCODED: dict[str, tuple[str, Any]] = {
     "--ignore-extra": ("ignore_extra", False),
 }
 """Options that an encoding replaces, with their defaults."""
+PASSED = ("weight_column", "weight_kind", "prior", "information", "min_rows", "cluster_column")
+LEFT_OUT = ("leave_out", "weight_column", "cluster_column")
+"""Options that name columns which are not features, unless they are named as such."""
+PRIVACY = (
+    "The part of a small task gives more away than a total: with no more rows than features it determines the products "
+    "of its rows, with one row the row itself."
+)
 
 
 @command(
@@ -53,6 +60,9 @@ ENCODED: dict[str, tuple[str, Any]] = {
 @option("--prior", default=0.0, help="Ridge penalty on the coefficients (P = prior·I), counted once for all tasks.")
 @click.option("--no-intercept", is_flag=True, help="Do not fit an intercept.")
 @choice("--information", "square_root", "moments", words="moments is usually faster, but keeps half of the digits.")
+@click.option("--keep", help="What to keep beside the total: tasks, so that they can be removed without their rows.")
+@click.option("--min-rows", type=int, help="Fewest rows of a task that is kept.  [default: p + 1, at least 10]")
+@click.option("--cluster-column", help="Column that divides the rows of a task that is kept into clusters.")
 def init(file: str, target: str | None, no_intercept: bool, as_json: bool, **options: Any) -> None:
     """Create a new state file. The file must not exist. Exits with 2 if it cannot be created.
 
@@ -63,19 +73,20 @@ def init(file: str, target: str | None, no_intercept: bool, as_json: bool, **opt
     from ridgeway import store
 
     features, targets = _chosen(names(target), options)
-    settings = {name: options[name] for name in ("weight_column", "weight_kind", "prior", "information")}
+    settings = {name: options[name] for name in PASSED}
     made = store.create(
         file,
         features=features,
         target=targets[0] if len(targets) == 1 else targets,
         fit_intercept=not no_intercept,
+        keep=names(options["keep"]) or None,
         **settings,
     )
     encoding = features if isinstance(features, store.Encoding) else None
     listed = [*(names(options["features"]) if encoding is None else encoding.features)]
     found = {"file": str(made.path), "features": listed, "targets": targets, "weight_column": options["weight_column"]}
     said = f"{file}: {len(listed)} features, target {', '.join(targets)}. Next, absorb a task."
-    answer(found, *_encoded(encoding, targets), said, as_json=as_json)
+    answer(found, *_encoded(encoding, targets), *([PRIVACY] if options["keep"] else []), said, as_json=as_json)
 
 
 def _encoded(encoding: "Encoding | None", targets: list[str]) -> list[str]:
@@ -107,7 +118,7 @@ def _chosen(targets: list[str], options: dict[str, Any]) -> "tuple[list[str] | E
     chosen = store.encoding_of(
         source,
         features=features,
-        leave_out=[*targets, *names(options["leave_out"]), *names(options["weight_column"])],
+        leave_out=[*targets, *(name for key in LEFT_OUT for name in names(options[key]))],
         missing=options["missing"],
         unknown=options["unknown"],
         references=dict(pairs(options["reference"], "--reference")),

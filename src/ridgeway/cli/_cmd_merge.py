@@ -14,8 +14,9 @@ from ridgeway.errors import InvalidParameterError
 @click.argument("one", type=click.Path(), metavar="ONE.rw")
 @click.argument("two", type=click.Path(), metavar="TWO.rw")
 @click.option("--prefixes", help="What to put before the task ids of each file, separated by a comma.")
+@click.option("--total-only", is_flag=True, help="Merge the totals alone, even if tasks are kept.")
 @out_option(help="The new state file, which must not exist.")
-def merge(one: str, two: str, prefixes: str | None, out: str, as_json: bool) -> None:
+def merge(one: str, two: str, prefixes: str | None, total_only: bool, out: str, as_json: bool) -> None:
     """Create a state file as if it had absorbed the tasks of both.
 
     Columns are matched by name. Exits with 2 and says what differs if columns or settings differ, or if a task is in
@@ -26,4 +27,5 @@ def merge(one: str, two: str, prefixes: str | None, out: str, as_json: bool) -> 
     first, comma, second = (prefixes or ",").partition(",")
     if not comma or "," in second:
         raise InvalidParameterError(f"--prefixes needs one for each file, such as north-,south-; got {prefixes!r}.")
-    answer_made(store.open(one).merge(two, out, prefixes=(first, second)), "out", out, as_json=as_json)
+    made = store.open(one).merge(two, out, prefixes=(first, second), total_only=total_only)
+    answer_made(made, "out", out, as_json=as_json)

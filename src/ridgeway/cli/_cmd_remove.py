@@ -4,30 +4,39 @@ from typing import Any
 
 import click
 
-from ridgeway.cli._options import command, csv_options, data_file, state_file
+from ridgeway.cli._options import command, csv_options, state_file
 from ridgeway.cli._output import answer, progress_bar
+from ridgeway.errors import InvalidParameterError
 
 
 @command(
     "ridgeway remove wages.rw survey-2019.parquet --task 2019",
     "ridgeway remove wages.rw all.parquet --task 2019 --task-column year",
+    "ridgeway remove flights.rw --task 2013-04                     if the file keeps its tasks",
 )
 @state_file
-@data_file
+@click.argument("data", type=click.Path(), metavar="[DATA]", required=False)
 @click.option("--task", required=True, help="Id of the task.")
 @click.option("--task-column", help="Column with the task of each row.")
 @csv_options
-def remove(file: str, data: str, task: str, task_column: str | None, csv: Any, as_json: bool) -> None:
-    """Remove a task, as if it had never been absorbed. Needs exactly the rows that were absorbed.
+def remove(file: str, data: str | None, task: str, task_column: str | None, csv: Any, as_json: bool) -> None:
+    """Remove a task, as if it had never been absorbed. Needs exactly its rows, unless the file keeps its tasks.
 
-    Exits with 2 and changes nothing if these are not the rows of the task, or if the remaining state would be
-    inaccurate.
+    Without DATA, rows that were forced in under the same id are removed first, the last ones before the others. Exits
+    with 2 and changes nothing if these are not the rows of the task, or if the remaining state would be inaccurate.
     """
     from ridgeway import store
 
-    with progress_bar(f"removing {data}") as progress:
-        record, digits = store.open(file).remove_table(
-            data, task_id=task, task_column=task_column, csv=csv, progress=progress
-        )
-    said = f"{record.task_id}: removed, {record.n_samples:,} rows; up to {digits:.1f} decimal digits were lost"
+    opened = store.open(file)
+    if data is None:
+        if task_column is not None or csv is not None:
+            raise InvalidParameterError("no data file was given. Leave out the options that describe one.")
+        record, digits = opened.remove(task)
+    else:
+        with progress_bar(f"removing {data}") as progress:
+            record, digits = opened.remove_table(
+                data, task_id=task, task_column=task_column, csv=csv, progress=progress
+            )
+    lost = f"up to {digits:.1f} decimal digits were lost" if digits else "no digits were lost"
+    said = f"{record.task_id}: removed, {record.n_samples:,} rows; {lost}"
     answer(record.as_dict(), said, as_json=as_json)

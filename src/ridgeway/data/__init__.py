@@ -16,6 +16,7 @@ from ridgeway.data._encoder import READERS, Encoder, source_value
 from ridgeway.data._encoding import OTHER, Encoding, MissingRule, UnknownRule, ordered
 from ridgeway.data._file_rows import Progress, check_file, explained, rows_in_memory, tasks_in
 from ridgeway.data._inferred import inferred, refuse_stray_text
+from ridgeway.data._keep import Keep, checked_keep
 from ridgeway.data._open import expand, open_stream, open_table
 from ridgeway.data._raw_tasks import raw_tasks
 from ridgeway.data._row_blocks import Block, checked_rows, cut
@@ -38,6 +39,7 @@ __all__ = [
     "Encoder",
     "Encoding",
     "InformationKind",
+    "Keep",
     "MissingRule",
     "Numbers",
     "Progress",
@@ -56,6 +58,7 @@ __all__ = [
     "check_rows",
     "check_tasks",
     "check_values",
+    "checked_keep",
     "checked_rows",
     "checked_schema",
     "column_term",

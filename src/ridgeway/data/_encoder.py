@@ -91,7 +91,9 @@ class Encoder:
         if self._weight is not None:
             self._kinds[self._weight] = "number"
         self._targets = targets
-        self._absent = {name: raw_value(self._kinds[name], name, schema.past[name]) for name in absent}
+        self._absent = {
+            name: raw_value(self._kinds[name], name, schema.past[name]) for name in absent if name in schema.past
+        }
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -121,7 +123,7 @@ class Encoder:
         y = np.array([_values(raw[name]) for name in self._targets])  # each column in one piece
         weight = None if self._weight is None else _values(raw[self._weight])
         sources = None if encoding.is_plain else np.array([_source(raw[name]) for name in encoding.columns]).T
-        return RowBatch(X, y.reshape(len(self._targets), len(X)).T, weight, sources, places)
+        return RowBatch(X, y.reshape(len(self._targets), len(X)).T, weight, sources, None, places)
 
     def _kept(self, raw: Mapping[str, Raw], n_rows: int) -> Mask:
         """Return the rows that are kept although values may be missing; count the others."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ridgeway._checks import LARGEST
 from ridgeway.data._columns import as_labels, as_numbers
@@ -50,7 +51,7 @@ class PlainRows:
         end = p + len(self.schema.targets)
         weight = columns[end] if len(columns) > end else None
         # In Fortran order: each column is copied, and hashed, in one piece.
-        return RowBatch(np.array(columns[:p]).T, np.array(columns[p:end]).T, weight, None, None)
+        return RowBatch(np.array(columns[:p]).T, np.array(columns[p:end]).T, weight, None, None, None)
 
 
 def check_file(table: Table, schema: Schema, labels: Sequence[str], absent: Sequence[str] = ()) -> None:
@@ -60,7 +61,7 @@ def check_file(table: Table, schema: Schema, labels: Sequence[str], absent: Sequ
     """
     if labels and labels[0] in schema.columns:
         raise FeatureMismatchError(f"the task column {labels[0]!r} is also a column of the model. Choose another.")
-    needed = [*(name for name in schema.columns if name not in absent), *labels]
+    needed = [*(name for name in (*schema.columns, *schema.labels) if name not in absent), *labels]
     ignored = () if schema.raw is None else None if schema.raw.ignore_extra else schema.raw.ignored
     check_columns(table.columns, needed, table.source, extra=ignored)
 
@@ -94,7 +95,7 @@ def tasks_in(
     """
     labels = [] if task_column is None else [task_column]
     check_file(table, schema, labels, absent)
-    plain = schema.raw is None and not absent
+    plain = schema.raw is None and not {*absent} & {*schema.columns}
     encoder = PlainRows(schema, table.source) if plain else Encoder(schema, table.source, absent=absent)
     return _ahead(_gathered(table, encoder, task_id, labels, progress, dropped))
 
@@ -116,11 +117,14 @@ def _gathered(
     else:
         columns = encoder.schema.columns
         kinds = dict.fromkeys(columns, pa.float64())
-    kinds |= dict.fromkeys(labels, pa.string())
-    batches = table.batches([*columns, *labels], rows=size, kinds=kinds)
+    by = [name for name in encoder.schema.labels if name in table.columns]
+    kinds = dict.fromkeys((*labels, *by), pa.string()) | kinds
+    batches = table.batches(list(dict.fromkeys([*columns, *labels, *by])), rows=size, kinds=kinds)
     for batch in batches if isinstance(encoder, PlainRows) else _even(batches, size):
         before, rows = encoder.schema, encoder.rows(batch)
         done += len(batch)
+        if by:
+            rows = rows._replace(clusters=_clusters(batch, rows, by[0], table))
         if encoder.schema is not before:
             wider = widening(before, encoder.schema)
             for buffer in buffers.values():
@@ -180,16 +184,16 @@ class _Buffer:
     def rest(self, schema: Schema) -> Iterator[Block]:
         """Yield the remaining rows, if any, and start over."""
         if self.used:
-            columns: Any = zip(*(part[:4] for part in self._parts if len(part.X)), strict=True)
-            joined: Any = (None if c[0] is None else c[0] if len(c) == 1 else np.concatenate(c) for c in columns)
+            columns: Any = zip(*(part[:5] for part in self._parts if len(part.X)), strict=True)
+            joined: Any = [None if c[0] is None else c[0] if len(c) == 1 else np.concatenate(c) for c in columns]
             self._parts, self.used = [], 0
             # Adding zero turns -0.0 into 0.0: equal values must have equal digests.
             with np.errstate(invalid="ignore"):  # a signalling NaN becomes a quiet one, which is refused later
                 rows = [
                     None if part is None else np.add(part, 0.0, out=part if part.flags.writeable else None)
-                    for part in joined
+                    for part in joined[:4]
                 ]
-            yield Block._make((*rows, schema))
+            yield Block._make((*rows, schema, joined[4]))
 
 
 def _present(rows: RowBatch) -> RowBatch:
@@ -217,15 +221,28 @@ def _groups(
         return
     found = as_labels(batch.column(labels[0]))
     if found.missing.any():
-        raise InvalidDataError(
-            f"{table.source}: the task column {labels[0]!r} is empty in {int(found.missing.sum())} or more rows. "
-            "Label those rows, or drop them."
-        )
+        raise _unlabelled(table, "task", labels[0], int(found.missing.sum()))
     codes = found.codes if rows.kept is None else found.codes[rows.kept]
     order = np.argsort(codes, kind="stable")
     counts = np.bincount(codes, minlength=len(found.names))
     for name, part in zip(found.names, np.split(order, np.cumsum(counts)[:-1]), strict=False):
         yield name, rows.cut(part)
+
+
+def _clusters(batch: Any, rows: RowBatch, column: str, table: Table) -> NDArray[np.object_]:
+    """Return the cluster of each row that is kept."""
+    found = as_labels(batch.column(column))
+    codes = found.codes if rows.kept is None else found.codes[rows.kept]
+    if (codes < 0).any():
+        raise _unlabelled(table, "cluster", column, int((codes < 0).sum()))
+    return np.array([*found.names, ""], dtype=object)[codes]
+
+
+def _unlabelled(table: Table, what: str, column: str, n_rows: int) -> InvalidDataError:
+    return InvalidDataError(
+        f"{table.source}: the {what} column {column!r} is empty in {n_rows} or more rows. Label those rows, or drop "
+        "them."
+    )
 
 
 def _ahead(items: Iterable[T]) -> Generator[T, None, None]:
@@ -238,11 +255,18 @@ def _ahead(items: Iterable[T]) -> Generator[T, None, None]:
             yield item
 
 
-def rows_in_memory(schema: Schema, X: Any, y: Any, sample_weight: Any = None) -> Iterator[Block]:
-    """Yield rows in memory in blocks: a table by column name, an array in the order of the schema."""
+def rows_in_memory(
+    schema: Schema, X: Any, y: Any, sample_weight: Any = None, clusters: Any = None, absent: Sequence[str] = ()
+) -> Iterator[Block]:
+    """Yield rows in memory in blocks: a table by column name, an array in the order of the schema.
+
+    Columns in `absent` are not needed.
+    """
+    if clusters is not None and not schema.labels:
+        raise InvalidDataError("the model has no cluster column. Leave out clusters.")
     if schema.raw is None:
-        yield from cut(schema, checked_rows(schema, X, y, sample_weight))
+        yield from cut(schema, checked_rows(schema, X, y, sample_weight, clusters))
         return
-    table = with_targets(schema, X, y, sample_weight)
-    with closing(tasks_in(table, schema, "")) as blocks:
+    table = with_targets(schema, X, y, sample_weight, clusters)
+    with closing(tasks_in(table, schema, "", absent=[name for name in absent if name not in table.columns])) as blocks:
         yield from (block for _, block in blocks)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway.data._columns import label_of
 from ridgeway.data._open import open_table
 from ridgeway.data._refusals import column_names, refuse_shuffled_index
 from ridgeway.data._schema import Schema, check_columns, listed, refuse_twice
@@ -21,7 +22,8 @@ class Block(NamedTuple):
     """Some rows, checked: X (n, p) and y (n, k) in Fortran order, positive weights (n,), or None if all are 1.
 
     `sources` (n, s) are the columns of the table that X was made from, for digests; None if they are those of X.
-    `schema` is that of the columns of X: it may have grown since the first row.
+    `schema` is that of the columns of X: it may have grown since the first row. `clusters` (n,) are the clusters of the
+    rows, as text; None if the schema has no column for them.
     """
 
     X: Array
@@ -29,6 +31,7 @@ class Block(NamedTuple):
     sample_weight: Array | None
     sources: Array | None
     schema: Schema
+    clusters: NDArray[np.object_] | None = None
 
 
 class RowBatch(NamedTuple):
@@ -41,6 +44,7 @@ class RowBatch(NamedTuple):
     sample_weight : ndarray of shape (n,) or None
     sources : ndarray of shape (n, n_columns), or None if X has the columns of the table as they are
         The columns of the table, each as one number per row, for digests.
+    clusters : ndarray of str of shape (n,), or None
     kept : ndarray of int, or None for all
         Which rows of the batch these are.
     """
@@ -49,15 +53,16 @@ class RowBatch(NamedTuple):
     y: Array
     sample_weight: Array | None
     sources: Array | None
+    clusters: NDArray[np.object_] | None
     kept: NDArray[np.intp] | None
 
     def cut(self, places: Any) -> "RowBatch":
         """Return some of the rows."""
-        weight, sources = (None if part is None else part[places] for part in (self.sample_weight, self.sources))
-        return RowBatch(self.X[places], self.y[places], weight, sources, None)
+        weight, sources, clusters = (None if part is None else part[places] for part in self[2:5])
+        return RowBatch(self.X[places], self.y[places], weight, sources, clusters, None)
 
 
-def checked_rows(schema: Schema, X: Any, y: Any, sample_weight: Any = None) -> Task:
+def checked_rows(schema: Schema, X: Any, y: Any, sample_weight: Any = None, clusters: Any = None) -> Task:
     """Return the rows of a task in memory, checked: a table by column name, an array in the order of the schema."""
     X = _in_order(X, schema.features, "X")
     y = _in_order(y, schema.targets, "y") if len(getattr(y, "shape", ())) == 2 else y
@@ -66,7 +71,8 @@ def checked_rows(schema: Schema, X: Any, y: Any, sample_weight: Any = None) -> T
             f"the model has a weight column, {schema.weight_column!r}. Pass its values as sample_weight."
         )
     names = schema.features if column_names(X) else None
-    (task,) = check_tasks(columns_of_a_model(len(schema.features), names), X, y, sample_weight, first=False)
+    model = columns_of_a_model(len(schema.features), names)
+    (task,) = check_tasks(model, X, y, sample_weight, first=False, clusters=clusters)
     if task.n_targets != len(schema.targets):
         raise FeatureMismatchError(
             f"y has {task.n_targets} column(s); the model has {len(schema.targets)} target(s): "
@@ -75,8 +81,11 @@ def checked_rows(schema: Schema, X: Any, y: Any, sample_weight: Any = None) -> T
     return task
 
 
-def with_targets(schema: Schema, X: Any, y: Any, sample_weight: Any) -> Table:
-    """Return a table of the columns of X, the targets and the weights; targets by name, if they have names."""
+def with_targets(schema: Schema, X: Any, y: Any, sample_weight: Any, clusters: Any = None) -> Table:
+    """Return a table of the columns of X, the targets, the weights and the clusters, unless these are a column of X.
+
+    Targets are taken by name, if they have names.
+    """
     import pyarrow as pa
 
     if (schema.weight_column is None) != (sample_weight is None):
@@ -87,7 +96,7 @@ def with_targets(schema: Schema, X: Any, y: Any, sample_weight: Any) -> Table:
             f"X has no column names, and features are made from the columns {listed(schema.encoding.columns)}. Pass a "
             "DataFrame with those columns."
         )
-    given = {"X": X, "y": y, "sample_weight": sample_weight}
+    given = {"X": X, "y": y, "sample_weight": sample_weight, "clusters": clusters}
     for one, other in combinations(given, 2):
         refuse_shuffled_index(given[one], given[other], (one, other))
     table = open_table(X, source="X")
@@ -104,18 +113,23 @@ def with_targets(schema: Schema, X: Any, y: Any, sample_weight: Any) -> Table:
             f"X has {n_rows} rows; {'y and sample_weight have' if weights else 'y has'} shape {shapes}. Pass one value "
             f"per row for each of {listed(names)}."
         )
-    return open_table(columns | dict(zip(names, map(pa.array, values), strict=True)), source="the table")
+    labels = {} if clusters is None else dict.fromkeys(schema.labels, pa.array(list(clusters)))
+    added = dict(zip(names, map(pa.array, values), strict=True))
+    return open_table(columns | added | labels, source="the table")
 
 
 def cut(schema: Schema, rows: Task) -> Iterator[Block]:
     """Yield the rows in blocks."""
-    step = schema.block_rows
+    step, clusters = schema.block_rows, None
+    if rows.clusters is not None:
+        spelled = {label: label_of(label) for label in dict.fromkeys(rows.clusters.tolist())}
+        clusters = np.array([spelled[label] for label in rows.clusters.tolist()], dtype=object)
     for start in range(0, rows.n_samples, step):
         part = slice(start, start + step)
         weight = None if rows.sample_weight is None else rows.sample_weight[part]
         # Adding zero turns -0.0 into 0.0: equal values must have equal digests.
         X, y = np.add(dense(rows.X[part]), 0.0, order="F"), np.add(rows.y[part], 0.0, order="F")
-        yield Block(X, y, weight, None, schema)
+        yield Block(X, y, weight, None, schema, None if clusters is None else clusters[part])
 
 
 def _in_order(table: Any, columns: tuple[str, ...], what: str) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 from ridgeway.data._columns import index_columns
 from ridgeway.data._encoding import Encoding
+from ridgeway.data._keep import Keep
 from ridgeway.errors import FeatureMismatchError, InvalidParameterError, InvalidStateError
 
 InformationKind = Literal["square_root", "moments"]
@@ -46,6 +47,8 @@ class Schema:
         How the columns of a table become the features; None if they are columns of numbers, used as they are.
     past : dict of str to float or str
         Columns that were added later, with the value that each of them had in all rows before.
+    keep : Keep or None
+        What is kept of each task; None for the total alone.
     """
 
     features: tuple[str, ...]
@@ -58,6 +61,7 @@ class Schema:
     weight_kind: WeightKind = "precision"
     raw: Encoding | None = None
     past: Mapping[str, float | str] = field(default_factory=dict)
+    keep: Keep | None = None
 
     @property
     def encoding(self) -> Encoding:
@@ -73,6 +77,11 @@ class Schema:
     def columns(self) -> tuple[str, ...]:
         """Every column that a data file must have: those of the features, targets, weight."""
         return (*self.sources, *([] if self.weight_column is None else [self.weight_column]))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The column that divides tasks into clusters, if there is one; it may also be one of `columns`."""
+        return () if self.keep is None or self.keep.cluster_column is None else (self.keep.cluster_column,)
 
     @property
     def width(self) -> int:
@@ -91,6 +100,7 @@ class Schema:
         fields |= ({} if self.raw is None else {"encoding": self.raw.as_dict()}) | (
             {"past": dict(self.past)} if self.past else {}
         )
+        fields |= {} if self.keep is None else {"keep": self.keep.as_dict()}
         return json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()
 
     def as_dict(self) -> dict[str, Any]:
@@ -110,7 +120,8 @@ class Schema:
             features, targets = tuple(fields["features"]), tuple(fields["targets"])
             raw = Encoding.from_dict(fields["encoding"]) if "encoding" in fields else None
             settings = {name: fields[name] for name in ("single_target", *SETTINGS)}
-            schema = checked(cls(features, targets, **settings, raw=raw, past=fields.get("past", {})))
+            keep = Keep.from_dict(fields["keep"]) if "keep" in fields else None
+            schema = checked(cls(features, targets, **settings, raw=raw, past=fields.get("past", {}), keep=keep))
         except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise InvalidStateError(f"the stored schema is invalid: {error}.") from error
         if schema.to_bytes() != stored:
@@ -129,6 +140,7 @@ def checked_schema(
     fit_intercept: bool,
     information: InformationKind,
     weight_kind: WeightKind = "precision",
+    keep: Keep | None = None,
 ) -> Schema:
     """Return the first schema of a model whose names cannot be confused, or raise `InvalidParameterError`.
 
@@ -148,9 +160,11 @@ def checked_schema(
         ) from None
     raw = None
     if isinstance(features, Encoding):
-        ignored = tuple(name for name in features.ignored if name not in (*targets, weight_column))
+        used = (*targets, weight_column, None if keep is None else keep.cluster_column)
+        ignored = tuple(name for name in features.ignored if name not in used)
         raw = replace(features, ignored=ignored)
-    return checked(Schema(names, targets, single, weight_column, fit_intercept, information, 1, weight_kind, raw))
+    settings = (fit_intercept, information, 1, weight_kind, raw)
+    return checked(Schema(names, targets, single, weight_column, *settings, keep=keep))
 
 
 def checked(schema: Schema) -> Schema:
@@ -161,7 +175,7 @@ def checked(schema: Schema) -> Schema:
             raise InvalidParameterError("the features are not those of the encoding. Name them again.")
         refuse_twice(schema.features, InvalidParameterError)
     references = () if schema.raw is None else schema.raw.references
-    names = dict.fromkeys((*schema.features, *schema.columns, *references))
+    names = dict.fromkeys((*schema.features, *schema.columns, *schema.labels, *references))
     for name in names:
         _check_name(name)
     refuse_twice(schema.columns, InvalidParameterError)
@@ -189,6 +203,8 @@ def _check_settings(schema: Schema) -> None:
         raise InvalidParameterError(f"the schema has version {schema.version!r}; it must be 1 or more.")
     if schema.single_target not in (True, False) or (schema.single_target and len(schema.targets) > 1):
         raise InvalidParameterError(f"a single target has one name; got {listed(schema.targets)}. Name one.")
+    if schema.keep is not None:
+        schema.keep.check()
     known, past = {*schema.sources}, dict(schema.past)
     if not all(name in known and type(value) in (float, str) for name, value in past.items()):
         raise InvalidParameterError("the schema has past values of columns that it does not have. Use an intact copy.")

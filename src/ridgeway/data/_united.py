@@ -8,7 +8,8 @@ import numpy as np
 
 from ridgeway._checks import Array
 from ridgeway.data._encoding import Encoding
-from ridgeway.data._schema import Schema
+from ridgeway.data._keep import Keep
+from ridgeway.data._schema import Schema, listed
 from ridgeway.errors import MergeError
 
 WORDS = {
@@ -56,6 +57,13 @@ def differences(one: Schema, two: Schema, names: tuple[str, str]) -> list[str]:
         for name, value in one.past.items()
         if two.past.get(name, value) != value
     ]
+    if (one.keep is None) != (two.keep is None):
+        found.append(
+            f"only {names[one.keep is None]} keeps its tasks, and a total cannot be taken apart (use --total-only to "
+            "merge the totals alone)"
+        )
+    elif one.labels != two.labels:
+        found.append(f"the cluster column differs ({listed(one.labels) or 'none'} and {listed(two.labels) or 'none'})")
     return found
 
 
@@ -89,13 +97,21 @@ def united(one: Schema, two: Schema) -> tuple[Schema, Rebased | None]:
         missing=_stricter(mine, theirs, "missing"),
         unknown=_stricter(mine, theirs, "unknown"),
     )
-    schema = replace(one.with_encoding(encoding), past={**two.past, **one.past})
+    schema = replace(one.with_encoding(encoding), past={**two.past, **one.past}, keep=_kept(one, two))
     changed = [key for key, levels in theirs.levels.items() if levels[0] != mine.levels[key][0]]
     if not changed:
         return schema, None
     before = two.with_encoding(theirs.with_levels({key: set(levels) for key, levels in mine.levels.items()}))
     after = two.with_encoding(replace(before.encoding, levels={**before.encoding.levels, **_of(encoding, changed)}))
     return schema, Rebased(before, after, *_map(before, after, changed))
+
+
+def _kept(one: Schema, two: Schema) -> Keep | None:
+    """Return what both keep: the smallest parts that either may have are allowed."""
+    if one.keep is None or two.keep is None or one.keep == two.keep:
+        return one.keep
+    fewest = min(schema.keep.fewest(len(schema.features)) for schema in (one, two) if schema.keep is not None)
+    return replace(one.keep, min_rows=fewest)
 
 
 def _of(encoding: Encoding, keys: Iterable[str]) -> dict[str, tuple[str, ...]]:

@@ -23,6 +23,7 @@ from ridgeway.information._marginals import Marginals
 from ridgeway.information._moments import Moments
 from ridgeway.information._square_root import SquareRoot
 from ridgeway.information._structured import learn_directions, learn_groups
+from ridgeway.information._tree import Join, Leaf, Node, PartName, found, task_node, with_leaf, without
 
 __all__ = [
     "KINDS",
@@ -32,19 +33,27 @@ __all__ = [
     "FourthMoments",
     "Inference",
     "Information",
+    "Join",
+    "Leaf",
     "LearnedPrior",
     "Marginals",
     "Moments",
+    "Node",
+    "PartName",
     "SquareRoot",
     "Stacked",
     "change_odds",
     "checked_kind",
     "evidence_estimate",
+    "found",
     "learn_by_gcv",
     "learn_directions",
     "learn_groups",
     "learn_penalty",
     "log_evidence",
     "score_squares",
+    "task_node",
     "useful_share",
+    "with_leaf",
+    "without",
 ]

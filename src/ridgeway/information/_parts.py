@@ -1,9 +1,11 @@
 """Information as counts and arrays by name, and back: what is stored of it."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ridgeway._checks import LARGEST, Array
 from ridgeway.errors import InvalidStateError
@@ -11,6 +13,8 @@ from ridgeway.errors import InvalidStateError
 WHOLE = ("n_features", "n_targets", "n_samples")
 NUMBERS = ("total_weight", "log_weight", "digits_lost")
 ARRAYS = ("mean", "mean_low", "matrix", "peak")
+NARROW = 128
+"""Up to this width a triangle is packed at once, which is faster; above it, column by column."""
 TINY = 1e-150
 """The squares of numbers below this lose their digits."""
 MOST_ROWS = 2**53
@@ -70,9 +74,16 @@ def _checked(arrays: Mapping[str, Array], name: str) -> Array:
     return array
 
 
+@cache
+def _lower(width: int) -> NDArray[np.bool_]:
+    return np.tri(width, dtype=bool)
+
+
 def _packed(triangle: Array) -> Array:
     """Return an upper triangle as one vector, column after column."""
     width = len(triangle)
+    if width <= NARROW:
+        return np.asarray(triangle.T[_lower(width)])
     flat = np.empty(width * (width + 1) // 2)
     for j in range(width):
         flat[j * (j + 1) // 2 :][: j + 1] = triangle[: j + 1, j]
@@ -82,6 +93,9 @@ def _packed(triangle: Array) -> Array:
 def _unpacked(flat: Array, width: int) -> Array:
     """Return the upper triangle that `_packed` gave, zeros below."""
     triangle = np.zeros((width, width), order="F")
+    if width <= NARROW:
+        triangle.T[_lower(width)] = flat
+        return triangle
     for j in range(width):
         triangle[: j + 1, j] = flat[j * (j + 1) // 2 :][: j + 1]
     return triangle

@@ -19,7 +19,13 @@ HALF, BITS = 128, 256
 
 
 class PartName(NamedTuple):
-    """The id of the task that a part is of, and its cluster within the task, or None if it is the whole task."""
+    """The id of the task that a part is of, and its cluster within the task, or None if it is the whole task.
+
+    Examples
+    --------
+    >>> PartName("2013").key == PartName("2013", "school 7").key
+    False
+    """
 
     task: str
     cluster: str | None = None
@@ -59,6 +65,11 @@ class Node(ABC):
     def information(self) -> Information:
         """The information of all parts below."""
 
+    @property
+    @abstractmethod
+    def children(self) -> tuple["Node", ...]:
+        """The two nodes of an inner node; none of a part."""
+
     @abstractmethod
     def leaves(self) -> Iterator["Leaf"]:
         """Yield the parts below, in the order of their keys."""
@@ -85,6 +96,11 @@ class Leaf(Node):
         """The information of the part."""
         return self.get()
 
+    @property
+    def children(self) -> tuple[Node, ...]:
+        """None."""
+        return ()
+
     def leaves(self) -> Iterator["Leaf"]:
         """Yield the part itself."""
         yield self
@@ -109,10 +125,15 @@ class Join(Node):
             return self.get()
         return self.left.information.plain.merge(self.right.information.plain)
 
+    @property
+    def children(self) -> tuple[Node, ...]:
+        """Left and right."""
+        return self.left, self.right
+
     def leaves(self) -> Iterator[Leaf]:
         """Yield the parts of both."""
-        yield from self.left.leaves()
-        yield from self.right.leaves()
+        for child in self.children:
+            yield from child.leaves()
 
     def changed(self, change: Callable[[Information], Information]) -> "Join":
         """Return the same tree of changed parts; so is the information of this node, not merged again."""
@@ -127,8 +148,25 @@ def found(node: Node | None, key: int, bits: int = BITS) -> Node | None:
     return node if node is not None and node.shared >= bits and _agrees(node, key, bits) else None
 
 
+def task_node(node: Node | None, task: str) -> Node | None:
+    """Return the node of all parts of a task, or None."""
+    return found(node, task_key(task), HALF)
+
+
 def with_leaf(node: Node | None, leaf: Leaf) -> Node:
-    """Return the tree with a part added, or in place of the one that has its name."""
+    """Return the tree with a part added, or in place of the one that has its name.
+
+    Examples
+    --------
+    >>> from ridgeway.information import Moments
+    >>> nothing = Moments.empty(1, 1, centered=True)
+    >>> north, south = (Leaf.of(PartName(task), nothing) for task in ("north", "south"))
+    >>> both = with_leaf(with_leaf(None, north), south)
+    >>> [leaf.name.task for leaf in both.leaves()]
+    ['south', 'north']
+    >>> without(both, north.key) is south
+    True
+    """
     if node is None:
         return leaf
     shared = min(node.shared, BITS - (node.key ^ leaf.key).bit_length())

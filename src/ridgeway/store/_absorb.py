@@ -16,8 +16,11 @@ from ridgeway.store._changes import Change, Handle, changing
 from ridgeway.store._digests import Content, ContentDigest
 from ridgeway.store._forget import Forgetting
 from ridgeway.store._ledger import Entry, Ledger, Record
+from ridgeway.store._new_tasks import NewTasks
+from ridgeway.store._part_tree import NewParts
 from ridgeway.store._state import checked_arrays, emptied, read_state, task_of
 from ridgeway.store._widen import known_digests, next_schemas, widened
+from ridgeway.weights import Retained
 
 Blocks = Generator[tuple[str, Block], None, None]
 Source = Callable[[Schema], Blocks]
@@ -47,6 +50,7 @@ def absorb(handle: Handle, source: Source, force: str | None, added: list[str] |
     with changing(handle) as change:
         first = schema = change.generation.schema
         ledger, known, state = change.ledger, {}, read_state(schema, change.arrays)
+        kept = None if schema.keep is None else NewTasks(handle.path, schema, emptied(state).information)
 
         def learn(task_id: str, block: Block) -> None:
             nonlocal state, schema
@@ -54,7 +58,9 @@ def absorb(handle: Handle, source: Source, force: str | None, added: list[str] |
                 state, schema = widened(state, schema, block.schema), block.schema
             if task_id not in known:
                 known[task_id] = bool(ledger.find("task_id", checked_id(task_id)))
-            if not known[task_id]:
+            if not known[task_id] and kept is not None:
+                kept.add(task_id, block)
+            elif not known[task_id]:
                 state = state.after(task_of(schema, block))
 
         found = _read(source(schema), first, learn)
@@ -65,16 +71,22 @@ def absorb(handle: Handle, source: Source, force: str | None, added: list[str] |
             )
         schemas = change.generation.schemas if schema == first else next_schemas(change.generation.schemas, schema)
         outcomes = [_enter(change, schemas, task_id, content, force) for task_id, content in found.items()]
-        forced = {task.record.task_id for task in outcomes if not task.already and known[task.record.task_id]}
+        new = [task.record for task in outcomes if not task.already]
+        forced = {record.task_id for record in new if known[record.task_id]}
         if forced:  # so far their rows have only been hashed
             known = dict.fromkeys(found, True) | dict.fromkeys(forced, False)
             again = _read(source(schema), schema, learn)
             if any(again.get(task_id) != found[task_id] for task_id in forced):
                 raise InvalidDataError("the rows changed while they were read. Absorb a file that nobody writes to.")
-        if ledger.changes:
+        if not new:
+            change.confirm()
+        elif kept is None:
             change.commit(checked_arrays(schema, state, ledger.n_tasks, ledger.n_samples), schemas=schemas)
         else:
-            change.confirm()
+            tree = change.tree(schemas)
+            kept.grow(tree, schema, [(record, record.task_id in forced) for record in new])
+            arrays = checked_arrays(schema, tree.total(state), ledger.n_tasks, ledger.n_samples)
+            change.commit(arrays, schemas=schemas, parts=tree.change(keep_previous=True))
     if added is not None:
         added += [name for name in schema.features if name not in first.features]
     return outcomes
@@ -132,10 +144,19 @@ def _duplicate(task_id: str, digest: str, same_id: list[Entry], same_content: li
     )
 
 
-def remove(handle: Handle, task_id: str, source: Source) -> Removed:
-    """Remove a task from a state file, exactly, or raise `RemovalError`; what is freed is overwritten."""
+def remove(handle: Handle, task_id: str, source: Source | None) -> Removed:
+    """Remove a task from a state file, exactly, or raise `RemovalError`; what is freed is overwritten.
+
+    If the file keeps its tasks, no source of rows is needed; if there is one, its rows must be those of the task.
+    """
     with changing(handle, wipe=True) as change:
         ledger, schema, schemas = change.ledger, change.generation.schema, change.generation.schemas
+        if source is None or schema.keep is not None:
+            entry = _last(ledger, task_id) if source is None else _matching(change, task_id, source)
+            tree = change.tree(schemas)
+            tree.remove(task_id, entry.record.digest)
+            state, parts = tree.total(read_state(schema, change.arrays)), tree.change(keep_previous=False)
+            return _commit_removal(change, entry, state, parts)
         sums = np.zeros(len(schema.features))
 
         def count(_: str, block: Block) -> None:
@@ -156,11 +177,32 @@ def remove(handle: Handle, task_id: str, source: Source) -> Removed:
             if again.get(task_id) != content:
                 raise RemovalError("the rows changed while they were read. Remove with a file that nobody writes to.")
             state = left.state()
-        digits = float(state.information.digits_lost)
-        gone = replace(entry.record, digest="", removed=ledger.next_sequence, digits_lost=digits)
-        ledger.put(Entry(entry.generation, gone, b""), entry)
-        change.commit(checked_arrays(schema, state, ledger.n_tasks, ledger.n_samples), keep_previous=False)
+        return _commit_removal(change, entry, state, None)
+
+
+def _commit_removal(change: Change, entry: Entry, state: Retained, parts: NewParts | None) -> Removed:
+    """Commit the state and the parts without a task, and mark it as removed in the ledger."""
+    ledger, digits = change.ledger, float(state.information.digits_lost)
+    gone = replace(entry.record, digest="", removed=ledger.next_sequence, digits_lost=digits)
+    ledger.put(Entry(entry.generation, gone, b""), entry)
+    arrays = checked_arrays(change.generation.schema, state, ledger.n_tasks, ledger.n_samples)
+    change.commit(arrays, keep_previous=False, parts=parts)
     return Removed(gone, digits)
+
+
+def _matching(change: Change, task_id: str, source: Source) -> Entry:
+    """Return the entry of the task that some rows are, or raise."""
+    schema, schemas = change.generation.schema, change.generation.schemas
+    content = _read(source(schema), schema, lambda *_: None).get(task_id)
+    return _recorded(change.ledger, task_id, known_digests(content, schemas) if content else [""])
+
+
+def _last(ledger: Ledger, task_id: str) -> Entry:
+    """Return the entry of a task, or the last one if rows were forced in under the same id."""
+    entries = ledger.find("task_id", task_id)
+    if not entries:
+        raise unknown_task(task_id)
+    return max(entries, key=lambda entry: entry.record.sequence)
 
 
 def _narrowed(schema: Schema, block: Block) -> Block:
@@ -175,7 +217,7 @@ def _recorded(ledger: Ledger, task_id: str, digests: list[str]) -> Entry:
     """Return the entry of a task, or raise if there is none or its rows are different."""
     entries = ledger.find("task_id", task_id)
     if not entries:
-        raise RemovalError(f"there is no task {task_id!r} in the state file. `ridgeway history` lists the tasks.")
+        raise unknown_task(task_id)
     for entry in entries:
         if entry.record.digest in digests:
             return entry
@@ -183,6 +225,11 @@ def _recorded(ledger: Ledger, task_id: str, digests: list[str]) -> Entry:
         f"these are not the rows that were absorbed as task {task_id!r}: their digest is {digests[0][:12]}…, the "
         f"ledger has {', '.join(entry.record.digest[:12] + '…' for entry in entries)}. Pass exactly those rows."
     )
+
+
+def unknown_task(task_id: str) -> RemovalError:
+    """Return the error for a task that is not in the ledger."""
+    return RemovalError(f"there is no task {task_id!r} in the state file. `ridgeway history` lists the tasks.")
 
 
 def one_task(task_id: str, blocks: Callable[[Schema], Iterator[Block]]) -> Source:

@@ -1,31 +1,24 @@
-"""Changes of a state file: the next generation, written in one transaction; and new files, whole or not at all."""
+"""Changes of a state file: the next generation, written in one transaction."""
 
-import os
-import secrets
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ridgeway._files import give_name, sync_folder
+from ridgeway._files import sync_folder
 from ridgeway.data import Schema
 from ridgeway.errors import DamagedStoreError, StoreError, UncertainStoreError
+from ridgeway.information import Node
 from ridgeway.store._connection import (
-    APPLICATION,
-    BESIDE,
-    TABLES,
     Inode,
-    check_mount,
-    connect_new,
     inode_of,
     link_of,
     replaced,
     set_link,
     transaction,
-    typed_errors,
 )
 from ridgeway.store._digests import RESTORE, Array, blocks_of, canonical, digesting, schema_from
 from ridgeway.store._generations import (
@@ -38,14 +31,16 @@ from ridgeway.store._generations import (
 )
 from ridgeway.store._journal import PAGE_BYTES
 from ridgeway.store._ledger import Entry, Ledger
+from ridgeway.store._nodes import Shelf
+from ridgeway.store._part_tree import NewParts, PartTree, unchanged
 
-FIRST = 1
 QUERIES = {
     "ledger": "SELECT * FROM ledger WHERE sequence = ?",
     "buckets": "SELECT * FROM buckets WHERE number = ?",
     "generations": "SELECT * FROM generations WHERE number = ?",
     "schemas": "SELECT * FROM schemas WHERE version = ?",
     "blocks": "SELECT * FROM blocks WHERE id = ?",
+    "parts": "SELECT * FROM parts WHERE id = ?",
 }
 """How a row of a table is read back, by its key, which is the first column."""
 BESIDE_KEY = {
@@ -56,6 +51,10 @@ BESIDE_KEY = {
     "buckets": (
         "SELECT * FROM buckets WHERE number < ? ORDER BY number DESC",
         "SELECT * FROM buckets WHERE number > ? ORDER BY number",
+    ),
+    "parts": (
+        "SELECT * FROM parts WHERE id < ? ORDER BY id DESC",
+        "SELECT * FROM parts WHERE id > ? ORDER BY id",
     ),
     "blocks": (
         "SELECT * FROM blocks WHERE id < ? ORDER BY id DESC",
@@ -84,11 +83,12 @@ class Handle:
 
 
 class Contents(NamedTuple):
-    """What a new state file is made of: its schemas as stored, the ledger, and the arrays of the state."""
+    """What a new state file is made of: its schemas as stored, the ledger, the arrays of the state, and the parts."""
 
     schemas: Sequence[bytes]
     ledger: Sequence[Entry]
     arrays: Mapping[str, Array]
+    tree: Node | None = None
 
     @property
     def schema(self) -> Schema:
@@ -117,13 +117,22 @@ class Change:
     arrays: dict[str, Array]
 
     def commit(
-        self, arrays: Mapping[str, Array], *, schemas: Sequence[bytes] | None = None, keep_previous: bool = True
+        self,
+        arrays: Mapping[str, Array],
+        *,
+        schemas: Sequence[bytes] | None = None,
+        keep_previous: bool = True,
+        parts: NewParts | None = None,
     ) -> None:
-        """Write the next generation, with other schemas if given, and return once it would survive a power loss."""
+        """Write the next generation, with other schemas and parts if given; return once it survives a power loss."""
         now = self.generation
         keep = now.number if keep_previous else now.number + 1
         known = now.schemas if schemas is None else schemas
-        root = _write(self.connection, now.file_id, now.number + 1, known, self.ledger, arrays, keep=keep)
+        if parts is None and now.parts is not None:
+            parts = unchanged(now.parts)
+        root = write_generation(
+            self.connection, now.file_id, now.number + 1, known, self.ledger, arrays, keep=keep, parts=parts
+        )
         try:
             self.connection.execute("COMMIT")
         except sqlite3.Error as error:
@@ -135,6 +144,11 @@ class Change:
             check_after(self.handle.path, self.handle.inode)
             if not was_committed(self.handle.path, self.handle.timeout, root):
                 raise
+
+    def tree(self, schemas: Sequence[bytes]) -> PartTree:
+        """Return the tree of parts, with the columns of the last of some schemas."""
+        known = tuple(map(schema_from, schemas))
+        return PartTree(Shelf(self.connection, self.handle.path, known), self.generation)
 
     def confirm(self) -> None:
         """Return once what is there would survive a power loss: whoever committed it may have died before that."""
@@ -173,7 +187,7 @@ def changing(handle: Handle, *, wipe: bool = False) -> Iterator[Change]:
     check_after(handle.path, handle.inode)
 
 
-def _write(
+def write_generation(
     connection: sqlite3.Connection,
     file_id: str,
     number: int,
@@ -182,6 +196,7 @@ def _write(
     arrays: Mapping[str, Array],
     *,
     keep: int,
+    parts: NewParts | None,
 ) -> bytes:
     """Write a generation, make it the current one, and drop those before `keep`. Returns the root digest.
 
@@ -196,82 +211,100 @@ def _write(
     link = link_of(connection)
     first, oldest = number * BLOCKS_PER_GENERATION, keep * BLOCKS_PER_GENERATION
     changed, buckets = ledger.packed()
-    rows = [
-        (entry.record.sequence, entry.generation, entry.record.to_bytes(), entry.columns) for entry in ledger.changes
-    ]
+    rows = [(one.record.sequence, one.generation, one.record.to_bytes(), one.columns) for one in ledger.changes]
     versions = list(enumerate(schemas, 1))
-    tables: dict[str, list[tuple[Any, ...]]] = {"ledger": rows, "buckets": [*changed], "schemas": versions}
-    beside = _beside(connection, tables, oldest, first)
+    nodes, gone = ((), ()) if parts is None else (parts.rows, parts.dropped)
+    tables: dict[str, Any] = {"ledger": rows, "buckets": changed, "parts": nodes, "schemas": versions}
+    touched = Touched({name: {row[0] for row in found} for name, found in tables.items()}, {*gone}, oldest, first)
+    beside = _beside(connection, touched)
     views = {name: blocks_of(array) for name, array in arrays.items()}
     blocks = [view for name in arrays for view in views[name]]
     with digesting(blocks) as digests:  # by other threads, while SQLite takes the blocks
         connection.executemany("INSERT INTO blocks VALUES (?, ?)", enumerate(blocks, first))
-        pieces = [
-            [name, array.dtype.str, array.shape, [next(digests) for _ in views[name]]] for name, array in arrays.items()
-        ]
-    counts = {"next": ledger.next_sequence, "rows": ledger.n_samples, "tasks": ledger.n_tasks}
-    manifest = canonical({"arrays": pieces, "parts": None, "schema": len(schemas), **counts})
+        pieces = [[name, a.dtype.str, a.shape, [next(digests) for _ in views[name]]] for name, a in arrays.items()]
+    counts: dict[str, Any] = {"next": ledger.next_sequence, "rows": ledger.n_samples, "tasks": ledger.n_tasks}
+    counts["parts"] = None if parts is None else parts.kept.as_dict()
+    manifest = canonical({"arrays": pieces, "schema": len(schemas), **counts})
     line = (number, manifest, buckets, root_of(file_id, number, schemas, manifest, buckets))
     connection.execute("DELETE FROM schemas WHERE version > ?", (len(schemas),))
     connection.executemany("INSERT OR IGNORE INTO schemas VALUES (?, ?)", versions)
     connection.executemany("INSERT OR REPLACE INTO ledger VALUES (?, ?, ?, ?)", rows)
     connection.executemany("INSERT OR REPLACE INTO buckets VALUES (?, ?)", changed)
+    if parts is not None:
+        _write_parts(connection, parts)
     connection.execute("INSERT INTO generations VALUES (?, ?, ?, ?)", line)
     connection.execute("DELETE FROM blocks WHERE id < ?", (oldest,))
     connection.execute("DELETE FROM generations WHERE number < ?", (keep,))
     set_link(connection, (link & 0xFFFF) << 16 | int.from_bytes(line[-1][:2]))
     if keep == number:
         connection.execute("PRAGMA incremental_vacuum").fetchall()
-    _read_back(connection, first, blocks, {**tables, "generations": [line]})
-    _check_beside(beside, _beside(connection, tables, oldest, first), range(oldest, first), len(blocks))
+    _read_back(connection, touched, blocks, {**tables, "generations": [line]}, beside)
     return line[-1]
+
+
+def _write_parts(connection: sqlite3.Connection, parts: NewParts) -> None:
+    """Delete parts that no generation has any more, and write new ones."""
+    connection.executemany("DELETE FROM parts WHERE id = ?", ((number,) for number in parts.dropped))
+    connection.executemany("INSERT OR REPLACE INTO parts VALUES (?, ?, ?)", parts.rows)
+
+
+class Touched(NamedTuple):
+    """What a change writes and drops.
+
+    Attributes
+    ----------
+    keys : dict of set of int
+        Those of the rows that are written, by table.
+    gone : set of int
+        The parts that are dropped.
+    oldest, first : int
+        Blocks below `oldest` are dropped, and `first` is the first new one.
+    """
+
+    keys: Mapping[str, set[int]]
+    gone: set[int]
+    oldest: int
+    first: int
 
 
 def _read_back(
     connection: sqlite3.Connection,
-    first: int,
+    touched: Touched,
     blocks: Sequence[memoryview],
-    tables: Mapping[str, Sequence[tuple[Any, ...]]],
+    tables: Mapping[str, Any],
+    beside: list[list[int]],
 ) -> None:
-    """Raise if the file does not hold what was just written to it; the first column of a table is its key."""
-    written = connection.execute("SELECT data FROM blocks WHERE id >= ? ORDER BY id", (first,))
+    """Raise if the file does not hold what was written to it, and beside it what was there before.
+
+    The first column of a table is its key.
+    """
+    written = connection.execute("SELECT data FROM blocks WHERE id >= ? ORDER BY id", (touched.first,))
     same = all(row is not None and row[0] == bytes(view or b"") for view, row in zip_longest(blocks, written))
     for name, expected in tables.items():
         same = same and all(connection.execute(QUERIES[name], row[:1]).fetchall() == [row] for row in expected)
-    if not same:
-        raise spoilt()
+    kept, *others = beside
+    ids = [number for number in kept if touched.oldest <= number < touched.first]
+    ids += range(touched.first, touched.first + len(blocks))
+    if not same or _beside(connection, touched) != [ids, *others]:
+        raise DamagedStoreError(f"the state file did not keep what was written to it; nothing was committed. {RESTORE}")
 
 
-def _check_beside(before: list[list[int]], after: list[list[int]], stay: range, n_new: int) -> None:
-    """Raise if other rows than those that should be there are beside those that were written."""
-    ids = [number for number in before[0] if number in stay]
-    if after != [[*ids, *range(stay.stop, stay.stop + n_new)], *before[1:]]:
-        raise spoilt()
-
-
-def _beside(
-    connection: sqlite3.Connection, tables: Mapping[str, Sequence[tuple[Any, ...]]], oldest: int, first: int
-) -> list[list[int]]:
-    """Return the ids of all blocks, and hashes of the rows that may share a page with some that are written or dropped.
+def _beside(connection: sqlite3.Connection, touched: Touched) -> list[list[int]]:
+    """Return the ids of all blocks, and hashes of rows that stay and may share a page with some that do not.
 
     If a page is damaged, SQLite may write into its other rows, or leave one that should go, without an error.
-
-    Parameters
-    ----------
-    tables : the rows that are written, by table
-    oldest, first : the blocks that stay are those from `oldest` up to `first`
     """
     found = [[number for (number,) in connection.execute("SELECT id FROM blocks")]]
-    keys = {name: {row[0] for row in rows} for name, rows in tables.items()}
-    places = [("blocks", oldest - 1), ("blocks", first)]
-    places += [
-        (name, key) for name in ("ledger", "buckets") for key in keys[name] if not {key - 1, key + 1} <= keys[name]
-    ]
+    changed = {**touched.keys, "parts": touched.keys["parts"] | touched.gone}
+    stay = range(touched.oldest, touched.first)
+    places = [("blocks", touched.oldest - 1), ("blocks", touched.first)]
+    for name in ("ledger", "buckets", "parts"):
+        places += [(name, key) for key in changed[name] if not {key - 1, key + 1} <= changed[name]]
     for name, key in places:
         for query in BESIDE_KEY[name]:
             rows, n_bytes = [], 0
             for row in connection.execute(query, (key,)):
-                if row[0] in keys.get(name, ()) or (name == "blocks" and not oldest <= row[0] < first):
+                if row[0] in changed.get(name, ()) or (name == "blocks" and row[0] not in stay):
                     continue
                 rows.append(hash(row))
                 n_bytes += min(sum(len(value) for value in row if isinstance(value, bytes)), LEAST_ON_PAGE)
@@ -279,82 +312,6 @@ def _beside(
                     break
             found.append(rows)
     return found
-
-
-def spoilt() -> DamagedStoreError:
-    """Return the error for a file whose damaged pages do not take a change."""
-    return DamagedStoreError(f"the state file did not keep what was written to it; nothing was committed. {RESTORE}")
-
-
-def write_state(path: Path, contents: Contents, timeout: float) -> Handle:
-    """Make a state file, which must not exist yet."""
-    file_id = secrets.token_hex(16)
-    inode = write_new(path, lambda temporary: fill_file(temporary, file_id, FIRST, contents))
-    return Handle(path, inode, file_id, timeout)
-
-
-def fill_file(path: Path, file_id: str, number: int, contents: Contents, link: int = 0) -> None:
-    """Make a database with our tables and one generation, which comes after that with a `link`, in one transaction."""
-    ledger = Ledger(None, path)
-    for _, record, columns in contents.ledger:
-        ledger.put(Entry(number, record, columns))
-    with closing(connect_new(path)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        for sql in TABLES:
-            connection.execute(sql.replace("FILE_ID", file_id))
-        set_link(connection, link)
-        _write(connection, file_id, number, contents.schemas, ledger, contents.arrays, keep=number)
-        connection.execute("COMMIT")
-
-
-def write_new(path: Path, fill: Callable[[Path], None]) -> Inode:
-    """Make a file, whole or not at all: under a temporary name first, then under its own if that is free."""
-    if os.path.lexists(path):
-        raise StoreError(f"{path} exists already. Choose another name, or use the existing file.")
-    for suffix in BESIDE:
-        if os.path.lexists(f"{path}{suffix}"):
-            raise StoreError(
-                f"{path}{suffix} exists without its file: a change to a file of that name was interrupted. Move it "
-                "back beside its file, which needs it, or move it away if that file is gone."
-            )
-    if not path.parent.is_dir():
-        raise StoreError(f"the folder {path.parent} does not exist. Make it first.")
-    check_mount(path)
-    with typed_errors(path, 0.0), temporary_file(path) as temporary:
-        fill(temporary)
-        inode = inode_of(temporary)
-        try:
-            give_name(temporary, path)
-        except FileExistsError:
-            raise StoreError(f"{path} exists already. Another process has just made it.") from None
-        try:
-            sync_folder(path)
-        except OSError as error:
-            _take_back(path, error)
-            raise
-    check_after(path, inode)
-    return inode
-
-
-def _take_back(path: Path, error: OSError) -> None:
-    """Unlink a new file that may not survive a power loss, and so was not made."""
-    try:
-        path.unlink()
-    except OSError:
-        raise uncertain(path, error) from error
-
-
-@contextmanager
-def temporary_file(path: Path) -> Iterator[Path]:
-    """Yield a name beside `path`; what has that name at the end is unlinked, and so is its journal."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.new")
-    try:
-        yield temporary
-    finally:
-        for name in (temporary.name, f"{temporary.name}-journal"):
-            with suppress(OSError):
-                temporary.with_name(name).unlink()
 
 
 def uncertain(path: Path, error: Exception) -> UncertainStoreError:

@@ -14,17 +14,21 @@ from ridgeway._optional import require
 from ridgeway._text import quoted
 from ridgeway.data import Schema, writer
 from ridgeway.errors import DamagedStoreError, InvalidParameterError, StoreError
-from ridgeway.store._changes import FIRST, Contents
+from ridgeway.store._changes import Contents
 from ridgeway.store._digests import Array, canonical, digest_of, digest_of_arrays, parsed, schema_from
+from ridgeway.store._exported_parts import exported_parts, imported_parts
 from ridgeway.store._generations import DTYPES, check_budget, validated
 from ridgeway.store._ledger import Entry, Ledger, Record
 from ridgeway.store._merge import Snapshot
+from ridgeway.store._new_file import FIRST
 from ridgeway.store._state import check_state, model_of
+from ridgeway.store._whole_tree import check_leaves, check_total
 
 if TYPE_CHECKING:
     from ridgeway.estimators import GeneralizedRidge
 
-EXPORT_FORMAT = 2
+EXPORT_FORMAT, WITH_PARTS = 2, 3
+"""The format that is written, and that of files which keep their tasks."""
 LEDGER = "ledger"
 LINE_FACTOR = 4
 """Bytes of memory for each byte of the ledger of an export."""
@@ -52,9 +56,10 @@ def _export_arrays(snapshot: Snapshot, path: Path) -> None:
     from safetensors.numpy import save_file
 
     schemas = [stored.decode() for stored in snapshot.generation.schemas]
-    manifest = canonical({"format": EXPORT_FORMAT, "schemas": schemas})
+    kept = snapshot.generation.schema.keep is not None
+    manifest = canonical({"format": WITH_PARTS if kept else EXPORT_FORMAT, "schemas": schemas})
     lines = b"".join(b"%b %b\n" % (entry.record.to_bytes(), entry.columns.hex().encode()) for entry in snapshot.ledger)
-    arrays = {**snapshot.arrays, LEDGER: np.frombuffer(lines, np.uint8)}
+    arrays = {**snapshot.arrays, LEDGER: np.frombuffer(lines, np.uint8), **exported_parts(snapshot.tree)}
     notes = {"ridgeway": manifest.decode(), "digest": _digest(manifest, arrays)}
     with written(path) as temporary:
         try:
@@ -67,10 +72,10 @@ def imported(path: Path) -> Contents:
     """Return what `export` wrote, after a check of its digest, of the ledger and of the state."""
     manifest, arrays = _read_arrays(path)
     fields = parsed(manifest)
-    if type(fields.get("format")) is not int or not 0 < fields["format"] <= EXPORT_FORMAT:
+    if type(fields.get("format")) is not int or not 0 < fields["format"] <= WITH_PARTS:
         raise StoreError(
             f"{path} is an export of format {fields.get('format')!r}; this version of Ridgeway reads up to "
-            f"{EXPORT_FORMAT}. Upgrade Ridgeway."
+            f"{WITH_PARTS}. Upgrade Ridgeway."
         )
     found = Ledger(None, path)
     pairs: Iterator[tuple[bytes, str]]
@@ -83,11 +88,19 @@ def imported(path: Path) -> Contents:
             pairs = map(_pair, BytesIO(lines.tobytes()))
         schemas = [stored.encode() for stored in fields["schemas"]]
         entries = (Entry(FIRST, Record.from_bytes(stored), bytes.fromhex(columns)) for stored, columns in pairs)
-        known = list(validated(entries, found, [schema_from(stored) for stored in schemas], path))
+        versions = [schema_from(stored) for stored in schemas]
+        known = list(validated(entries, found, versions, path))
+        tree = imported_parts(arrays, versions[-1], path) if fields["format"] == WITH_PARTS else None
         if not all(array.ndim and array.size and array.dtype.str in DTYPES for array in arrays.values()):
             raise DamagedStoreError(f"{path} has arrays of the wrong type. Export it again.")
-        contents = Contents(schemas, known, arrays)
+        contents = Contents(schemas, known, arrays, tree)
+        if (contents.schema.keep is not None) != (fields["format"] == WITH_PARTS):
+            raise DamagedStoreError(f"{path} has parts that it should not have, or none. Export it again.")
         check_state(contents.schema, arrays, found.n_tasks, found.n_samples)
+        if fields["format"] == WITH_PARTS:
+            leaves: Any = () if tree is None else tree.leaves()
+            check_total(path, tree, contents.schema, arrays)
+            check_leaves(path, leaves, [entry.record for entry in known])
     except StoreError:
         raise
     except (AttributeError, LookupError, TypeError, ValueError) as error:

@@ -29,6 +29,7 @@ from ridgeway.store._digests import (
     task_digest,
 )
 from ridgeway.store._ledger import BUCKETS, KEY_BYTES, Entry, Ledger, Record
+from ridgeway.store._nodes import NodeRef
 
 MEMORY_BUDGET = 4 * 2**30
 """Limit on the bytes of a state's arrays, and of the ledger. Larger ones are refused before memory is allocated."""
@@ -56,6 +57,27 @@ class Piece(NamedTuple):
     digests: tuple[str, ...]
 
 
+class KeptParts(NamedTuple):
+    """The tree of parts of a generation.
+
+    Attributes
+    ----------
+    root : where it begins; None if there are no parts
+    replaced : the ids of nodes that only the previous generation has
+    free : the ids of nodes that no generation has any more, which new ones may take
+    next_id : the first id that was never used
+    """
+
+    root: NodeRef | None = None
+    replaced: tuple[int, ...] = ()
+    free: tuple[int, ...] = ()
+    next_id: int = 1
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {"free": self.free, "next": self.next_id, "replaced": self.replaced, "root": self.root}
+
+
 @dataclass(frozen=True)
 class Generation:
     """A state and its ledger at one moment.
@@ -72,6 +94,7 @@ class Generation:
     next_sequence : the sequence number of what happens next
     root : the digest over all of it
     is_current : whether it is the last one
+    parts : the tree of parts; None if only the total is kept
     """
 
     file_id: str
@@ -85,6 +108,7 @@ class Generation:
     next_sequence: int
     root: bytes
     is_current: bool
+    parts: KeptParts | None = None
 
 
 def root_of(file_id: str, number: int, schemas: Sequence[bytes], manifest: bytes, buckets: bytes) -> bytes:
@@ -132,12 +156,15 @@ def read_generation(connection: sqlite3.Connection, path: Path, *, previous: boo
         raise _damaged(path, "schema, ledger or state are not what was committed")
     if [version for version, _ in schemas[: len(known)]] != list(range(1, fields["schema"] + 1)):
         raise _damaged(path, "its schemas are not those that were committed")
-    if connection.execute("SELECT count(*) FROM parts").fetchone() != (0,):
+    schema, parts = schema_from(known[-1]), fields["parts"]
+    if (schema.keep is None) != (parts is None):
+        raise _damaged(path, "its manifest is not that of its schema")
+    if parts is None and connection.execute("SELECT count(*) FROM parts").fetchone() != (0,):
         raise _damaged(path, "it has parts that its tasks do not have")
     if not previous and (connection.execute("SELECT max(sequence) FROM ledger").fetchone()[0] or 0) >= fields["next"]:
         raise _damaged(path, "the next sequence number is taken")
     counts = fields["tasks"], fields["rows"], fields["next"]
-    return Generation(file_id, number, known, schema_from(known[-1]), pieces, buckets, *counts, root, not previous)
+    return Generation(file_id, number, known, schema, pieces, buckets, *counts, root, not previous, parts)
 
 
 def read_ledger(connection: sqlite3.Connection, generation: Generation, path: Path) -> tuple[Entry, ...]:
@@ -223,10 +250,11 @@ def _check_columns(entry: Entry, schema: Schema, path: Path) -> None:
         raise _damaged(path, f"the columns of task {record.task_id!a} are not those of its digest")
 
 
-def check_budget(path: Path, n_bytes: int, what: str) -> None:
+def check_budget(path: Path, n_bytes: int, what: str, remedy: str = "") -> None:
     """Raise if something would take more memory than the budget."""
     if n_bytes > MEMORY_BUDGET:
-        raise StoreError(f"the {what} of {path} takes {n_bytes} bytes of memory, beyond the budget of {MEMORY_BUDGET}.")
+        said = f"the {what} of {path} takes {n_bytes} bytes of memory, beyond the budget of {MEMORY_BUDGET}. {remedy}"
+        raise StoreError(said.strip())
 
 
 def _rows(connection: sqlite3.Connection, query: str, kinds: tuple[type, ...]) -> Iterator[Any]:
@@ -254,10 +282,25 @@ def _parsed_manifest(stored: bytes, path: Path) -> tuple[dict[str, Any], tuple[P
         raise _damaged(path, "its manifest is invalid") from error
     check_budget(path, sum(sizes), "state")
     counts = [fields.get(name) for name in ("next", "rows", "schema", "tasks")]
-    whole = all(type(count) is int and count >= 0 for count in counts) and fields.get("parts", 0) is None
+    whole = all(type(count) is int and count >= 0 for count in counts) and "parts" in fields
+    if fields.get("parts") is not None:
+        fields["parts"] = _parsed_parts(fields["parts"], path)
     if not pieces or not fits or not whole or len(fields) != 5 or len({p.name for p in pieces}) != len(pieces):
         raise _damaged(path, "its manifest is invalid")
     return fields, pieces
+
+
+def _parsed_parts(found: Any, path: Path) -> KeptParts:
+    """Return what a manifest says about parts."""
+    try:
+        root, replaced, free, following = found["root"], tuple(found["replaced"]), tuple(found["free"]), found["next"]
+        place = None if root is None else NodeRef(*root)
+        ids = [*replaced, *free, following, *([] if place is None else [place.id])]
+        if len(found) == 4 and all(type(one) is int and one > 0 for one in ids):
+            return KeptParts(place, replaced, free, following)
+    except (KeyError, TypeError, ValueError):
+        pass
+    raise _damaged(path, "its manifest is invalid")
 
 
 def read_arrays(connection: sqlite3.Connection, generation: Generation, path: Path) -> dict[str, Array]:

@@ -2,27 +2,36 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ridgeway.data import Rebased, Schema, differences, listed, united
+from ridgeway.data import Rebased, Schema, differences, listed, united, widening
 from ridgeway.errors import InvalidParameterError, MergeError
+from ridgeway.information import Information, Node, with_leaf
 from ridgeway.store._absorb import checked_id
 from ridgeway.store._changes import Contents
 from ridgeway.store._digests import Array, schema_from
 from ridgeway.store._generations import Generation
 from ridgeway.store._ledger import Entry, Record
+from ridgeway.store._nodes import PartLeaf
 from ridgeway.store._state import checked_arrays, read_state
 from ridgeway.store._widen import next_schemas, shortest_digest, widened
 
 
 class Snapshot(NamedTuple):
-    """A generation with its ledger and its arrays, all digests checked."""
+    """A generation with its ledger, its arrays and the tree of its parts, all digests checked."""
 
     generation: Generation
     ledger: tuple[Entry, ...]
     arrays: dict[str, Array]
+    tree: Node | None = None
+
+    @property
+    def leaves(self) -> list[Any]:
+        """The parts of the tasks."""
+        return [] if self.tree is None else list(self.tree.leaves())
 
     @property
     def tasks(self) -> list[Record]:
@@ -34,12 +43,23 @@ def renamed(snapshot: Snapshot, prefix: str) -> Snapshot:
     """Return a state file with a prefix before the ids of its tasks."""
     if not prefix:
         return snapshot
+    tree: Node | None = None
+    for leaf in snapshot.leaves:
+        name = leaf.name._replace(task=f"{prefix}{leaf.name.task}")
+        tree = with_leaf(tree, PartLeaf.made(name, leaf.again, leaf.sequence, leaf.get))
     return snapshot._replace(
         ledger=tuple(
             entry._replace(record=replace(entry.record, task_id=checked_id(f"{prefix}{entry.record.task_id}")))
             for entry in snapshot.ledger
-        )
+        ),
+        tree=tree,
     )
+
+
+def total_alone(snapshot: Snapshot) -> Snapshot:
+    """Return a state file as if it did not keep its tasks."""
+    schema = replace(snapshot.generation.schema, keep=None)
+    return snapshot._replace(generation=replace(snapshot.generation, schema=schema, parts=None), tree=None)
 
 
 def merged(one: Snapshot, two: Snapshot, names: tuple[str, str]) -> Contents:
@@ -54,14 +74,37 @@ def merged(one: Snapshot, two: Snapshot, names: tuple[str, str]) -> Contents:
         state: Any = states[0] if one.tasks else states[1]
         if one.tasks and two.tasks:
             state = state.merge(states[1])
+        past = one.generation.next_sequence - 1
+        tree = _united_tree(one, two, schema, rebased, past)
+        if tree is not None:
+            state = replace(state, information=tree.information)
     except InvalidParameterError as error:
         raise MergeError(f"cannot merge: {error} No file was created.") from error
     schemas, shift = _schemas(one.generation.schemas, two.generation.schemas, schema)
-    past = one.generation.next_sequence - 1
     ledger = [*one.ledger, *(_later(entry, past, shift) for entry in two.ledger)]
     tasks = one.tasks + two.tasks
     arrays = checked_arrays(schema, state, len(tasks), sum(task.n_samples for task in tasks))
-    return Contents(schemas, ledger, arrays)
+    return Contents(schemas, ledger, arrays, tree)
+
+
+def _united_tree(one: Snapshot, two: Snapshot, schema: Schema, rebased: Rebased | None, past: int) -> Node | None:
+    """Return the tree of the parts of both, with the columns of both; all that is not a leaf is merged again."""
+    tree: Node | None = None
+    for snapshot, rebasing, later in ((one, None, 0), (two, rebased, past)):
+        for leaf in snapshot.leaves:
+            fitted = partial(_fitted_part, leaf, snapshot.generation.schema, schema, rebasing)
+            tree = with_leaf(tree, PartLeaf.made(leaf.name, leaf.again, leaf.sequence + later, fitted))
+    return tree
+
+
+def _fitted_part(leaf: PartLeaf, mine: Schema, schema: Schema, rebased: Rebased | None) -> Information:
+    """Return a part with the columns of both files, as `_fitted` returns the state."""
+    part = leaf.information
+    if rebased is not None:
+        part = part.widened(*widening(mine, rebased.before)).mapped(rebased.matrix, rebased.shift)
+        mine = rebased.after
+    same = mine.features == schema.features and mine.targets == schema.targets
+    return part if same else part.widened(*widening(mine, schema))
 
 
 def _fitted(snapshot: Snapshot, schema: Schema, rebased: Rebased | None) -> Any:

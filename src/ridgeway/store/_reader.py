@@ -23,6 +23,7 @@ from ridgeway.store._predict import Wanted, predictions
 from ridgeway.store._recovery import Health, back_up, full_check
 from ridgeway.store._state import described, model_from, model_of, read_state
 from ridgeway.store._whole_task import WholeTask
+from ridgeway.store._whole_tree import loaded, parted
 from ridgeway.store._widen import known_digests, widened
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ class StoreReader(ABC):
 
         The file must not exist yet. `import_arrays` turns a .safetensors export into a state file again.
         """
-        export(self.snapshot(), as_path(path))
+        where = as_path(path)
+        export(self.snapshot(parts=where.suffix.lower() == ".safetensors"), where)
 
     def predict(
         self,
@@ -145,6 +147,19 @@ class StoreReader(ABC):
         """Return the fitted model. It predicts for tables with the columns that were learned, encoded or not."""
         return model_of(*self._state())
 
+    def model_by_task(self) -> "GeneralizedRidge":
+        """Return the fitted model with the information of each task, if the file keeps its tasks; or raise.
+
+        All parts are read into memory, and the file is not needed any more. Rows that were forced in under the id of
+        another task belong to that task.
+        """
+        with self._reading() as (connection, now):
+            arrays = read_arrays(connection, now, self.path)
+            records = [entry.record for entry in stream_ledger(connection, now, self.path, full=False)]
+            tree = loaded(connection, now, self.path)
+        ids = dict.fromkeys(record.task_id for record in records if record.removed is None)
+        return model_from(now.schema, parted(now.schema, read_state(now.schema, arrays), tree, ids))
+
     def describe(self) -> dict[str, Any]:
         """Return coefficients, rank, condition and sizes, as plain data."""
         return described(*self._state())
@@ -162,10 +177,11 @@ class StoreReader(ABC):
         """Check every digest and every invariant of the file; raise `DamagedStoreError` if one does not hold."""
         return full_check(self._handle)
 
-    def snapshot(self) -> Snapshot:
-        """Return the current generation, its ledger and its arrays, all digests checked."""
+    def snapshot(self, *, parts: bool = True) -> Snapshot:
+        """Return the current generation with its ledger, arrays and parts (if wanted), all digests checked."""
         with self._reading() as (connection, now):
-            return Snapshot(now, read_ledger(connection, now, self.path), read_arrays(connection, now, self.path))
+            ledger, arrays = read_ledger(connection, now, self.path), read_arrays(connection, now, self.path)
+            return Snapshot(now, ledger, arrays, loaded(connection, now, self.path) if parts else None)
 
     def _state(self) -> tuple[Schema, dict[str, Array]]:
         with self._reading() as (connection, now):

@@ -7,19 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from ridgeway.errors import DamagedStoreError, StoreError, UncertainStoreError
-from ridgeway.store._changes import (
-    Contents,
-    Handle,
-    check_after,
-    fill_file,
-    temporary_file,
-    was_committed,
-    write_new,
-)
+from ridgeway.store._changes import Contents, Handle, check_after, was_committed
 from ridgeway.store._connection import check_pages, connect_new, inode_of, link_of, set_link, transaction, typed_errors
 from ridgeway.store._digests import Array
 from ridgeway.store._generations import Generation, check_ledger, read_arrays, read_generation, read_ledger
+from ridgeway.store._new_file import fill_file, temporary_file, write_new
 from ridgeway.store._state import check_state
+from ridgeway.store._whole_tree import Seen, check_parts, shelf_of
 
 
 @dataclass(frozen=True)
@@ -32,6 +26,7 @@ class Health:
     previous : number of the one before, if it is kept
     n_tasks, n_samples : tasks and rows, which ledger and state agree on
     n_bytes : bytes of the state's arrays
+    n_nodes : nodes of the tree of parts, if tasks are kept
     """
 
     generation: int
@@ -39,6 +34,7 @@ class Health:
     n_tasks: int
     n_samples: int
     n_bytes: int
+    n_nodes: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         """Return the findings as plain data."""
@@ -51,20 +47,21 @@ def full_check(handle: Handle) -> Health:
         now = handle.check(read_generation(connection, handle.path))
         check_ledger(connection, now, handle.path)
         arrays = _sound_arrays(connection, now, handle.path)
-        previous = _check_previous(connection, handle.path)
+        parts = check_parts(connection, now, handle.path, arrays)
+        previous = _check_previous(connection, handle.path, parts)
         check_pages(connection, handle.path)
     n_bytes = sum(array.nbytes for array in arrays.values())
-    return Health(now.number, previous, now.n_tasks, now.n_samples, n_bytes)
+    return Health(now.number, previous, now.n_tasks, now.n_samples, n_bytes, len(parts))
 
 
-def _check_previous(connection: sqlite3.Connection, path: Path) -> int | None:
+def _check_previous(connection: sqlite3.Connection, path: Path, parts: Seen) -> int | None:
     """Return the number of the previous generation after a full check of it; None if none is kept."""
     if connection.execute("SELECT count(*) FROM generations").fetchone()[0] == 1:
         return None
     try:
         previous = read_generation(connection, path, previous=True)
         check_ledger(connection, previous, path)
-        read_arrays(connection, previous, path)
+        check_parts(connection, previous, path, read_arrays(connection, previous, path), parts)
     except DamagedStoreError as error:
         raise DamagedStoreError(
             f"the current generation is intact, the previous one is not ({error}) The next task will replace it."
@@ -114,8 +111,10 @@ def _restore(path: Path, timeout: float, restored: list[Generation]) -> None:
             raise StoreError(f"the current generation of {path} is intact: there is nothing to restore.")
         previous = read_generation(connection, path, previous=True)
         ledger, arrays = read_ledger(connection, previous, path), _sound_arrays(connection, previous, path)
+        kept = None if previous.parts is None else previous.parts.root
+        tree = shelf_of(connection, previous, path).root(kept)
         with temporary_file(path) as temporary:
-            contents, link = Contents(previous.schemas, ledger, arrays), link_of(connection)
+            contents, link = Contents(previous.schemas, ledger, arrays, tree), link_of(connection)
             fill_file(temporary, previous.file_id, previous.number + 2, contents, link)
             with transaction(temporary, write=False, timeout=0.0) as copy:
                 restored.append(_checked_copy(copy, temporary, arrays))
@@ -139,7 +138,7 @@ def _is_intact(connection: sqlite3.Connection, path: Path) -> bool:
         with typed_errors(path, 0.0):
             generation = read_generation(connection, path)
             check_ledger(connection, generation, path)
-            _sound_arrays(connection, generation, path)
+            check_parts(connection, generation, path, _sound_arrays(connection, generation, path))
     except DamagedStoreError:
         return False
     return True
@@ -156,6 +155,7 @@ def _checked_copy(copy: sqlite3.Connection, path: Path, arrays: dict[str, Array]
     generation = read_generation(copy, path)
     check_ledger(copy, generation, path)
     read = read_arrays(copy, generation, path)
+    check_parts(copy, generation, path, read)
     if list(read) != list(arrays) or any(read[name].tobytes() != arrays[name].tobytes() for name in arrays):
         raise DamagedStoreError("the copy is not what was written to it; the file is left as it was.")
     return generation

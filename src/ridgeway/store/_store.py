@@ -14,6 +14,7 @@ from ridgeway.data import (
     Schema,
     UnknownRule,
     WeightKind,
+    checked_keep,
     checked_schema,
     explained,
     inferred,
@@ -25,11 +26,13 @@ from ridgeway.data import (
 )
 from ridgeway.errors import InvalidParameterError
 from ridgeway.store._absorb import Absorbed, Removed, absorb, checked_id, checked_reason, one_task, remove
-from ridgeway.store._changes import Contents, Handle, write_state
+from ridgeway.store._changes import Contents, Handle
 from ridgeway.store._connection import as_path, check_mount, checked_timeout, inode_of, transaction
 from ridgeway.store._exchange import imported
 from ridgeway.store._generations import MEMORY_BUDGET, read_arrays, read_generation
-from ridgeway.store._merge import merged, renamed
+from ridgeway.store._merge import merged, renamed, total_alone
+from ridgeway.store._new_file import write_state
+from ridgeway.store._nodes import check_part_size
 from ridgeway.store._reader import StoreReader
 from ridgeway.store._recovery import restore
 from ridgeway.store._state import empty_arrays
@@ -59,7 +62,16 @@ class Store(StoreReader):
     def __repr__(self) -> str:
         return f"<Store {str(self.path)!r}>"
 
-    def absorb(self, task_id: str, X: Any, y: Any, sample_weight: Any = None, *, force: str | None = None) -> Absorbed:
+    def absorb(
+        self,
+        task_id: str,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        clusters: Any = None,
+        force: str | None = None,
+    ) -> Absorbed:
         """Learn a task. When this returns, the task survives a power loss.
 
         The same id with the same content counts once, however often it is absorbed.
@@ -70,21 +82,31 @@ class Store(StoreReader):
         X : array with columns in the schema's order, or DataFrame, of shape (n_samples, n_features)
         y : array of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array of shape (n_samples,), optional
+        clusters : labels of shape (n_samples,), optional
+            The clusters that the rows belong to, if the file has a column for them; it may also be a column of `X`.
         force : str, optional
             A reason to absorb rows whose id has other content, or whose content has another id. The ledger keeps it if
             it was needed.
         """
-        source = one_task(checked_id(task_id), lambda schema: rows_in_memory(schema, X, y, sample_weight))
+        source = one_task(checked_id(task_id), lambda schema: rows_in_memory(schema, X, y, sample_weight, clusters))
         (outcome,) = absorb(self._handle, source, checked_reason(force))
         return outcome
 
-    def remove(self, task_id: str, X: Any, y: Any, sample_weight: Any = None) -> Removed:
+    def remove(self, task_id: str, X: Any = None, y: Any = None, sample_weight: Any = None) -> Removed:
         """Remove a task, as if it had never been absorbed, or raise `RemovalError` and change nothing.
 
-        Exactly its rows must be passed. The previous generation is dropped, and what is freed is overwritten.
+        If the file keeps its tasks, the id is enough, any task can be removed, and no digits are lost. If rows were
+        forced in under the same id, the last are removed first. Otherwise exactly the rows of the task must be passed.
+        The previous generation is dropped, and what is freed is overwritten.
         """
-        source = one_task(checked_id(task_id), lambda schema: rows_in_memory(schema, X, y, sample_weight))
-        return remove(self._handle, task_id, source)
+        known = checked_id(task_id)
+        if X is None and y is None:
+            return remove(self._handle, known, None)
+        return remove(
+            self._handle,
+            known,
+            one_task(known, lambda schema: rows_in_memory(schema, X, y, sample_weight, absent=schema.labels)),
+        )
 
     def absorb_table(
         self,
@@ -143,7 +165,7 @@ class Store(StoreReader):
         opened, known = open_table(table, csv=csv), checked_id(task_id)
 
         def source(schema: Schema) -> Any:
-            absent = [name for name in schema.past if name not in opened.columns]
+            absent = [name for name in (*schema.past, *schema.labels) if name not in opened.columns]
             tasks = tasks_in(opened, schema, task_id, task_column, progress, absent=absent)
             return (task for task in tasks if task[0] == known)
 
@@ -176,16 +198,25 @@ class Store(StoreReader):
         return undo_widening(self._handle)
 
     def merge(
-        self, other: "Store | str | PathLike[str]", out: str | PathLike[str], *, prefixes: tuple[str, str] = ("", "")
+        self,
+        other: "Store | str | PathLike[str]",
+        out: str | PathLike[str],
+        *,
+        prefixes: tuple[str, str] = ("", ""),
+        total_only: bool = False,
     ) -> "Store":
         """Make a new state file, as if one had absorbed the tasks of both, or raise `MergeError` with what differs.
 
         `prefixes` are put before the ids of the tasks of this file and of the other, so that tasks of the same name can
-        be told apart. The same rows are recognised under any name.
+        be told apart. The same rows are recognised under any name. If both files keep their tasks, so does the new one;
+        if only one does, the merge is refused, unless `total_only` says that the new file need not keep them.
         """
         timeout = self._handle.timeout
         others = other if isinstance(other, Store) else open(other, timeout=timeout)
-        one, two = (renamed(store.snapshot(), prefix) for store, prefix in zip((self, others), prefixes, strict=True))
+        found = [store.snapshot(parts=not total_only) for store in (self, others)]
+        if total_only:
+            found = [total_alone(snapshot) for snapshot in found]
+        one, two = (renamed(snapshot, prefix) for snapshot, prefix in zip(found, prefixes, strict=True))
         contents = merged(one, two, (self.path.name, others.path.name))
         return Store(write_state(as_path(out), contents, timeout))
 
@@ -200,6 +231,9 @@ def create(
     prior: PriorValue = 0.0,
     fit_intercept: bool = True,
     information: InformationKind = "square_root",
+    keep: str | Iterable[str] | None = None,
+    min_rows: int | None = None,
+    cluster_column: str | None = None,
     timeout: float = TIMEOUT,
 ) -> Store:
     """Make a state file, which must not exist yet.
@@ -211,6 +245,14 @@ def create(
     target : name of the target, or names of several
     weight_column : the column of a data file that holds the weights of the rows, optional
     weight_kind, prior, fit_intercept, information : as for `weights.Accumulated` and `GeneralizedRidge`
+    keep : {None, "tasks"}, default None
+        "tasks" keeps the information of each task beside the total: a task can then be removed without its rows, and
+        asked about when they are gone. A part has (p + k)²/2 numbers. That of a small task gives more away than a
+        total: with n ≤ p rows it determines the products of its rows, with one row the row itself.
+    min_rows : int, optional
+        The fewest rows of a part, if tasks are kept. If not given, p + 1 for p features, and at least 10.
+    cluster_column : str, optional
+        The column that divides the rows of a task into smaller parts, if tasks are kept.
     timeout : the longest wait for other processes, in seconds
     """
     schema = checked_schema(
@@ -220,7 +262,9 @@ def create(
         fit_intercept=fit_intercept,
         information=information,
         weight_kind=weight_kind,
+        keep=checked_keep(keep, min_rows, cluster_column),
     )
+    check_part_size(schema)
     n_bytes = 8 * schema.width**2
     if n_bytes > MEMORY_BUDGET:
         raise InvalidParameterError(

@@ -28,7 +28,7 @@ class WholeTask(NamedTuple):
         digest, last = ContentDigest(), schema
         parts: list[tuple[Array, Array, Any]] = []
         with explained(table, lambda: schema), closing(tasks_in(table, schema, "")) as tasks:
-            for _, (X, y, weight, sources, found) in tasks:
+            for _, (X, y, weight, sources, found, _clusters) in tasks:
                 digest.add(X if sources is None else sources, y, weight)
                 if found is not last:
                     wider, last = widening(last, found), found

@@ -10,6 +10,7 @@ from ridgeway.store._changes import Handle, changing
 from ridgeway.store._digests import Content, constant_digest, schema_from, split_digests, task_digest
 from ridgeway.store._generations import read_arrays, read_generation
 from ridgeway.store._ledger import Entry
+from ridgeway.store._nodes import check_part_size
 from ridgeway.store._state import checked_arrays, read_state
 from ridgeway.weights import Retained
 
@@ -44,6 +45,7 @@ def widen(handle: Handle, wider: Callable[[Schema], Schema], prior: Any) -> Sche
         now, ledger = change.generation, change.ledger
         schemas = next_schemas(now.schemas, wider(now.schema))
         schema = schema_from(schemas[-1])
+        check_part_size(schema)
         state = widened(read_state(now.schema, change.arrays), now.schema, schema, prior)
         change.commit(checked_arrays(schema, state, ledger.n_tasks, ledger.n_samples), schemas=schemas)
     return schema

@@ -1,0 +1,73 @@
+"""What a state file keeps beside the total."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ridgeway.errors import InvalidParameterError
+
+FEWEST_ROWS_OF_A_PART = 10
+TASKS = "tasks"
+
+
+@dataclass(frozen=True)
+class Keep:
+    """What a state file keeps of each task, so that the task can be removed, or asked about, without its rows.
+
+    Parameters
+    ----------
+    min_rows : int, optional
+        The fewest rows of a part; smaller ones are refused. If not given, p + 1 for p features, and at least 10.
+    cluster_column : str, optional
+        The column that divides the rows of a task into smaller parts.
+
+    Examples
+    --------
+    >>> Keep().fewest(30), Keep(min_rows=2).fewest(30)
+    (31, 2)
+    """
+
+    min_rows: int | None = None
+    cluster_column: str | None = None
+
+    def fewest(self, n_features: int) -> int:
+        """Return the fewest rows that a part may have."""
+        return max(n_features + 1, FEWEST_ROWS_OF_A_PART) if self.min_rows is None else self.min_rows
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data, by what is kept."""
+        return {TASKS: asdict(self)}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> "Keep":
+        """Return what `as_dict` wrote, or raise if it names something unknown."""
+        if set(fields) != {TASKS}:
+            raise InvalidParameterError(f"a state file keeps {', '.join(map(repr, fields))}. Upgrade Ridgeway.")
+        return cls(**fields[TASKS])
+
+    def check(self) -> None:
+        """Raise `InvalidParameterError` if a value is not one of its kind."""
+        fewest: Any = self.min_rows
+        if fewest is not None and (type(fewest) is not int or fewest < 1):
+            raise InvalidParameterError(f"min_rows must be a whole number ≥ 1; got {fewest!r}.")
+
+
+def checked_keep(keep: Any, min_rows: int | None, cluster_column: str | None) -> Keep | None:
+    """Return what is kept, or None for the total alone; raise `InvalidParameterError` if that is not known.
+
+    Parameters
+    ----------
+    keep : {None, "tasks"}, or a list of such words
+    min_rows, cluster_column : as for `Keep`
+    """
+    words = [] if keep is None else [keep] if isinstance(keep, str) else list(keep)
+    if words not in ([], [TASKS]):
+        raise InvalidParameterError(f"a state file can keep {TASKS!r}, or the total alone; got {keep!r}.")
+    if words:
+        return Keep(min_rows, cluster_column)
+    if min_rows is not None or cluster_column is not None:
+        raise InvalidParameterError(
+            "min_rows and cluster_column are about the parts of tasks, which this file does not keep. Add "
+            f"keep={TASKS!r}, or leave them out."
+        )
+    return None
