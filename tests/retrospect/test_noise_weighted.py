@@ -147,6 +147,7 @@ def test_collinear_columns(rng):
     ours = retrospect.weighted_by_noise(learned_by_task(np.column_stack([X, X[:, 0] - X[:, 1]]), y, labels))
     plain = retrospect.weighted_by_noise(learned_by_task(X, y, labels))
     assert ours.not_estimable == ("x0", "x1", "x2")
+    np.testing.assert_array_equal(ours.degrees_of_freedom[1:], 1.0)
     np.testing.assert_allclose(ours.noise_variance, plain.noise_variance, rtol=1e-8)
     np.testing.assert_allclose(
         [ours.coef[0], ours.standard_errors[0], ours.degrees_of_freedom[0]],
@@ -160,6 +161,18 @@ def test_units_of_the_target_do_not_matter(rng):
     one, two = (retrospect.weighted_by_noise(learned_by_task(X, scale * y, labels, weight)) for scale in (1.0, 1e-3))
     np.testing.assert_allclose(two.noise_variance, 1e-6 * one.noise_variance, rtol=1e-9)
     np.testing.assert_allclose(two.standard_errors, 1e-3 * one.standard_errors, rtol=1e-9)
+
+
+def test_units_and_origins_of_the_features_do_not_matter(rng):
+    X, y, labels = rng.integers(-3, 4, size=(400, 2)) * 1.0, 1e3 * rng.normal(size=400), np.arange(400) % 4
+    near, far = (retrospect.weighted_by_noise(learned_by_task(X + move, y, labels)) for move in (0.0, 2.0**44))
+    assert far.not_estimable == ()
+    np.testing.assert_allclose(far.coef[1:], near.coef[1:], atol=10.0)
+    one, two = (
+        retrospect.weighted_by_noise(learned_by_task(X * unit, y, labels, fit_intercept=False)) for unit in (1.0, 1e-18)
+    )
+    assert two.not_estimable == ()
+    np.testing.assert_allclose(1e-18 * two.standard_errors, one.standard_errors, rtol=1e-9)
 
 
 def test_a_very_precise_task_outweighs_the_others(rng):
