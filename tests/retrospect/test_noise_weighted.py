@@ -115,6 +115,16 @@ def test_small_tasks_share_a_variance(rng):
     np.testing.assert_allclose(ours.coef, theirs.params, rtol=1e-8)
 
 
+def test_seven_rows_are_enough_for_a_shared_variance(rng):
+    X, y, labels, _ = drawn(rng, sizes=(20, 3, 4))
+    ours = retrospect.weighted_by_noise(learned_by_task(X, y, labels))
+    assert set(ours.shared) == {"1", "2"}
+    drop = np.flatnonzero(labels == 2)[0]
+    fewer = learned_by_task(*(np.delete(each, drop, axis=0) for each in (X, y, labels)))
+    with pytest.raises(InferenceError, match=r"the tasks [12], [12] have 6 row\(s\) in all"):
+        retrospect.weighted_by_noise(fewer)
+
+
 def test_bartlett(rng):
     """On plain groups, that of SciPy; with features, from the residuals of separate fits."""
     X, y, labels, _ = drawn(rng)

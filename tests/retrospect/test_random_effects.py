@@ -271,7 +271,7 @@ def test_collinear_columns(rng):
     np.testing.assert_allclose(ours.noise_variance, plain.noise_variance, rtol=1e-6)
     np.testing.assert_allclose(ours.covariance, plain.covariance, rtol=1e-6)
     np.testing.assert_allclose(ours.coef[0], plain.coef[0], rtol=1e-6)
-    with pytest.raises(InferenceError, match="collinear over all rows"):
+    with pytest.raises(InferenceError, match="the effects x0, x1, x2 are collinear over all rows"):
         retrospect.random_effects(learned_by_task(wide, y, labels, weight), (0, 1, 2))
 
 
@@ -287,6 +287,12 @@ def test_features_of_tasks_cost_degrees_of_freedom(rng):
     with pytest.raises(InferenceError, match="explain all differences between the tasks"):
         retrospect.random_effects(three)
     assert retrospect.random_effects(three, [0]).degrees_of_freedom == 1
+
+
+def test_one_degree_of_freedom_is_enough(rng):
+    ours = retrospect.random_effects(learned_by_task(rng.normal(size=(5, 1)), rng.normal(size=5), [0, 0, 0, 1, 2]))
+    assert ours.is_converged
+    assert np.isfinite(ours.standard_errors).all()
 
 
 def test_refused(rng):

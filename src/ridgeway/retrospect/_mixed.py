@@ -102,8 +102,8 @@ class MixedModel:
         """
         found = [fit.effects() for fit in self.fits]
         effects = np.stack([each @ self.to_effects.T for each, _ in found])
-        deviations = np.sqrt(self.noise_variance)[:, None, None, None]
-        return effects, deviations * (self.to_effects @ np.stack([spread for _, spread in found]))
+        scales = [np.sqrt(fit.noise_variance) * self.to_effects for fit in self.fits]
+        return effects, np.stack([scale @ spread for scale, (_, spread) in zip(scales, found, strict=True)])
 
 
 def _columns(tasks: CompressedTasks, effects: NDArray[np.intp]) -> tuple[Array, Array]:
