@@ -1,6 +1,6 @@
 """Coverage of 95 % intervals if tasks differ: `python -m benchmarks.differing`.
 
-Prints one line per setting and method. `--repetitions 2000` takes about ten minutes.
+Prints one line per setting. `--repetitions 200` takes about ten minutes.
 """
 
 import argparse

@@ -77,5 +77,11 @@ EQUIVALENT: dict[Mutant, str] = {
         "scipy.optimize.minimize(objective, start, jac=True, bounds=bounds, "
         "options={'maxiter': 1000, 'maxfun': 5000, 'ftol': 1e-15, 'gtol': 1e-09, 'maxcor': 30})",
     ): "With bounds, L-BFGS-B is SciPy's default.",
+    Mutant(
+        "retrospect._random_effects",
+        "random_effects",
+        "np.min(np.abs(np.diagonal(fit.factor))) < SINGULAR",
+        "np.min(np.abs(np.diagonal(fit.factor))) <= SINGULAR",
+    ): "An estimate that is exactly the limit cannot be made.",
 }
 """Mutants that no test can kill, and why."""

@@ -69,6 +69,7 @@ def test_a_notebook_shows_what_is_printed(ask, targets):
     rest = [line for line in lines if line not in shown and not line.startswith("-")]
     assert [" ".join(word.split()) for word in page.words] == rest
     assert found.assumption in printed
+    assert ("target 1" in str(found)) == (targets == 2)
     assert "assumed" in found.assumption
 
 
@@ -81,6 +82,8 @@ def test_frames_hold_the_numbers(ask, targets):
     numbers = found.coef if "coef" in frame else found.coef[..., -1]
     np.testing.assert_array_equal(frame[column], np.ravel(numbers))
     kind = "task" if len(frame) == len(getattr(found, "tasks", ())) * (targets or 1) else "term"
+    labels = found.tasks if kind == "task" else found.terms
+    assert list(frame.index.get_level_values(-1)) == list(labels) * (targets or 1)
     assert frame.index.names == ([None] if targets is None else ["target", kind])
 
 

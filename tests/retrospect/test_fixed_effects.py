@@ -73,6 +73,12 @@ def test_any_shape(seed, n_tasks, most, constant):
     np.testing.assert_array_equal(np.isnan(ours.effects), ~np.isfinite(ours.effect_errors))
 
 
+def test_a_constant_feature_without_an_offset(rng):
+    X, y, labels = rng.normal(size=(40, 2)), rng.normal(size=40), np.repeat(np.arange(4), 10)
+    X[:, 1] = np.array([-3e5, -1e5, 1e5, 3e5])[labels] / 7.0
+    assert retrospect.fixed_effects(learned_by_task(X, y, labels)).not_estimable == ("x1",)
+
+
 def test_constant_features_are_part_of_the_intercepts(rng):
     X, y, labels, weight = drawn(rng, p=2)
     wide = np.column_stack([X, labels % 3 * 1.0])

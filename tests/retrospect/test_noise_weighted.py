@@ -115,6 +115,16 @@ def test_small_tasks_share_a_variance(rng):
     np.testing.assert_allclose(ours.coef, theirs.params, rtol=1e-8)
 
 
+def test_seven_rows_are_enough_for_a_shared_variance(rng):
+    X, y, labels, _ = drawn(rng, sizes=(20, 3, 4))
+    ours = retrospect.weighted_by_noise(learned_by_task(X, y, labels))
+    assert set(ours.shared) == {"1", "2"}
+    drop = np.flatnonzero(labels == 2)[0]
+    fewer = learned_by_task(*(np.delete(each, drop, axis=0) for each in (X, y, labels)))
+    with pytest.raises(InferenceError, match=r"the tasks [12], [12] have 6 row\(s\) in all"):
+        retrospect.weighted_by_noise(fewer)
+
+
 def test_bartlett(rng):
     """On plain groups, that of SciPy; with features, from the residuals of separate fits."""
     X, y, labels, _ = drawn(rng)
@@ -147,6 +157,7 @@ def test_collinear_columns(rng):
     ours = retrospect.weighted_by_noise(learned_by_task(np.column_stack([X, X[:, 0] - X[:, 1]]), y, labels))
     plain = retrospect.weighted_by_noise(learned_by_task(X, y, labels))
     assert ours.not_estimable == ("x0", "x1", "x2")
+    np.testing.assert_array_equal(ours.degrees_of_freedom[1:], 1.0)
     np.testing.assert_allclose(ours.noise_variance, plain.noise_variance, rtol=1e-8)
     np.testing.assert_allclose(
         [ours.coef[0], ours.standard_errors[0], ours.degrees_of_freedom[0]],
@@ -160,6 +171,18 @@ def test_units_of_the_target_do_not_matter(rng):
     one, two = (retrospect.weighted_by_noise(learned_by_task(X, scale * y, labels, weight)) for scale in (1.0, 1e-3))
     np.testing.assert_allclose(two.noise_variance, 1e-6 * one.noise_variance, rtol=1e-9)
     np.testing.assert_allclose(two.standard_errors, 1e-3 * one.standard_errors, rtol=1e-9)
+
+
+def test_units_and_origins_of_the_features_do_not_matter(rng):
+    X, y, labels = rng.integers(-3, 4, size=(400, 2)) * 1.0, 1e3 * rng.normal(size=400), np.arange(400) % 4
+    near, far = (retrospect.weighted_by_noise(learned_by_task(X + move, y, labels)) for move in (0.0, 2.0**44))
+    assert far.not_estimable == ()
+    np.testing.assert_allclose(far.coef[1:], near.coef[1:], atol=10.0)
+    one, two = (
+        retrospect.weighted_by_noise(learned_by_task(X * unit, y, labels, fit_intercept=False)) for unit in (1.0, 1e-18)
+    )
+    assert two.not_estimable == ()
+    np.testing.assert_allclose(1e-18 * two.standard_errors, one.standard_errors, rtol=1e-9)
 
 
 def test_a_very_precise_task_outweighs_the_others(rng):

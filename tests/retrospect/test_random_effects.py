@@ -72,6 +72,11 @@ def test_the_gradient_is_that_of_differences(rng, diagonal):
     X, y, labels, weight = drawn(rng)
     tasks = compressed(learned_by_task(X, y, labels, weight))
     rows = MixedModel.of(tasks, np.array([0, 1, 3]), diagonal=diagonal).fits[0].data
+    products = np.einsum("gij,gik->jk", rows.Z, rows.Z) / len(tasks.names)  # the scale of the search
+    np.testing.assert_allclose(
+        np.diagonal(products) if diagonal else products, np.ones(3) if diagonal else np.eye(3), atol=1e-9
+    )
+    np.testing.assert_allclose(np.einsum("gij,gik->jk", rows.X, rows.X), np.eye(4), atol=1e-9)
     theta = rng.normal(size=len(rows.entries[0]))
     fit = rows.at(theta)
     slopes = 2.0 * (fit.slope @ fit.factor)[rows.entries]
@@ -228,7 +233,7 @@ def test_repeated_rows_are_frequencies(rng):
     np.testing.assert_allclose(one.log_likelihood, two.log_likelihood, rtol=1e-9)
 
 
-def test_a_variance_that_hides_behind_a_saddle(rng):
+def test_a_variance_that_hides_behind_a_saddle(rng, monkeypatch):
     """Where Λ = 0 every slope is 0; the search must leave it if the variance is not 0."""
     X, y, labels, weight = drawn(rng, deviations=(1.0, 0.0))
     tasks = compressed(learned_by_task(X, y, labels, weight))
@@ -238,7 +243,11 @@ def test_a_variance_that_hides_behind_a_saddle(rng):
         np.testing.assert_array_equal(stuck.slope @ stuck.factor, 0.0)
         assert not stuck.is_converged
         assert all(rows.at(out[rows.entries]).deviance < stuck.deviance for out in stuck.ways_out()[1:])
-        assert rows.fitted().is_converged
+        best = rows.fitted()
+        assert best.is_converged
+        with monkeypatch.context() as patched:
+            patched.setattr("ridgeway.retrospect._reml.STARTS", (0.0,))
+            np.testing.assert_allclose(rows.fitted().deviance, best.deviance, rtol=1e-9)
 
 
 def test_a_gradient_of_either_sign_is_not_convergence(rng):
@@ -262,7 +271,7 @@ def test_collinear_columns(rng):
     np.testing.assert_allclose(ours.noise_variance, plain.noise_variance, rtol=1e-6)
     np.testing.assert_allclose(ours.covariance, plain.covariance, rtol=1e-6)
     np.testing.assert_allclose(ours.coef[0], plain.coef[0], rtol=1e-6)
-    with pytest.raises(InferenceError, match="collinear over all rows"):
+    with pytest.raises(InferenceError, match="the effects x0, x1, x2 are collinear over all rows"):
         retrospect.random_effects(learned_by_task(wide, y, labels, weight), (0, 1, 2))
 
 
@@ -271,6 +280,19 @@ def test_features_of_tasks_cost_degrees_of_freedom(rng):
     wide = np.column_stack([X, labels % 2 * 1.0, labels**2 * 1.0])
     assert retrospect.random_effects(learned_by_task(wide, y, labels)).degrees_of_freedom == 9 - 3
     assert retrospect.random_effects(learned_by_task(X, y, labels)).degrees_of_freedom == 9 - 1
+    few = np.column_stack([X, labels % 4 == 0, labels % 4 == 1]) * 1.0
+    assert retrospect.random_effects(learned_by_task(few, y, labels % 4)).degrees_of_freedom == 4 - 3
+    kept = labels % 4 < 3
+    three = learned_by_task(few[kept], y[kept], labels[kept] % 4)
+    with pytest.raises(InferenceError, match="explain all differences between the tasks"):
+        retrospect.random_effects(three)
+    assert retrospect.random_effects(three, [0]).degrees_of_freedom == 1
+
+
+def test_one_degree_of_freedom_is_enough(rng):
+    ours = retrospect.random_effects(learned_by_task(rng.normal(size=(5, 1)), rng.normal(size=5), [0, 0, 0, 1, 2]))
+    assert ours.is_converged
+    assert np.isfinite(ours.standard_errors).all()
 
 
 def test_refused(rng):

@@ -58,6 +58,8 @@ def test_small_tasks_are_tested_under_equal_noise(rng, information):
         assert ours.equal_noise[number] == found.equal_noise == (int(task) < 3)
         assert np.isnan(ours.noise_variance[number]) == (int(task) < 3)
         assert np.isinf(ours.standard_errors[number]).all() == (int(task) < 3)
+        determined = ours.intervals[number][~np.isnan(ours.coef[number])]
+        assert (np.isinf(determined) & (np.sign(determined) == [-1, 1])).all() == (int(task) < 3)
     assert "tested under equal noise" in str(ours)
 
 

@@ -81,7 +81,7 @@ def estimates(
         "intervals": per_target(state, np.stack([coef - half, coef + half], axis=-1)),
         "level": level,
         "degrees_of_freedom": per_target(state, freedom) if isinstance(freedom, np.ndarray) else freedom,
-        "not_estimable": tuple(terms[j] for j in np.flatnonzero(np.isinf(deviations).any(axis=0))),
+        "not_estimable": tuple(terms[j] for j in np.flatnonzero(np.isinf(deviations[0]))),
     }
 
 

@@ -278,8 +278,7 @@ def between_variance(estimates: Array, variances: Array) -> float:
         mean, _ = _weighted(estimates, total)
         return float(np.log(total).sum() + np.log((1.0 / total).sum()) + (np.square(estimates - mean) / total).sum())
 
-    top = float(np.square(np.ptp(estimates)) + variances.max())
-    grid = np.r_[0.0, np.geomspace(1e-6 * variances.min(), 4.0 * top, GRID)]
+    grid = np.r_[0.0, np.geomspace(1e-12, 4.0, GRID)] * np.square(np.ptp(estimates))
     slopes = [slope(point) for point in grid]
     falls = [i for i in range(GRID) if slopes[i] > 0.0 >= slopes[i + 1]]
     maxima = [float(scipy.optimize.brentq(slope, grid[i], grid[i + 1], xtol=1e-300, rtol=1e-14)) for i in falls]

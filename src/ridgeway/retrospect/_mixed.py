@@ -48,8 +48,8 @@ class MixedModel:
         The columns of the effects are rotated (only scaled, if their covariance is diagonal) so that they are
         orthonormal over all tasks, and so are those of the common terms: the search does not depend on units.
         """
-        _check(tasks, effects)
         whole, n_tasks = pooled(tasks), len(tasks.names)
+        _check(tasks, effects, whole)
         Z, back = _columns(tasks, effects)
         R = triangular_factor(Z.reshape(-1, len(effects)))
         if diagonal:
@@ -102,8 +102,8 @@ class MixedModel:
         """
         found = [fit.effects() for fit in self.fits]
         effects = np.stack([each @ self.to_effects.T for each, _ in found])
-        deviations = np.sqrt(self.noise_variance)[:, None, None, None]
-        return effects, deviations * (self.to_effects @ np.stack([spread for _, spread in found]))
+        scales = [np.sqrt(fit.noise_variance) * self.to_effects for fit in self.fits]
+        return effects, np.stack([scale @ spread for scale, (_, spread) in zip(scales, found, strict=True)])
 
 
 def _columns(tasks: CompressedTasks, effects: NDArray[np.intp]) -> tuple[Array, Array]:
@@ -122,7 +122,7 @@ def _columns(tasks: CompressedTasks, effects: NDArray[np.intp]) -> tuple[Array, 
     return Z, back
 
 
-def _check(tasks: CompressedTasks, effects: NDArray[np.intp]) -> None:
+def _check(tasks: CompressedTasks, effects: NDArray[np.intp], whole: StackedFit) -> None:
     """Raise if the variances of effects and noise cannot be told apart."""
     if len(tasks.names) < FEWEST_TASKS:
         raise InferenceError(
@@ -131,7 +131,7 @@ def _check(tasks: CompressedTasks, effects: NDArray[np.intp]) -> None:
         )
     Z, _ = _columns(tasks, effects)
     R = triangular_factor(Z.reshape(-1, len(effects)))
-    space = RowSpace.of(R, size=len(effects), offset=offsets(tasks)[effects] if 0 in effects else 0.0)
+    space = RowSpace.of(R, size=len(effects), offset=offsets(tasks)[effects])
     if space.rank < len(effects):
         names = ", ".join(tasks.terms[j] for j in effects)
         raise InferenceError(f"the effects {names} are collinear over all rows. Name fewer of them.")
@@ -140,6 +140,12 @@ def _check(tasks: CompressedTasks, effects: NDArray[np.intp]) -> None:
         raise InferenceError(
             f"the tasks have {int(tasks.n_samples.sum())} rows, too few to tell the noise from effects of their own. "
             "Learn more rows per task, or name fewer effects."
+        )
+    n_own = sum(each.space.rank for each in apart.own) + apart.fit.space.rank - whole.space.rank
+    if n_own < len(effects):
+        raise InferenceError(
+            "the features explain all differences between the tasks, so nothing is left that could vary at random. "
+            "Drop features that are constant within tasks, or use retrospect.fixed_effects."
         )
     total = np.square(tasks.y).sum(axis=(0, 1))
     if (apart.fit.residual_squares <= ROUNDING * total).any():

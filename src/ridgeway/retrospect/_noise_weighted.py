@@ -163,9 +163,7 @@ def _groups(tasks: CompressedTasks, freedom: Array) -> tuple[NDArray[np.intp], t
             f"the tasks {', '.join(shared[:6])}{' …' if len(shared) > 6 else ''} have {rows} row(s) in all, too few "
             f"for a noise variance; {n_terms + FEW} are needed. Learn more of their rows, or remove these tasks."
         )
-    groups = np.arange(len(few))
-    groups[few] = np.flatnonzero(few)[0] if shared else 0
-    return groups, shared
+    return np.where(few, len(few), np.arange(len(few))), shared
 
 
 def bartlett(squares: Array, freedom: Array) -> tuple[float, float]:

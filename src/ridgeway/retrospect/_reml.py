@@ -123,7 +123,7 @@ class MixedFit:
         rows[:, m:, :q] = np.eye(q)
         R = triangular_factor(rows)
         rest = R[:, q:, q:]
-        common = triangular_factor(np.vstack([rest[:, :, : r + 1].reshape(-1, r + 1), np.zeros((r + 1, r + 1))]))
+        common = triangular_factor(rest[:, :, : r + 1].reshape(-1, r + 1))
         return cls(data, factor, R[:, :q, :q], R[:, :q, q : q + r + 1], rest, common)
 
     @property

@@ -116,7 +116,7 @@ class Separated:
             taken.append(OwnTerms(space, above))
             left.append(below)
         n = int(tasks.n_samples.sum() - sum(each.space.rank for each in taken))
-        columns = tasks.X.reshape(-1, n_terms)[:, common]
-        before = np.hypot(np.sqrt(np.square(columns).sum(axis=0)), offsets(tasks)[common])
+        squares = np.square(tasks.X[:, :, common]).sum(axis=(0, 1))
+        before = np.hypot(np.sqrt(squares), offsets(tasks)[common])
         fit = StackedFit.of(np.vstack(left), len(common), n_samples=n, offset=before)
         return cls(tuple(taken), fit, n - fit.space.rank)
