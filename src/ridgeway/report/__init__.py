@@ -1,13 +1,15 @@
 """Run every method on a table of your own, task by task, and report which ones forget.
 
 `compare` returns a `MethodComparison`. `write_report` writes it to a folder: one HTML file that needs no network, the
-figures, and the numbers. The command is `ridgeway compare`. Needs pyarrow and matplotlib
-(`pip install 'ridgeway[report]'`).
+figures, and the numbers. The command is `ridgeway compare`. `draw_forest`, `draw_path`, `draw_influence` and
+`draw_segments` draw answers of `retrospect` about tasks, and `save_figure` writes them to files. Needs pyarrow and
+matplotlib (`pip install 'ridgeway[report]'`).
 """
 
 from ridgeway.report._comparison import as_table, compare
 from ridgeway.report._result import MethodComparison, MethodResult, short
 from ridgeway.report._standardized import StandardizedEncoding
+from ridgeway.report._task_figures import draw_forest, draw_influence, draw_path, draw_segments, save_figure
 from ridgeway.report._write import check_folder, draw_figures, write_report
 
 __all__ = [
@@ -18,6 +20,11 @@ __all__ = [
     "check_folder",
     "compare",
     "draw_figures",
+    "draw_forest",
+    "draw_influence",
+    "draw_path",
+    "draw_segments",
+    "save_figure",
     "short",
     "write_report",
 ]
