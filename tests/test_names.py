@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ridgeway import report, store
+from ridgeway import report, retrospect, store
 from ridgeway.cli._commands import commands
 from ridgeway.data import CsvFormat
 from ridgeway.research import simulation
@@ -24,13 +24,16 @@ PYTHON = {
     "import": {"store.import_arrays": store.import_arrays},
     "init": {"store.create": store.create, "store.encoding_of": store.encoding_of},
     "merge": {"Store.merge": store.Store.merge},
+    "path": {"retrospect.coefficient_path": retrospect.coefficient_path, "report.draw_path": report.draw_path},
     "plot": {"simulation.figures": simulation.figures.save},
     "predict": {"Store.predict_file": store.Store.predict_file},
     "remove": {"Store.remove_table": store.Store.remove_table},
     "reproduce": {"simulation.reproduce": simulation.reproduce},
+    "segments": {"retrospect.segments": retrospect.segments, "report.draw_path": report.draw_path},
     "show": {"Store.describe": store.Store.describe},
     "simulate": {"simulation.Setting": simulation.Setting, "simulation.run": simulation.run},
     "summary": {"Store.summary": store.Store.summary},
+    "tasks": {"retrospect.tasks": retrospect.tasks, "retrospect.meta_analysis": retrospect.meta_analysis},
     "verify": {"verify": verify},
     "widen": {"Store.widen": store.Store.widen, "Store.undo_widening": store.Store.undo_widening},
 }
@@ -48,9 +51,13 @@ REASONS = {
     ("init", "--from"): "`table`, because `from` is a keyword",
     ("init", "--no-intercept"): "`fit_intercept=False`",
     ("init", "--reference"): "`references`, one entry each",
+    ("path", "--plot"): "`report.save_figure`",
     ("plot", "--out"): "`folder`",
     ("predict", "--id"): "`ids`",
     ("remove", "--task"): "`task_id`",
+    ("segments", "--plot"): "`report.draw_segments`, `report.save_figure`",
+    ("summary", "--errors"): "`retrospect.clustered`, its `kind`",
+    ("tasks", "--plot"): "`report.draw_forest`, `report.save_figure`",
     ("widen", "--category"): "`categories`, one entry each",
     ("widen", "--feature"): "`features`, one entry",
     ("widen", "--past-value"): "the value of that entry",

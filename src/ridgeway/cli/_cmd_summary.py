@@ -4,22 +4,35 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ridgeway.cli._options import command, names, option, state_file
+from ridgeway.cli._kept_tasks import plain
+from ridgeway.cli._options import choice, command, names, option, state_file
 from ridgeway.cli._output import answer
 
 if TYPE_CHECKING:
-    from ridgeway.retrospect import Summary
+    from ridgeway.retrospect import RobustSummary, Summary
+    from ridgeway.store import Store
 
 
 @command(
     "ridgeway summary wages.rw                            all features",
     "ridgeway summary wages.rw --features age,tenure      as if only these had been learned",
     "ridgeway summary wages.rw --level 0.99               wider intervals",
+    "ridgeway summary wages.rw --errors cluster           if the rows of a task resemble each other",
 )
 @state_file
 @click.option("--features", help="Fit only these features, as if on all rows; names separated by commas.")
 @option("--level", default=0.95, help="Confidence level of the intervals.")
-def summary(file: str, features: str | None, level: float, as_json: bool) -> None:
+@choice(
+    "--errors",
+    "classical",
+    "cluster",
+    "CR0",
+    "CR1",
+    "CR2",
+    "CR3",
+    words="Standard errors; cluster is CR2. All but classical need a file that keeps its tasks.",
+)
+def summary(file: str, features: str | None, level: float, errors: str, as_json: bool) -> None:
     """Print coefficients, standard errors, tests and intervals based on all rows absorbed so far.
 
     No rows are needed. With a prior, the numbers describe the posterior, and the table says so. Exits with 2 if the
@@ -28,8 +41,20 @@ def summary(file: str, features: str | None, level: float, as_json: bool) -> Non
     from ridgeway import store
 
     opened = store.open(file)
+    if errors != "classical":
+        robust = _clustered(opened, names(features), "CR2" if errors == "cluster" else errors, level)
+        answer(plain(robust), *str(robust).split("\n"), as_json=as_json)
+        return
     found = opened.summary(features=names(features) or None, level=level)
     answer(_as_dict(found, opened.schema.targets), *str(found).split("\n"), as_json=as_json)
+
+
+def _clustered(opened: "Store", features: list[str], kind: Any, level: float) -> "RobustSummary":
+    """Return the table with errors that allow the rows of a task, or of a cluster, to resemble each other."""
+    from ridgeway import retrospect
+
+    model = opened.model_by_task()
+    return retrospect.clustered(retrospect.submodel(model, features) if features else model, kind, level=level)
 
 
 def _as_dict(found: "Summary", targets: tuple[str, ...]) -> dict[str, Any]:

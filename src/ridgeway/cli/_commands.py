@@ -17,13 +17,16 @@ from ridgeway.cli._cmd_history import history
 from ridgeway.cli._cmd_import import import_
 from ridgeway.cli._cmd_init import init
 from ridgeway.cli._cmd_merge import merge
+from ridgeway.cli._cmd_path import path
 from ridgeway.cli._cmd_plot import plot
 from ridgeway.cli._cmd_predict import predict
 from ridgeway.cli._cmd_remove import remove
 from ridgeway.cli._cmd_reproduce import reproduce
+from ridgeway.cli._cmd_segments import segments
 from ridgeway.cli._cmd_show import show
 from ridgeway.cli._cmd_simulate import simulate
 from ridgeway.cli._cmd_summary import summary
+from ridgeway.cli._cmd_tasks import tasks
 from ridgeway.cli._cmd_verify import verify
 from ridgeway.cli._cmd_widen import widen
 
@@ -83,10 +86,13 @@ STORE = (
     import_,
     init,
     merge,
+    path,
     predict,
     remove,
+    segments,
     show,
     summary,
+    tasks,
     widen,
 )
 for command in (*STORE, compare, plot, reproduce, simulate, verify):

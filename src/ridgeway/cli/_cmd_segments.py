@@ -1,0 +1,38 @@
+"""`ridgeway segments`: when the relation changed."""
+
+from typing import Any
+
+import click
+
+from ridgeway.cli._kept_tasks import drawn, plain, with_terms
+from ridgeway.cli._options import choice, command, names, option, state_file
+from ridgeway.cli._output import answer
+
+
+@command(
+    "ridgeway segments flights.rw                          divided with probability 5 % if nothing changed",
+    "ridgeway segments flights.rw --noise by_task          if the noise differs between tasks",
+    "ridgeway segments flights.rw --plot segments.svg      drawn",
+)
+@state_file
+@option("--false-alarms", default=0.05, help="Probability of finding a change if there is none.")
+@choice("--noise", "common", "by_task", words="Whether all tasks have the same noise variance.")
+@click.option("--terms", help="Terms to show, separated by commas.  [default: the five that are known best]")
+@click.option("--plot", type=click.Path(), help="Draw the segments to this file (.svg, .png or .pdf).")
+def segments(file: str, false_alarms: float, noise: Any, terms: str | None, plot: str | None, as_json: bool) -> None:
+    """Divide the tasks, in the order in which they were absorbed, where their coefficients changed.
+
+    Needs a file that keeps its tasks (ridgeway init --keep tasks). Exits with 2 if it does not, or if it has too many
+    tasks or features.
+    """
+    from ridgeway import retrospect, store
+
+    model = store.open(file).model_by_task()
+    found = with_terms(retrospect.segments(model, false_alarms=false_alarms, noise=noise), names(terms))
+    lines = str(found).split("\n")
+    if plot is not None:
+        from ridgeway.report import draw_segments
+
+        each = with_terms(retrospect.coefficient_path(model, window=1), list(found.terms))
+        lines.append(drawn(draw_segments(found, each), plot))
+    answer(plain(found), *lines, as_json=as_json)

@@ -1,0 +1,84 @@
+"""`ridgeway tasks`: which tasks differ, and which matter most."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ridgeway.cli._kept_tasks import drawn, plain
+from ridgeway.cli._options import choice, command, option, state_file
+from ridgeway.cli._output import emit, print_table, say
+
+if TYPE_CHECKING:
+    from ridgeway.retrospect import MetaAnalysis
+
+HEADINGS = ("task", "rows", "noise", "F", "P>F", "adjusted", "distance")
+VARIATION = ("feature", "mean", "Q", "P>Q", "I²")
+
+
+@command(
+    "ridgeway tasks flights.rw                                       each task against the others",
+    "ridgeway tasks flights.rw --feature hour                        the estimates of one coefficient",
+    "ridgeway tasks flights.rw --feature hour --plot forest.svg      the same, drawn",
+)
+@state_file
+@click.option("--feature", help="Show the estimate of this coefficient by each task, and their mean.")
+@choice("--adjust", "holm", "bh", words="How p-values are adjusted: Holm's method, or Benjamini and Hochberg's.")
+@option("--level", default=0.95, help="Confidence level of the intervals.")
+@click.option("--plot", type=click.Path(), help="Draw the estimates of --feature to this file (.svg, .png or .pdf).")
+def tasks(file: str, feature: str | None, adjust: Any, level: float, plot: str | None, as_json: bool) -> None:
+    """Compare each task with the others, and show which coefficients vary between tasks.
+
+    Needs a file that keeps its tasks (ridgeway init --keep tasks). The column "distance" is Cook's distance: how much
+    all fitted values change if the task is left out. Exits with 2 if the file does not keep its tasks.
+    """
+    from ridgeway import retrospect, store
+    from ridgeway.errors import InvalidParameterError
+
+    if plot is not None and feature is None:
+        raise InvalidParameterError("--plot draws the estimates of one coefficient. Name it with --feature.")
+    model = store.open(file).model_by_task()
+    if feature is not None:
+        found = retrospect.meta_analysis(model, feature, level=level)
+        lines = [*str(found).split("\n"), *_plotted(found, plot)]
+        emit(plain(found)) if as_json else say(*lines)
+        return
+    table, moved = retrospect.tasks(model, level=level, adjust=adjust), retrospect.influence(model)
+    features = [term for term in table.terms if term != "intercept"]
+    varying = [retrospect.meta_analysis(model, name, level=level) for name in features]
+    if as_json:
+        emit(plain(table) | {"distance": moved.distance.tolist(), "features": [plain(one) for one in varying]})
+        return
+    _print(file, table, moved, varying)
+
+
+def _plotted(found: "MetaAnalysis", plot: str | None) -> list[str]:
+    if plot is None:
+        return []
+    from ridgeway.report import draw_forest
+
+    return [drawn(draw_forest(found), plot)]
+
+
+def _print(file: str, table: Any, moved: Any, varying: list["MetaAnalysis"]) -> None:
+    """Print a table of tasks and a table of features, for each target."""
+    import numpy as np
+
+    columns = (table.noise_variance, table.f, table.p_values, table.adjusted_p_values, moved.distance)
+    numbers = np.stack([np.atleast_2d(column) for column in columns], axis=-1)
+    for target, rows in enumerate(numbers):
+        title = file if len(numbers) == 1 else f"{file}, target {target}"
+        cells = [
+            [task, f"{n:,}", *(_shown(value) for value in row)]
+            for task, n, row in zip(table.tasks, table.n_samples, rows, strict=True)
+        ]
+        print_table(title, HEADINGS, cells, left=["task"])
+        found = []
+        for one in varying:
+            said = [float(np.atleast_1d(value)[target]) for value in (one.random, one.q, one.p_value, one.i_squared)]
+            found.append([one.terms[0], *map(_shown, said[:3]), f"{said[3]:.0%}"])
+        print_table("Coefficients that vary between tasks", VARIATION, found, left=["feature"])
+    say(table.assumption)
+
+
+def _shown(value: float) -> str:
+    return "–" if value != value else f"{value:.4g}"

@@ -1,0 +1,117 @@
+"""The commands about tasks: what a user types, what is printed, JSON, figures, and refusals in one line."""
+
+import json
+from contextlib import nullcontext
+
+import numpy as np
+import pandas as pd
+import pytest
+from runner import CliRunner
+
+from ridgeway import GeneralizedRidge, retrospect
+from ridgeway.cli._commands import commands
+from ridgeway.errors import FewClustersWarning
+
+TASKS = [f"2013-{month:02}" for month in range(1, 13)]
+
+
+@pytest.fixture
+def rows(rng):
+    """Twelve months of 40 rows; the slope of `hour` changes before July."""
+    frame = pd.DataFrame(rng.normal(size=(480, 2)), columns=["hour", "distance"]).assign(month=np.repeat(TASKS, 40))
+    slope = np.where(frame["month"] < "2013-07", 1.0, 3.0)
+    frame["delay"] = slope * frame["hour"] + rng.normal(size=480)
+    return frame
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, rows):
+    monkeypatch.chdir(tmp_path)
+    rows.to_csv("flights.csv", index=False)
+
+    def run(line, code=0):
+        result = CliRunner().invoke(commands, line.split())
+        assert result.exit_code == code, result.output
+        return result.stdout if code == 0 else result.output
+
+    run("init flights.rw --features hour,distance --target delay --keep tasks")
+    run("absorb flights.rw flights.csv --task-column month")
+    return run
+
+
+@pytest.fixture
+def model(rows):
+    columns = ["hour", "distance"]
+    return GeneralizedRidge(information="by_task").fit(rows[columns], rows["delay"], tasks=rows["month"])
+
+
+def test_tasks(run, model):
+    shown = run("tasks flights.rw")
+    assert all(task in shown for task in TASKS)
+    assert "distance" in shown
+    found, expected = json.loads(run("tasks flights.rw --json --adjust bh")), retrospect.tasks(model, adjust="bh")
+    np.testing.assert_allclose(found["adjusted_p_values"], expected.adjusted_p_values, rtol=1e-6, atol=1e-15)
+    np.testing.assert_allclose(found["distance"], retrospect.influence(model).distance, rtol=1e-8)
+    q = [retrospect.meta_analysis(model, name).q for name in ("hour", "distance")]
+    np.testing.assert_allclose([one["q"] for one in found["features"]], q, rtol=1e-8)
+
+
+def test_one_coefficient(run, model):
+    shown = run("tasks flights.rw --feature hour --plot forest.svg")
+    assert "(random)" in shown
+    assert "forest.svg: written" in shown
+    found = json.loads(run("tasks flights.rw --feature hour --json"))
+    np.testing.assert_allclose(found["coef"], retrospect.meta_analysis(model, "hour").coef, rtol=1e-9)
+    assert "Name it with --feature" in run("tasks flights.rw --plot forest.svg", 2)
+
+
+def test_path(run, model):
+    found = json.loads(run("path flights.rw --window 3 --terms hour --json"))
+    expected = retrospect.coefficient_path(model, window=3)
+    assert found["terms"] == ["hour"]
+    np.testing.assert_allclose(np.ravel(found["coef"]), expected.coef[:, expected.terms.index("hour")], rtol=1e-9)
+    assert "path.png: written" in run("path flights.rw --plot path.png")
+    assert "unknown term 'speed'" in run("path flights.rw --terms speed", 2)
+
+
+def test_segments(run):
+    found = json.loads(run("segments flights.rw --json --terms hour"))
+    assert found["changes"] == ["2013-07"]
+    np.testing.assert_allclose(np.ravel(found["coef"]), [1.0, 3.0], atol=0.3)
+    assert "1 change(s) in 12 tasks" in run("segments flights.rw --plot segments.svg --noise by_task")
+
+
+@pytest.mark.parametrize(("errors", "kind"), [("cluster", "CR2"), ("CR1", "CR1"), ("CR3", "CR3")])
+def test_errors_of_clusters(run, model, errors, kind):
+    found = json.loads(run(f"summary flights.rw --errors {errors} --json"))
+    with pytest.warns(FewClustersWarning) if kind == "CR1" else nullcontext():
+        expected = retrospect.clustered(model, kind)
+    assert found["kind"] == kind
+    np.testing.assert_allclose(found["standard_errors"], expected.standard_errors, rtol=1e-8)
+    assert f"{kind} errors" in run(f"summary flights.rw --errors {errors} --features hour")
+
+
+def test_many_terms_are_chosen_by_how_well_they_are_known(tmp_path, monkeypatch, rng):
+    monkeypatch.chdir(tmp_path)
+    X = rng.normal(size=(200, 8))
+    names = [f"x{j}" for j in range(8)]
+    frame = pd.DataFrame(X, columns=names).assign(y=X[:, 6] * 5 + rng.normal(size=200), t=np.repeat([1, 2, 3, 4], 50))
+    frame.to_csv("d.csv", index=False)
+    for line in (
+        f"init a.rw --features {','.join(names)} --target y --keep tasks",
+        "absorb a.rw d.csv --task-column t",
+    ):
+        assert CliRunner().invoke(commands, line.split()).exit_code == 0
+    found = json.loads(CliRunner().invoke(commands, ["path", "a.rw", "--json"]).stdout)
+    assert len(found["terms"]) == 5
+    assert "x6" in found["terms"]
+
+
+@pytest.mark.parametrize("command", ["tasks", "path", "segments", "summary --errors cluster"])
+def test_a_file_that_keeps_no_tasks_is_refused(run, command):
+    run("init total.rw --features hour,distance --target delay")
+    run("absorb total.rw flights.csv --task-column month")
+    name, *options = command.split()
+    said = run(" ".join([name, "total.rw", *options]), 2)
+    assert "does not keep its tasks" in said
+    assert "--keep tasks" in said
