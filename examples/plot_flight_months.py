@@ -1,13 +1,12 @@
 """
-Flights: in summer, delays build up three times as fast
-=======================================================
+Flights: in summer, delays build up nearly three times as fast
+==============================================================
 
 Flights late in the day arrive later than those in the morning. How much later, how
 sure is that, and is it the same all year? The flights left New York in 2013, from
 three airports. After each month the rows are gone, and the questions come afterwards.
 """
 
-import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
@@ -45,7 +44,7 @@ for term, coef, times in zip(usual.terms, usual.coef, ratio, strict=True):
 # %%
 # An hour later in the day goes with 1.5 minutes more delay. The robust error of this
 # slope is 9 times the usual one. Errors shrink with the square root of the number of
-# rows. So these 291,140 flights tell as much about the slope as 3,600 independent ones.
+# rows. So these 291,140 flights tell about as much as 3,600 independent ones would.
 # The usual interval, 1.43 to 1.50, promises a precision that the data do not have.
 # The robust one is 1.16 to 1.76.
 
@@ -107,13 +106,14 @@ plt.figure(figure)
 plt.show()
 
 # %%
-# JFK in July stands out. Suppose that its records turn out to be wrong, or must be
-# deleted. The id of the task is enough to remove it. So it is for all of June and July.
+# JFK in July stands out: it moves the hour slope by four standard errors. Suppose that
+# its records turn out to be wrong, or must be deleted. The id of the task is enough to
+# remove it. The same works for all of June and July.
 without = finer.remove(task="07 JFK")
-autumn = finer
+rest = finer
 for task in [task for task in influence.tasks if task[:2] in ("06", "07")]:
-    autumn = autumn.remove(task=task)
-for name, each in [("all", finer), ("no 07 JFK", without), ("no summer", autumn)]:
+    rest = rest.remove(task=task)
+for name, each in [("all", finer), ("no 07 JFK", without), ("no summer", rest)]:
     print(f"{name:10} {each.coef_[0]:.2f} minutes per hour ({each.n_tasks_} tasks)")
 
 # %%

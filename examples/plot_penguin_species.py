@@ -53,9 +53,9 @@ pooled = retrospect.summary(model)
 by_row = retrospect.heteroscedastic(model)
 by_season = retrospect.clustered(model)
 for name, found in [("usual", pooled), ("HC1", by_row), ("CR2", by_season)]:
+    slope, error = found.coef[1], found.standard_errors[1]
     low, high = found.intervals[1]
-    error = found.standard_errors[1]
-    print(f"{name:6} {found.coef[1]:.0f} ± {error:.1f} g per mm, {low:.0f} to {high:.0f}")
+    print(f"{name:6} {slope:.0f} ± {error:.1f} g per mm, {low:.0f} to {high:.0f}")
 
 # %%
 # The birds of a task do resemble each other: the cluster-robust error is twice the
@@ -88,7 +88,7 @@ line = pooled.coef[0] + pooled.coef[1] * ends
 axes.plot(ends, line, "--", color="black", linewidth=2, label="all birds together")
 axes.set(xlabel="bill depth (mm)", ylabel="body mass (g)")
 axes.legend(frameon=False)
-figure.suptitle("Mass rises with bill depth in all nine tasks, and falls over all birds")
+figure.suptitle("Mass rises with bill depth in each task, and falls over all birds")
 plt.show()
 
 # %%
@@ -127,7 +127,7 @@ for species in COLORS:
     alone = retrospect.reweighted(model, others)
     years = retrospect.tasks(alone).adjusted_p_values
     slope = retrospect.meta_analysis(alone, "bill_depth_mm").fixed
-    print(f"{species:9} {slope:.0f} g per mm; smallest p-value of a year {min(years):.2f}")
+    print(f"{species:9} {slope:.0f} g per mm; p-values of years ≥ {min(years):.2f}")
 
 # %%
 # **What we learned.** The years of a species are alike: no p-value is below 0.05.

