@@ -155,3 +155,15 @@ def test_weights_too_small_to_count(rng):
     assert retrospect.reweighted(learned(data), decay=1e-60).information_.ids == ("t3", "t4", "t5")
     with pytest.raises(InvalidParameterError, match="weight of task 't1'"):
         retrospect.reweighted(learned(data), {"t1": 1e-160})
+
+
+@pytest.mark.parametrize("kind", ["precision", "frequency"])
+def test_fourth_moments_are_weighted_too(rng, kind):
+    X, y, weight = rng.normal(size=(60, 2)), rng.normal(size=60), rng.integers(1, 4, size=60)
+    labels = np.repeat(["a", "b", "c"], 20)
+    setting = ByTask(fourth_moments=True)
+    model = GeneralizedRidge(information=setting, weight_kind=kind).fit(X, y, weight, labels)
+    expected = GeneralizedRidge(information=setting, weight_kind=kind)
+    expected.fit(X, y, np.where(labels == "b", 2 * weight, weight), labels)
+    found = retrospect.heteroscedastic(retrospect.reweighted(model, {"b": 2})).standard_errors
+    np.testing.assert_allclose(found, retrospect.heteroscedastic(expected).standard_errors, rtol=1e-9)

@@ -119,9 +119,8 @@ class FourthMoments:
                 at += size
             second[target] += weighted @ np.square(column)
 
-    def scaled(self, factor: float) -> "FourthMoments":
-        """Return the sums with every row's weight, and so its score, multiplied by `factor`."""
-        by = factor**2
+    def multiplied(self, by: float) -> "FourthMoments":
+        """Return the sums with ω of every row multiplied by a number."""
         return replace(self, fourth=self.fourth * by, third=self.third * by, second=self.second * by)
 
     def reordered(self, features: Places, targets: Places, past: Array) -> "FourthMoments":

@@ -69,8 +69,12 @@ class WithFourth(Information, ABC):
         return replace(after, fourth=self.fourth.add(task, after.mean))
 
     def scaled(self, factor: float) -> Self:
-        """Return the information with every row's weight multiplied by `factor`."""
-        return replace(super().scaled(factor), fourth=self.fourth.scaled(factor))
+        """Return the information with every row's weight, and so its score, multiplied by `factor`."""
+        return replace(super().scaled(factor), fourth=self.fourth.multiplied(factor**2))
+
+    def thinned(self, share: float) -> Self:
+        """Return the information as if only a share of the rows had been seen, or several times as many."""
+        return replace(super().thinned(share), fourth=self.fourth.multiplied(share))
 
     def select(self, columns: NDArray[np.intp]) -> Self:
         """Return the information of the same rows with fewer features, in the order of `columns`. O(p⁴)."""

@@ -29,16 +29,17 @@ EM, PROSE = 0.6, 0.54
 """The width of a character relative to the size of the font, on the safe side: of a name, and of a sentence."""
 TIE = "\xa0"
 """A space at which no line ends."""
-MOST_NAMED = 20
-"""Characters of a name on an axis or a label; the middle of a longer one is left out."""
+MOST_NAMED = (20, 20, 14)
+"""Characters of the name of a task below one, two or three panels in a row; the middle of a longer one is left out."""
 MOST_LISTED = 8
 MOST_PANELS = 12
-FENCE = 3.0
-"""Numbers further than this many interquartile ranges from the quartiles do not set the limits of an axis."""
+FENCE, FEWEST = 5.0, 12
+"""Numbers further than this many interquartile ranges from the quartiles do not set the limits of an axis, unless there
+are too few to say what is usual."""
 UNIT = "in the unit of the target per unit of the feature"
 
 
-def shown(name: str, most: int = MOST_NAMED) -> str:
+def shown(name: str, most: int = 20) -> str:
     """Return a name as it can be shown: control characters as escapes, the middle of a long one left out."""
     text = visible(name)
     head = (most - 1) // 2
@@ -64,20 +65,21 @@ def interval(value: float, ends: Sequence[float] | Array, error: float) -> str:
 
 def named(names: Sequence[str]) -> str:
     """Return the first few names of a list."""
-    text = ", ".join(shown(name, 32) for name in names[:MOST_LISTED])
-    return text if len(names) <= MOST_LISTED else f"{text} and {len(names) - MOST_LISTED} more"
+    texts = [shown(name, 32) for name in names[:MOST_LISTED]]
+    texts += [f"{len(names) - MOST_LISTED} more"] if len(names) > MOST_LISTED else []
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
 def limits(values: Any, always: Any = ()) -> tuple[float, float]:
     """Return the limits of an axis: of the values without outliers, and of those that must always be on it."""
     values, always = (np.ravel(np.asarray(each, dtype=np.float64)) for each in (values, always))
     values, always = values[np.isfinite(values)], always[np.isfinite(always)]
-    if len(values):
-        low, high = np.quantile(values, [0.25, 0.75])
-        fence = FENCE * (high - low)
-        inside = (values >= low - fence) & (values <= high + fence)
-        values = values[inside] if fence > 0.0 else values
-    both = np.concatenate([values, always, [] if len(values) or len(always) else [-1.0, 1.0]])
+    both = np.concatenate([values, always])
+    if not len(both):
+        return -1.0, 1.0
+    low, high = np.quantile(both, [0.25, 0.75])
+    fence = FENCE * (high - low) if len(both) >= FEWEST and high > low else np.inf
+    both = np.concatenate([always, both[(both >= low - fence) & (both <= high + fence)]])
     low, high = float(both.min()), float(both.max())
     margin = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
     return low - margin, high + margin
@@ -101,14 +103,16 @@ def chosen(terms: Sequence[str], wanted: Any, scores: Array, most: int = MOST_PA
 
 def panels(n_panels: int) -> tuple[Figure, list[Axes], int]:
     """Return a figure with small panels in rows, and the number of columns."""
-    columns = 1 if n_panels == 1 else 2 if n_panels <= 4 else 3
+    columns = 2 if n_panels == 4 else min(n_panels, 3)
     rows = ceil(n_panels / columns)
-    figure = Figure(figsize=(WIDTH, 1.4 + (1.4 if n_panels > 2 else 2.0) * rows), layout="constrained")
+    figure = Figure(figsize=(WIDTH, 1.4 + (1.4 if n_panels > 3 else 2.0) * rows), layout="constrained")
     axes = [figure.add_subplot(rows, columns, i + 1) for i in range(n_panels)]
     for each in axes:
         each.grid(axis="y", alpha=0.3)
         each.yaxis.set_major_locator(MaxNLocator(4))
         each.tick_params(labelsize=SMALL)
+    unit = f"coefficient, {UNIT}" if rows > 1 else f"coefficient, {UNIT}".replace(" per", "\nper")
+    figure.supylabel(unit, fontsize=SMALL)
     return figure, axes, columns
 
 
@@ -124,7 +128,7 @@ def name_tasks(axes: Axes, tasks: Sequence[str], columns: int, first: Sequence[i
     first : sequence of int
         Tasks that are named first; others if there is room.
     """
-    names = [shown(task) for task in tasks]
+    names = [shown(task, MOST_NAMED[columns - 1]) for task in tasks]
     pitch = (72.0 * WIDTH / columns - 50.0) / len(names)
     flat = EM * SMALL * max(map(len, names)) + 8.0
     slanted = flat > max(pitch, 40.0)
@@ -149,11 +153,14 @@ def mark_outside(axes: Axes, values: Array, bounds: tuple[float, float], colour:
             axes.plot(places, np.full(len(places), edge), marker, color=colour, markersize=4, clip_on=False)
 
 
-def finish(figure: Figure, title: str, notes: Sequence[str]) -> Figure:
+def finish(figure: Figure, title: str, notes: Sequence[str], columns: int = 1) -> Figure:
     """Write the title above and the notes below, make the layout once, and return the figure.
 
-    The layout is then kept, so that a figure gives the same bytes each time it is saved.
+    The layout is then kept, so that a figure gives the same bytes each time it is saved. Panels above an empty place
+    show the names of tasks in it.
     """
+    for i, each in enumerate(figure.axes):
+        each.tick_params(axis="x", labelbottom=i // columns == (len(figure.axes) - 1) // columns)
     width, height = figure.get_size_inches()
     title, *lines = (
         fill(text, int(72.0 * (width - 0.2) / (PROSE * size))).replace(TIE, " ")
@@ -166,4 +173,6 @@ def finish(figure: Figure, title: str, notes: Sequence[str]) -> Figure:
     figure.supxlabel(note, x=0.012, ha="left", fontsize=FINE, color=GREY)
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
+    for each in figure.axes[-columns:]:
+        each.tick_params(axis="x", labelbottom=True)
     return figure

@@ -69,9 +69,9 @@ def _draw_tasks(axes: Axes, found: MetaAnalysis, order: NDArray[np.intp], bounds
     n_tasks, pitch = len(order), 72.0 * PITCH * min(1.0, MOST_ROWS / len(order))
     for place, ends in enumerate(found.intervals[order]):
         _draw_line(axes, place, ends, bounds, BLUE, min(1.3, 0.4 * pitch))
-    with np.errstate(divide="ignore"):
-        precision = np.nan_to_num(1.0 / np.square(found.standard_errors[order]), posinf=np.nan)
-    share = np.nan_to_num(precision / (np.nanmax(precision) if np.isfinite(precision).any() else 1.0), nan=1.0)
+    errors = found.standard_errors[order]
+    best = np.min(errors[errors > 0.0], initial=np.inf)
+    share = np.square(np.divide(best, errors, out=np.zeros(n_tasks), where=np.isfinite(errors) & (errors > 0.0)))
     largest = min(9.0, 0.75 * pitch)
     sizes = np.maximum(share * largest**2, min(2.0, largest) ** 2)
     axes.scatter(found.coef[order], np.arange(n_tasks), s=sizes, marker="s", color=BLUE, zorder=3, linewidths=0)
@@ -100,10 +100,13 @@ def _write_numbers(axes: Axes, found: MetaAnalysis, places: Array, above: float)
     """Write estimates and intervals to the right of the panel; those of many tasks would not be readable."""
     finite = found.standard_errors[np.isfinite(found.standard_errors)]
     error = float(np.median(finite)) if len(finite) else np.nan
-    texts = [interval(getattr(found, name), getattr(found, f"{name}_interval"), error) for name in POOLED.values()]
-    texts.append(interval(np.nan, found.prediction_interval, error).removeprefix("? "))
+    texts = [interval(found.fixed, found.fixed_interval, found.fixed_error)]
+    texts.append(interval(found.random, found.random_interval, found.random_error))
+    texts.append(interval(np.nan, found.prediction_interval, found.random_error).removeprefix("? "))
     rows = list(zip(places, texts, strict=True))
-    if len(found.tasks) <= MOST_ROWS:
+    if len(found.tasks) > MOST_ROWS:
+        above = 2.0 * places[0] - places[1]
+    else:
         pairs = zip(found.coef, found.intervals, strict=True)
         rows += [(float(i), interval(value, ends, error)) for i, (value, ends) in enumerate(pairs)]
     for place, text in rows:

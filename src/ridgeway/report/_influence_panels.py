@@ -16,6 +16,7 @@ from ridgeway.report._drawing import (
     PALE,
     RED,
     SMALL,
+    TIE,
     WIDTH,
     chosen,
     finish,
@@ -46,7 +47,7 @@ def influence_panels(found: Influence, terms: Any) -> Figure:
     _label(axes[0], found, top)
     axes[0].set_title("Cook's distance: the change of all fitted values", fontsize=9, loc="left", pad=3)
     for each, term in zip(axes[1:], places, strict=True):
-        largest = max(map(abs, limits(0.0, changes[:, term])))
+        largest = 1.1 * max(map(abs, limits(0.0, changes[:, term])))
         _draw_stems(each, changes[:, term], top, (-largest, largest))
         each.set_title(f"{shown(found.terms[term], 40)}: change in standard errors", fontsize=9, loc="left", pad=3)
     for each in axes:
@@ -54,7 +55,6 @@ def influence_panels(found: Influence, terms: Any) -> Figure:
         for place, (colour, _) in zip(top, MARKS, strict=False):
             if place in texts:
                 texts[place].set_color(colour)
-        each.tick_params(axis="x", labelbottom=each is axes[-1])
     return finish(figure, _most(found, top[0]), _notes(found, len(places), terms))
 
 
@@ -107,7 +107,7 @@ def _most(found: Influence, task: int) -> str:
         return f"Without {name}, the other tasks do not determine all coefficients."
     term = int(np.argmax(np.abs(np.where(np.isfinite(changes), changes, 0.0))))
     move = f"it moves {shown(found.terms[term], 32)} by {changes[term]:+.2g} standard errors".replace("-", "−")
-    return f"{name} matters most: {move} (Cook's distance {found.distance[task]:.2g})."
+    return f"{name} matters most: {move} (Cook's{TIE}distance{TIE}{found.distance[task]:.2g})."
 
 
 def _notes(found: Influence, n_terms: int, terms: Any) -> list[str]:

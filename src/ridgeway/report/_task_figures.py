@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result", MetaAnalysis, CoefficientPath, Influence, Segments)
 
-POOLED = ("fixed", "random", "fixed_interval", "random_interval", "prediction_interval")
+POOLED = ("fixed", "fixed_error", "fixed_interval", "random", "random_error", "random_interval", "prediction_interval")
 FOREST = ("coef", "standard_errors", "intervals", *POOLED, "between_variance", "q", "p_value", "i_squared")
 PATH = ("coef", "standard_errors", "intervals")
 CHANGES = ("standardized_change", "change", "coef", "coef_without", "standard_errors_without", "distance")
@@ -49,9 +49,9 @@ def draw_forest(found: MetaAnalysis, *, target: int = 0) -> "Figure":
     >>> X = rng.normal(size=(120, 1))
     >>> y = np.repeat([1.0, 1.0, 1.0, 3.0], 30) * X[:, 0] + rng.normal(size=120)
     >>> model = GeneralizedRidge(information="by_task").fit(X, y, tasks=np.repeat(["a", "b", "c", "d"], 30))
-    >>> figure = report.draw_forest(retrospect.meta_analysis(model, "x0"))
+    >>> figure = report.draw_forest(retrospect.meta_analysis(model, 0))
     >>> print(figure.get_suptitle())
-    The effect of x0 differs between 4 tasks: Q = 32.6 (p = 4e-07), I² = 91 %, τ² = 0.55.
+    The effect of x0 differs between 4 tasks: Q = 32.6 (p = 4e−07), I² = 91 %, τ² = 0.55.
     """
     _check(found, MetaAnalysis, "retrospect.meta_analysis(model, feature)")
     require("matplotlib", extra="report")
@@ -85,7 +85,7 @@ def draw_path(found: CoefficientPath, terms: Any = None, *, target: int = 0) -> 
     >>> model = GeneralizedRidge(information="by_task").fit(X, y, tasks=["a", "a", "a", "b", "b", "b"])
     >>> figure = report.draw_path(retrospect.coefficient_path(model))
     >>> print(figure.get_suptitle())
-    x0 goes from 2.25 (a) to 0.85 [−0.52, 2.21] (b).
+    x0 goes from 2.25 (a) to 0.84 [−0.57, 2.25] (b).
     """
     _check(found, CoefficientPath, "retrospect.coefficient_path(model)")
     require("matplotlib", extra="report")

@@ -14,9 +14,7 @@ from ridgeway.report._drawing import (
     GREY,
     PALE,
     RED,
-    SMALL,
     TIE,
-    UNIT,
     chosen,
     finish,
     interval,
@@ -32,6 +30,8 @@ from ridgeway.retrospect import CoefficientPath, Segments
 
 BAND = 2.0
 """Standard errors on either side of the coefficient of a segment."""
+MOST_TITLE = (60, 32, 20)
+"""Characters of the name of a term above one, two or three panels in a row."""
 MOST_MARKED = 40
 """Steps of a path up to which each is marked by a dot."""
 
@@ -42,19 +42,17 @@ def path_panels(found: CoefficientPath, terms: Any) -> Figure:
         clarity = np.abs(found.coef[-1] / found.standard_errors[-1])
     places = chosen(found.terms, terms, clarity)
     figure, axes, columns = panels(len(places))
-    for i, (each, term) in enumerate(zip(axes, places, strict=True)):
+    for each, term in zip(axes, places, strict=True):
         coef, ends = found.coef[:, term], found.intervals[:, term]
         bounds = limits([coef, *ends.T], [coef[-1], *ends[-1]])
-        _prepare(each, found.terms[term], bounds, len(coef))
+        _prepare(each, found.terms[term], bounds, len(coef), columns)
         _draw_path(each, coef, ends)
         name_tasks(each, found.tasks, columns)
-        each.tick_params(axis="x", labelbottom=i + columns >= len(places))
-    figure.supylabel(f"coefficient, {UNIT}", fontsize=SMALL)
-    over = "all tasks so far" if found.window is None else f"the last {found.window} task(s)"
+    over = {None: "all tasks so far", 1: "each task alone"}.get(found.window, f"the last {found.window} tasks")
     notes = [f"Line: least squares on {over}. Band: {100 * found.level:g} % interval. Grey line: zero."]
     if terms is None and len(places) < len(found.terms):
         notes.append(f"Shown are the {len(places)} of {len(found.terms)} terms with the largest |t| at the end.")
-    return finish(figure, _course(found, places), [*notes, found.assumption])
+    return finish(figure, _course(found, places), [*notes, found.assumption], columns)
 
 
 def _course(found: CoefficientPath, places: list[int]) -> str:
@@ -88,11 +86,12 @@ def segment_panels(found: Segments, terms: Any, path: CoefficientPath | None) ->
     places = chosen(found.terms, terms, _jumps(found))
     edges = np.array([*accumulate(map(len, found.segments), initial=0)])
     figure, axes, columns = panels(len(places))
-    for i, (each, term) in enumerate(zip(axes, places, strict=True)):
+    for each, term in zip(axes, places, strict=True):
         coef, errors = found.coef[:, term], BAND * found.standard_errors[:, term]
         own = np.full(len(tasks), np.nan) if dots is None else dots[:, term]
-        bounds = limits(own, [coef, coef - errors, coef + errors])
-        _prepare(each, found.terms[term], bounds, len(tasks))
+        with np.errstate(invalid="ignore"):
+            bounds = limits(own, [coef, coef - errors, coef + errors])
+        _prepare(each, found.terms[term], bounds, len(tasks), columns)
         each.plot(np.arange(len(tasks)), own, "o", color=PALE, markersize=3, zorder=1)
         mark_outside(each, own, bounds, PALE)
         for first, end, value, error in zip(edges[:-1], edges[1:], coef, errors, strict=True):
@@ -104,9 +103,7 @@ def segment_panels(found: Segments, terms: Any, path: CoefficientPath | None) ->
         texts = name_tasks(each, tasks, columns, [int(change) for change in edges[1:-1]])
         for change in {*texts} & {*edges[1:-1]}:
             texts[change].set_color(RED)
-        each.tick_params(axis="x", labelbottom=i + columns >= len(places))
-    figure.supylabel(f"coefficient, {UNIT}", fontsize=SMALL)
-    return finish(figure, _changes(found), _segment_notes(found, len(places), terms, dots is not None))
+    return finish(figure, _changes(found), _segment_notes(found, len(places), terms, dots is not None), columns)
 
 
 def _own(path: CoefficientPath, tasks: list[str], terms: tuple[str, ...]) -> Array:
@@ -145,8 +142,8 @@ def _segment_notes(found: Segments, n_panels: int, terms: Any, dots: bool) -> li
     return [*notes, "Standard errors do not account for the choice of segments.", found.assumption]
 
 
-def _prepare(axes: Axes, term: str, bounds: tuple[float, float], n_tasks: int) -> None:
+def _prepare(axes: Axes, term: str, bounds: tuple[float, float], n_tasks: int, columns: int) -> None:
     unit = " (target's unit)" if term == "intercept" else ""
-    axes.set_title(shown(term, 26) + unit, fontsize=9, loc="left", pad=3)
+    axes.set_title(shown(term, MOST_TITLE[columns - 1]) + unit, fontsize=9, loc="left", pad=3)
     axes.set(xlim=(-0.6, n_tasks - 0.4), ylim=bounds)
     axes.axhline(0.0, color=GREY, linewidth=0.8, zorder=1)

@@ -1,0 +1,411 @@
+"""The figures of tasks show the numbers of the answers, whatever the names and numbers are; files are whole."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import rc_context
+from matplotlib.collections import PathCollection
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
+from report.tables import NASTY
+
+from ridgeway import GeneralizedRidge, report, retrospect
+from ridgeway.errors import InvalidParameterError, MissingPackageError
+
+RED, BLUE, GREEN = "#d55e00", "#0072b2", "#009e73"
+PALE = "#b5b5b5"
+
+
+def learned(rng, *, n_tasks=8, n=25, columns=("price", "adverts"), n_targets=1, name="m{:02d}"):
+    """A model of tasks whose first slope jumps in the middle."""
+    model = GeneralizedRidge(information="by_task")
+    for task in range(n_tasks):
+        X = pd.DataFrame(rng.normal(size=(n, len(columns))), columns=list(columns))
+        slopes = np.r_[2.0 + 3.0 * (task >= n_tasks / 2), np.ones(len(columns) - 1)]
+        y = (10.0 + X.to_numpy() @ slopes)[:, None] * np.arange(1, n_targets + 1) + rng.normal(size=(n, n_targets))
+        model = model.partial_fit(X, y[:, 0] if n_targets == 1 else y, task=name.format(task))
+    return model
+
+
+def drawn(model):
+    """Yield the name, the figure and the function of each kind."""
+    alone = retrospect.coefficient_path(model, window=1)
+    yield report.draw_forest(retrospect.meta_analysis(model, 0))
+    yield report.draw_path(retrospect.coefficient_path(model))
+    yield report.draw_influence(retrospect.influence(model))
+    yield report.draw_segments(retrospect.segments(model), alone)
+
+
+def texts(figure):
+    """Return all text that a reader sees."""
+    return [text.get_text() for text in figure.findobj(lambda each: hasattr(each, "get_text")) if text.get_visible()]
+
+
+def lines(axes, colour, marker=None):
+    """Return the data of the lines of one colour, (n, 2) each."""
+    found = [each for each in axes.get_lines() if to_hex(each.get_color()) == colour]
+    return [np.array(each.get_xydata()) for each in found if marker is None or each.get_marker() == marker]
+
+
+def named(figure, title):
+    return next(axes for axes in figure.axes if axes.get_title(loc="left").startswith(title))
+
+
+def test_a_forest_has_the_numbers_of_the_meta_analysis(rng):
+    found = retrospect.meta_analysis(learned(rng, n_tasks=9), "price")
+    (axes,) = report.draw_forest(found).axes
+    (squares,) = [each for each in axes.collections if isinstance(each, PathCollection)]
+    np.testing.assert_array_equal(squares.get_offsets(), np.column_stack([found.coef, np.arange(9)]))
+    np.testing.assert_allclose(squares.get_sizes() * found.standard_errors**2, 81.0 * found.standard_errors.min() ** 2)
+    ends = [line[:, 0] for line in lines(axes, BLUE, "None")]
+    np.testing.assert_array_equal(ends, found.intervals)
+    diamonds = [patch.get_xy()[:4] for patch in axes.patches if isinstance(patch, Polygon)]
+    for corners, name in zip(diamonds, ("fixed", "random"), strict=True):
+        low, high = getattr(found, f"{name}_interval")
+        np.testing.assert_array_equal(corners[:, 0], [low, getattr(found, name), high, getattr(found, name)])
+    mean, further = lines(axes, GREEN, "None")
+    assert mean[0, 0] == found.random
+    np.testing.assert_array_equal(further[:, 0], np.clip(found.prediction_interval, *axes.get_xlim()))
+    names = [text.get_text() for text in axes.get_yticklabels()]
+    assert names == [*found.tasks, "fixed: one for all tasks", "random: mean over tasks", "a further task"]
+    title = axes.figure.get_suptitle().replace("\n", " ")
+    assert title.startswith("The effect of price differs between 9 tasks")
+    assert f"I² = {100 * found.i_squared:.0f} %" in title
+    assert axes.yaxis_inverted()
+
+
+def test_tasks_that_agree_and_tasks_left_out(rng):
+    model = learned(rng, n_tasks=6)
+    two = pd.DataFrame(np.eye(2), columns=["price", "adverts"])
+    same = retrospect.meta_analysis(model.partial_fit(two, [1.0, 2.0], task="tiny"), "adverts")
+    assert same.left_out == ("tiny",)
+    figure = report.draw_forest(same)
+    assert "does not differ detectably" in figure.get_suptitle().replace("\n", " ")
+    assert any("determine it: tiny." in text for text in texts(figure))
+
+
+@pytest.mark.parametrize("n_tasks", [2, 60, 61, 200])
+def test_a_forest_of_any_size(rng, n_tasks):
+    found = retrospect.meta_analysis(learned(rng, n_tasks=n_tasks, n=8), "price")
+    figure = report.draw_forest(found)
+    (axes,) = figure.axes
+    (squares,) = [each for each in axes.collections if isinstance(each, PathCollection)]
+    shown = squares.get_offsets()[:, 0]
+    np.testing.assert_array_equal(shown, np.sort(found.coef) if n_tasks > 60 else found.coef)
+    assert figure.get_size_inches()[1] < 17.0
+    ticks = axes.get_yticklabels()
+    assert len(ticks) <= 63
+    order = np.argsort(found.coef)
+    for text, (_, place) in zip(ticks[:-3], (each.get_position() for each in ticks[:-3]), strict=True):
+        assert text.get_text() == found.tasks[order[int(place)] if n_tasks > 60 else int(place)]
+
+
+def test_a_path_has_the_numbers_and_the_terms_with_the_largest_t(rng):
+    found = retrospect.coefficient_path(learned(rng, columns=[f"x{j}" for j in range(14)], n=40))
+    figure = report.draw_path(found)
+    assert len(figure.axes) == 12
+    t = np.abs(found.coef[-1] / found.standard_errors[-1])
+    best = [found.terms[j] for j in np.argsort(-t)[:12]]
+    assert [axes.get_title(loc="left").removesuffix(" (target's unit)") for axes in figure.axes] == best
+    for axes, term in zip(figure.axes, np.argsort(-t), strict=False):
+        (line,) = lines(axes, BLUE)
+        np.testing.assert_array_equal(line, np.column_stack([np.arange(8), found.coef[:, term]]))
+        band = axes.collections[0].get_paths()[0].vertices
+        for step, ends in enumerate(found.intervals[:, term]):
+            np.testing.assert_array_equal(np.unique(band[band[:, 0] == step, 1]), ends)
+        assert axes.get_ylim()[0] <= found.intervals[-1, term, 0] <= axes.get_ylim()[1]
+    assert any("12 of 15 terms" in text for text in texts(figure))
+    assert any("in the unit of the target per unit of the feature" in text for text in texts(figure))
+
+
+def test_chosen_terms(rng):
+    model = learned(rng)
+    for draw, found in (
+        (report.draw_path, retrospect.coefficient_path(model)),
+        (report.draw_influence, retrospect.influence(model)),
+        (report.draw_segments, retrospect.segments(model)),
+    ):
+        figure = draw(found, terms=["adverts", "price", "adverts"])
+        assert [axes.get_title(loc="left")[:5] for axes in figure.axes[-2:]] == ["adver", "price"]
+        assert len(draw(found, terms="price").axes) == (2 if draw is report.draw_influence else 1)
+        with pytest.raises(InvalidParameterError, match=r"unknown name 'cost'.*'intercept', 'price', 'adverts'"):
+            draw(found, terms=["price", "cost"])
+        with pytest.raises(InvalidParameterError, match="must have 1 to"):
+            draw(found, terms=[])
+
+
+def test_names_of_tasks_do_not_overlap(rng):
+    """Neither flat ones nor slanted ones: their lines are further apart than a line is high."""
+    for name in ("{}", "2013-{:02d} EWR", "a rather long name of a task, number {:02d}"):
+        figure = report.draw_path(retrospect.coefficient_path(learned(rng, n_tasks=40, n=10, name=name)))
+        for axes in figure.axes:
+            ticks = [text for text in axes.get_xticklabels() if text.get_text()]
+            assert len(ticks) >= 3
+            boxes = [text.get_window_extent() for text in ticks]
+            if ticks[0].get_rotation() == 0.0:
+                assert all(a.x1 < b.x0 for a, b in pairwise(boxes))
+            else:
+                rights = np.diff([box.x1 for box in boxes])
+                assert (rights * np.sin(np.pi / 4.0) > 8.0 * figure.dpi / 72.0).all()
+
+
+def test_influence_has_the_numbers_and_names_the_largest(rng):
+    found = retrospect.influence(learned(rng, n_tasks=12))
+    figure = report.draw_influence(found)
+    top = np.argsort(-found.distance)[:3]
+    assert figure.get_suptitle().startswith(f"{found.tasks[top[0]]} matters most: it moves ")
+    panels = {"Cook's": found.distance}
+    panels |= {term: found.standardized_change[:, j] for j, term in enumerate(found.terms)}
+    for title, values in panels.items():
+        axes = named(figure, title)
+        others = np.setdiff1d(np.arange(12), top)
+        np.testing.assert_array_equal(lines(axes, PALE)[0], np.column_stack([others, values[others]]))
+        for place, colour in zip(top, (RED, BLUE, GREEN), strict=True):
+            np.testing.assert_array_equal(lines(axes, colour)[0], [[place, values[place]]])
+            assert axes.get_ylim()[0] < values[place] < axes.get_ylim()[1]
+    labels = [text.get_text() for text in figure.axes[0].texts]
+    assert sorted(labels) == sorted(f"{found.tasks[j]}: {found.distance[j]:.2g}" for j in top)
+
+
+def test_a_task_that_alone_determines_a_coefficient(rng):
+    X = rng.normal(size=(40, 2))
+    X[:30, 1] = 0.0
+    tasks = np.repeat(["a", "b", "c", "d"], 10)
+    model = GeneralizedRidge(information="by_task").fit(X, X.sum(axis=1) + rng.normal(size=40), tasks=tasks)
+    figure = report.draw_influence(retrospect.influence(model))
+    assert figure.get_suptitle() == "Without d, the other tasks do not determine all coefficients."
+    assert "d: alone determines a coefficient" in texts(figure)
+
+
+def test_segments_have_the_numbers(rng):
+    model = learned(rng, n_tasks=10)
+    found, path = retrospect.segments(model), retrospect.coefficient_path(model, window=1)
+    assert found.changes == ("m05",)
+    figure = report.draw_segments(found, path)
+    assert figure.get_suptitle().startswith("The relation changes before m05 (p = 0.0005")
+    assert figure.axes[0].get_title(loc="left") == "price"  # it changes most
+    for j, term in enumerate(found.terms):
+        axes = named(figure, term)
+        first, second = lines(axes, BLUE)
+        np.testing.assert_array_equal(first, [[-0.5, found.coef[0, j]], [4.5, found.coef[0, j]]])
+        np.testing.assert_array_equal(second, [[4.5, found.coef[1, j]], [9.5, found.coef[1, j]]])
+        for band, value, error in zip(axes.collections, found.coef[:, j], found.standard_errors[:, j], strict=True):
+            heights = band.get_paths()[0].vertices[:, 1]
+            np.testing.assert_allclose([heights.min(), heights.max()], [value - 2 * error, value + 2 * error])
+        np.testing.assert_array_equal(lines(axes, PALE)[0], np.column_stack([np.arange(10), path.coef[:, j]]))
+        (change,) = lines(axes, RED)
+        assert change[0, 0] == 4.5
+        red = [text.get_text() for text in axes.get_xticklabels() if to_hex(text.get_color()) == RED]
+        assert red == ["m05"]
+
+
+def test_segments_in_another_order_than_the_path(rng):
+    model = learned(rng, n_tasks=6)
+    found = retrospect.segments(model, order=[f"m{j:02d}" for j in (5, 4, 3, 2, 1, 0)])
+    path = retrospect.coefficient_path(model, window=1)
+    dots = lines(named(report.draw_segments(found, path), "price"), PALE)[0]
+    np.testing.assert_array_equal(dots[:, 1], path.coef[::-1, 1])
+    assert report.draw_segments(found).axes
+
+
+def test_a_path_of_something_else_is_refused(rng):
+    model, other = learned(rng, n_tasks=6), learned(rng, n_tasks=7)
+    found = retrospect.segments(model)
+    for path in (retrospect.coefficient_path(model), retrospect.coefficient_path(other, window=1)):
+        with pytest.raises(InvalidParameterError, match="one step for each of the 6 tasks"):
+            report.draw_segments(found, path)
+    with pytest.raises(InvalidParameterError, match=r"path must be a CoefficientPath; got Segments\. Pass retrospect"):
+        report.draw_segments(found, found)
+
+
+def test_nothing_changes(rng):
+    found = retrospect.segments(learned(rng, n_tasks=6), penalty=1e9)
+    figure = report.draw_segments(found)
+    assert figure.get_suptitle().startswith("No change is found in 6 tasks")
+    assert not lines(figure.axes[0], RED)
+
+
+@pytest.mark.parametrize("target", [0, 1])
+def test_the_target_is_chosen(rng, target):
+    model = learned(rng, n_targets=2)
+    found = retrospect.meta_analysis(model, "price")
+    figure = report.draw_forest(found, target=target)
+    np.testing.assert_array_equal(figure.axes[0].collections[0].get_offsets()[:, 0], found.coef[target])
+    assert f"Q = {found.q[target]:.3g}" in figure.get_suptitle()
+    found = retrospect.coefficient_path(model, window=1)
+    figure = report.draw_path(found, target=target)
+    np.testing.assert_array_equal(lines(named(figure, "price"), BLUE)[0][:, 1], found.coef[target, :, 1])
+    figure = report.draw_segments(retrospect.segments(model), found, target=target)
+    np.testing.assert_array_equal(lines(named(figure, "price"), PALE)[0][:, 1], found.coef[target, :, 1])
+    step = retrospect.segments(model).coef[target, 0, 1]
+    np.testing.assert_array_equal(lines(named(figure, "price"), BLUE)[0][:, 1], [step, step])
+    found = retrospect.influence(model)
+    labels = [text.get_text() for text in report.draw_influence(found, target=target).axes[0].texts]
+    assert f"{found.distance[target].max():.2g}" in " ".join(labels)
+
+
+def test_a_target_that_is_not_there(rng):
+    one, two = (retrospect.coefficient_path(learned(rng, n_targets=k)) for k in (1, 2))
+    with pytest.raises(InvalidParameterError, match="target must be an integer from 0 to 1; got 2"):
+        report.draw_path(two, target=2)
+    with pytest.raises(InvalidParameterError, match="target must be an integer from 0 to 0; got 1"):
+        report.draw_path(one, target=1)
+
+
+def test_a_model_is_not_an_answer(rng):
+    model = learned(rng, n_tasks=2)
+    for draw in (report.draw_forest, report.draw_path, report.draw_influence, report.draw_segments):
+        with pytest.raises(
+            InvalidParameterError, match=r"found must be a \w+; got GeneralizedRidge\. Pass retrospect\."
+        ):
+            draw(model)
+
+
+@pytest.mark.parametrize(
+    "name", ["cost in $, of $x^2$ {}", "a_b^c{}", "\x1b[31m\n{}", "\\frac{{{}", "long " * 60 + "{}"]
+)
+def test_any_name_is_shown_as_text(rng, tmp_path, name):
+    columns = [name.format(j) for j in range(3)]
+    for figure in drawn(learned(rng, n_tasks=4, columns=columns, name=name)):
+        assert not any(
+            text.get_parse_math() or text.get_usetex() for text in labels_of(figure) if "$" in text.get_text()
+        )
+        everything = "".join(texts(figure))
+        assert "\x1b" not in everything
+        if len(name) < 40:
+            assert name.format(0).replace("\x1b", "\\x1b").replace("\n", "\\n") in everything
+        report.save_figure(figure, tmp_path / "figure.svg")
+        width = figure.get_size_inches()[0] * figure.dpi
+        for text in labels_of(figure):
+            box = text.get_window_extent()
+            assert box.x0 >= -2.0
+            assert box.x1 <= width + 2.0
+
+
+def labels_of(figure):
+    """Return the texts with something in them; ticks that are switched off do not count."""
+    found = figure.findobj(lambda each: hasattr(each, "get_parse_math") and each.get_text())
+    return [each for each in found if each.get_visible()]
+
+
+def test_characters_that_the_font_does_not_have_are_warned_of(rng, tmp_path):
+    with pytest.warns(UserWarning, match="missing from"):
+        figure = report.draw_path(retrospect.coefficient_path(learned(rng, n_tasks=2, name=NASTY.replace("{0}", "{}"))))
+    with pytest.warns(UserWarning, match="missing from"):
+        assert report.save_figure(figure, tmp_path / "path.png").stat().st_size > 1000
+
+
+def test_a_single_task(rng):
+    model = learned(rng, n_tasks=1)
+    found = retrospect.coefficient_path(model)
+    figure = report.draw_path(found)
+    (segment,) = named(figure, "price").collections[1].get_segments()
+    np.testing.assert_array_equal(segment, np.column_stack([[0, 0], found.intervals[0, 1]]))
+    assert figure.get_suptitle().startswith("price is ")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300, 0.0])
+def test_numbers_that_are_not_usual(rng, tmp_path, value):
+    model = learned(rng, n_tasks=5)
+    alone, changes = retrospect.coefficient_path(model, window=1), retrospect.segments(model)
+    found, moved = retrospect.meta_analysis(model, 0), retrospect.influence(model)
+
+    def spoiled(answer, *names):
+        arrays = {name: getattr(answer, name).copy() for name in names}
+        for array in arrays.values():
+            array[0] = value
+        return replace(answer, **arrays)
+
+    for figure in (
+        report.draw_forest(spoiled(found, "coef", "intervals", "standard_errors")),
+        report.draw_path(spoiled(alone, "coef", "intervals", "standard_errors")),
+        report.draw_influence(spoiled(moved, "standardized_change", "distance")),
+        report.draw_segments(spoiled(changes, "coef", "standard_errors"), spoiled(alone, "coef")),
+    ):
+        assert np.isfinite([axes.get_ylim() for axes in figure.axes]).all()
+        report.save_figure(figure, tmp_path / "figure.png")
+
+
+def test_coefficients_that_nothing_determines(rng):
+    """Three tasks of two rows for six terms: no interval is finite, and early estimates are missing."""
+    found = retrospect.coefficient_path(learned(rng, n_tasks=3, n=2, columns=list("abcde")))
+    assert np.isnan(found.coef[:2]).all()
+    figure = report.draw_path(found)
+    assert "[−∞, ∞]" in figure.get_suptitle()
+
+
+def test_one_wild_task_does_not_set_the_axis(rng):
+    model = learned(rng, n_tasks=20)
+    found = retrospect.coefficient_path(model, window=1)
+    wild = found.coef.copy()
+    wild[3] = [1e6, 1e6, -1e6]
+    axes = named(report.draw_segments(retrospect.segments(model), replace(found, coef=wild)), "price")
+    assert axes.get_ylim()[1] < 20.0
+    (dots, outside) = lines(axes, PALE)
+    assert len(dots) == 20
+    np.testing.assert_array_equal(outside, [[3, axes.get_ylim()[1]]])
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png", "pdf", "SVG"])
+def test_the_same_answer_gives_the_same_bytes(tmp_path, suffix):
+    paths = [tmp_path / f"{number}.{suffix}" for number in range(3)]
+    for number, path in enumerate(paths):
+        figures = list(drawn(learned(np.random.default_rng(number // 2), n_tasks=4)))
+        for figure in figures:
+            assert report.save_figure(figure, path) == path
+            before = path.read_bytes()
+            assert report.save_figure(figure, str(path)).read_bytes() == before
+    first, second, other = (path.read_bytes() for path in paths)
+    assert first == second
+    assert first != other  # the control
+    assert first.startswith({"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}[suffix.lower()])
+    assert sorted(tmp_path.iterdir()) == sorted(paths)
+
+
+def test_the_settings_of_matplotlib_stay_and_do_not_break_a_figure(rng, tmp_path):
+    with rc_context({"text.usetex": True, "svg.hashsalt": "other", "axes.titlesize": 30}):
+        figure = report.draw_forest(retrospect.meta_analysis(learned(rng, name="a_{}"), "price"))
+        report.save_figure(figure, tmp_path / "a.svg")
+        assert Figure().text(0, 0, "x").get_usetex()
+
+
+def test_what_cannot_be_written_is_refused_and_nothing_is_left(rng, tmp_path):
+    figure = report.draw_path(retrospect.coefficient_path(learned(rng, n_tasks=2)))
+    for name in ("figure.jpeg", "figure", "svg", "figure.svg.gz"):
+        with pytest.raises(InvalidParameterError, match=r"must end in \.svg, \.pdf or \.png; got "):
+            report.save_figure(figure, tmp_path / name)
+    (tmp_path / "folder.svg").mkdir()
+    with pytest.raises(InvalidParameterError, match="is a folder"):
+        report.save_figure(figure, tmp_path / "folder.svg")
+    with pytest.raises(InvalidParameterError, match="does not exist"):
+        report.save_figure(figure, tmp_path / "nowhere" / "figure.svg")
+    assert [path.name for path in tmp_path.rglob("*")] == ["folder.svg"]
+
+
+def test_a_failure_leaves_the_older_file(rng, tmp_path, monkeypatch):
+    path = tmp_path / "figure.svg"
+    path.write_text("older")
+    figure = report.draw_path(retrospect.coefficient_path(learned(rng, n_tasks=2)))
+
+    def broken(file, **options):
+        file.write(b"half")
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(figure, "savefig", broken)
+    with pytest.raises(OSError, match="disk is full"):
+        report.save_figure(figure, path)
+    assert path.read_text() == "older"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_without_matplotlib_the_extra_is_named(rng, monkeypatch, tmp_path):
+    model = learned(rng, n_tasks=2)
+    monkeypatch.setattr("ridgeway._optional.find_spec", lambda package: None)
+    with pytest.raises(MissingPackageError, match=r"pip install 'ridgeway\[report\]'"):
+        report.draw_path(retrospect.coefficient_path(model))
+    with pytest.raises(MissingPackageError, match="matplotlib"):
+        report.save_figure(Figure(), tmp_path / "a.svg")
