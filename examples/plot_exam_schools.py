@@ -6,7 +6,7 @@ Some schools have better results because their pupils were better when they came
 page compares 65 schools in inner London, given a reading test at the start. School 53
 comes first for most pupils, and yet it is not the best choice for weak readers.
 
-Each school is a task. Its 4,059 pupils are gone once the model has learned them.
+Each school is a task. The 4,059 pupils are gone once the model has learned them.
 """
 
 import numpy as np
@@ -57,8 +57,8 @@ shrunken = retrospect.shrunken(model)
 marked = {"53": "#d55e00", "54": "#0072b2", "48": "#009e73"}
 figure, panels = plt.subplots(1, 2, figsize=(8, 4.2), sharey=True, layout="constrained")
 ends = np.array([-2.5, 2.5])
-for axes, lines in zip(panels, (alone, shrunken), strict=True):
-    for school, (level, slope) in zip(lines.tasks, lines.coef, strict=True):
+for axes, lines in zip(panels, (alone.coef, shrunken.coef), strict=True):
+    for school, (level, slope) in zip(shrunken.tasks, lines, strict=True):
         look = {"color": "grey", "linewidth": 0.6, "alpha": 0.6}
         if school in marked:
             look = {"color": marked[school], "label": f"school {school}", "zorder": 3}

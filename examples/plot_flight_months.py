@@ -59,9 +59,10 @@ plt.figure(figure)
 plt.show()
 
 # %%
-# In January, an hour costs 0.8 minutes; in June and July about 3; in September 1.
-# Where did the relation really change? ``segments`` divides the year into runs of
-# months with equal coefficients. The months differ in noise, so each gets its own.
+# In January, an hour costs 0.8 minutes. In June and July it costs about 3, and in
+# September 1.0. Where did the relation really change? ``segments`` divides the year
+# into runs of months with equal coefficients. The months differ in noise, so each gets
+# its own.
 fine = retrospect.segments(model, noise="by_task")
 print(len(fine.changes), "changes, before months", ", ".join(fine.changes))
 

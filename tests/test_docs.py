@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from runner import CliRunner
 
+from ridgeway import retrospect
 from ridgeway.cli._commands import commands
 
 ROOT = Path(__file__).parents[1]
@@ -46,9 +47,19 @@ def test_snippets_run(page):
 )
 def test_links_lead_somewhere(page):
     targets = re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
-    made = {"api.rst"}  # by the build
+    examples = (ROOT / "examples").glob("plot_*.py")
+    made = {"api.rst", *(f"auto_examples/{example.stem}.rst" for example in examples)}  # by the build
     missing = [to for to in targets if to not in made and not (page.parent / to.partition("#")[0]).exists()]
     assert [to for to in missing if not to.startswith(("http", "#"))] == []
+
+
+def test_every_question_is_in_the_table():
+    """The tables of retrospect.md name each function once."""
+    text = (ROOT / "docs" / "retrospect.md").read_text(encoding="utf-8")
+    section = text.partition("## Which question, which function")[2].partition("\n## ")[0]
+    cells = [line.split("|")[2] for line in section.splitlines() if line.startswith("|")]
+    functions = [name for name in retrospect.__all__ if name.islower()]
+    assert sorted(re.findall(r"`(\w+)`", " ".join(cells))) == sorted(functions)
 
 
 @pytest.fixture

@@ -58,8 +58,13 @@ def mixed(exams):
 def test_exams_lines_of_schools(exams, mixed):
     fit, lines = mixed
     shrunken, alone, pupils = exams["shrunken"], exams["alone"], exams["pupils"]
+    assert alone.tasks == shrunken.tasks
     assert fit.llf == pytest.approx(exams["found"].log_likelihood, abs=1e-4)
     np.testing.assert_allclose(shrunken.coef, [lines[school] for school in shrunken.tasks], atol=2e-4)
+    assert exams.says("compares {} schools", len(lines))
+    assert exams.says("The {:,} pupils", len(pupils))
+    scores = pupils[["standLRT", "normexam"]]
+    np.testing.assert_allclose([scores.mean(), scores.std() - 1.0], 0.0, atol=0.01)
     sizes = pupils["school"].astype(str).value_counts()
     assert (sizes["48"], sizes["54"], sizes["53"]) == (2, 8, 70)
     np.testing.assert_allclose(lines["48"], fit.fe_params, atol=0.05)  # "nearly the common line"
