@@ -68,8 +68,8 @@ print(len(fine.changes), "changes, before months", ", ".join(fine.changes))
 
 # %%
 # Nearly every month differs from the one before. With 24,000 flights a month, small
-# differences are seen. But ``segments`` also takes flights as independent, and a
-# single storm delays hundreds of them. The errors above show what this costs: the
+# differences are seen. But ``segments`` also takes flights as independent, and one
+# storm can delay hundreds of them. The errors above show what this costs: the
 # variance of the hour slope is 80 times the usual one.
 #
 # As a rule of thumb, ask that a change gains 80 times as much. This is cautious,
@@ -84,7 +84,8 @@ plt.show()
 
 # %%
 # Three changes remain: before June, before August and before December. In June and
-# July an hour costs 3.1 minutes, and in the four months after them 1.0.
+# July an hour costs 3.1 minutes, and in the four months after them 1.0. The p-value in
+# the title takes flights as independent, so do not rely on it.
 #
 # Another way to make flights less dependent is to look at few of them. One flight in
 # 80 is about ten a day, and finds the same three dates.
@@ -98,7 +99,8 @@ print(f"{sample.n_samples_seen_:,} flights: changes before months", found.change
 # Which airport in which month matters most?
 # ------------------------------------------
 # Now let an airport-month be a task: 36 of them. ``influence`` says what the model of
-# the whole year would be without each one.
+# the whole year would be without each one. Cook's distance sums up how far all
+# predictions would move.
 finer = GeneralizedRidge(information="by_task").fit(X, y, tasks=airport_month)
 influence = retrospect.influence(finer)
 figure = report.draw_influence(influence, ["hour", "distance"])
@@ -107,9 +109,10 @@ plt.figure(figure)
 plt.show()
 
 # %%
-# JFK in July stands out: it moves the hour slope by four standard errors. Suppose that
-# its records turn out to be wrong, or must be deleted. The id of the task is enough to
-# remove it. The same works for all of June and July.
+# JFK in July stands out: it moves the hour slope by four of the usual standard errors,
+# or half a robust one. Suppose that its records turn out to be wrong, or must be
+# deleted. The id of the task is enough to remove it. The same works for all of June and
+# July.
 without = finer.remove(task="07 JFK")
 rest = finer
 for task in [task for task in influence.tasks if task[:2] in ("06", "07")]:

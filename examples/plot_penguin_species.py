@@ -136,5 +136,6 @@ for species in COLORS:
 # species, and do not report the pooled slope.
 #
 # **Check.** A test runs this page and compares it with statsmodels on the 342 rows:
-# the three kinds of errors (CR1 for clusters) and the regression with a dummy variable
-# for each task.
+# the three kinds of errors, and the regression with a constant for each task (dummy
+# variables). statsmodels has no CR2 errors. Its CR1 errors are compared instead, and
+# CR2 is computed from the rows.

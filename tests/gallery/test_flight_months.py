@@ -96,7 +96,11 @@ def test_flights_can_be_removed(flights):
     assert influence.tasks[int(np.argmax(influence.distance))] == "07 JFK"
     whole, other = of_rows(X, y), of_rows(X[task != "07 JFK"], y[task != "07 JFK"])
     np.testing.assert_allclose(flights["without"].coef_, other.params[1:], rtol=1e-9)
-    assert (whole.params - other.params)[1] / whole.bse[1] == pytest.approx(4.0, abs=0.3)  # "four standard errors"
+    assert (whole.params - other.params)[1] / whole.bse[1] == pytest.approx(
+        4.0, abs=0.3
+    )  # "four of the usual standard errors"
+    robust = flights["robust"].standard_errors[1]
+    assert (whole.params - other.params)[1] / robust == pytest.approx(0.5, abs=0.05)  # "half a robust one"
     summer = task.str[:2].isin(["06", "07"])
     rest = of_rows(X[~summer], y[~summer]).params
     np.testing.assert_allclose(flights["rest"].coef_, rest[1:], rtol=1e-9)
