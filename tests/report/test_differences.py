@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from html_pages import Reader
 from report.tables import NASTY, alike, nasty, shifted
 from report.test_compare import SITES, rows_of
 
@@ -34,10 +35,9 @@ def section(page):
 
 
 def cells(page):
-    """Return the rows of the table of tasks as texts."""
-    (body,) = re.findall(r'<table id="differing">.*?<tbody>(.*?)</tbody>', section(page), re.DOTALL)
-    rows = re.findall("<tr>(.*?)</tr>", body)
-    return [[html.unescape(cell) for cell in re.findall("<td>(.*?)</td>", row)] for row in rows]
+    """Return the rows of the table of tasks as texts; every tag of the section must be closed."""
+    _, *rows = Reader(re.sub("<img[^>]*>", "", section(page).partition("</body>")[0])).rows
+    return rows
 
 
 def on_the_rows(frame, features=("x1", "x2")):
@@ -207,26 +207,33 @@ def test_large_tables_are_not_asked_about_and_the_page_says_so(rng, tmp_path, mo
     assert compared(frame).differences.reasons == {}
 
 
-def test_a_model_that_cannot_be_learned_is_a_reason(rng, monkeypatch):
-    monkeypatch.setattr(_differences, "_ids", lambda names: [""] * len(names))
-    assert differences_sentence(compared(changed(rng))).startswith("How the tasks differ was not computed: a task or")
+@pytest.mark.parametrize("factor", [1e-55, 1e55])
+def test_extreme_units_are_a_reason(rng, factor):
+    """The methods learn standardised rows, but coefficients in the units of the table would overflow."""
+    said = differences_sentence(compared(changed(rng).assign(x2=lambda f: factor * f["x2"])))
+    assert said == (
+        "How the tasks differ was not computed: a column has numbers above 1e+50, or varies by less than 1e-50. Change "
+        "its unit."
+    )
+    usual = compared(changed(rng).assign(x2=lambda f: factor ** (40 / 55) * f["x2"])).differences
+    assert usual.reasons == {}
+    assert usual.segments.changes == ("s5",)
 
 
-@pytest.mark.parametrize(
-    ("names", "ids"),
-    [
-        (["0.5", "1.5"], ["task 0.5", "task 1.5"]),
-        (["TRUE", "true"], ["task TRUE", "true"]),
-        (["2019.0", "2019"], ["task 2019.0", "2019"]),
-        (["a / b", "a / b"], ["a / b (1)", "a / b (2)"]),
-        (["", "nan"], ["task ", "task nan"]),
-    ],
-)
-def test_any_name_can_be_that_of_a_task(names, ids):
-    assert _differences._ids(names) == ids
-    rows, train = np.random.default_rng(0).normal(size=(20, 3)), [np.arange(10), np.arange(10, 20)]
-    model = _differences.learn_by_task(rows, names, train, ["u", "v"])
-    assert list(model.information_.ids) == ids
+def test_whatever_goes_wrong_the_rest_is_written(rng, tmp_path, monkeypatch):
+    def fail(model):
+        raise ValueError("f(a) and f(b) must have different signs")
+
+    monkeypatch.setattr(retrospect, "segments", fail)
+    page = report.write_report(compared(changed(rng)), tmp_path / "r")
+    assert "cannot be shown: f(a) and f(b) must have different signs</p>" in section(page)
+    assert section(page).count("<figure>") == 3
+
+
+def test_tasks_of_the_same_name_stay_apart(rng):
+    frame = changed(rng, n_tasks=2).assign(u=["a / b"] * 40 + ["a"] * 40, v=["c"] * 40 + ["b / c"] * 40)
+    found = compared(frame, task_column=["u", "v"], features=["x1", "x2"]).differences
+    assert found.table.tasks == ("a / b / c (1)", "a / b / c (2)")
 
 
 def test_names_are_escaped_and_missing_glyphs_are_said(tmp_path):

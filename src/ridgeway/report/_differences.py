@@ -9,8 +9,7 @@ import numpy as np
 
 from ridgeway import retrospect
 from ridgeway._checks import Array
-from ridgeway.data import label_of
-from ridgeway.errors import InferenceError, InvalidDataError, InvalidParameterError, RidgewayError
+from ridgeway.errors import InferenceError, InvalidParameterError, RidgewayError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.report._tasks import Index
 from ridgeway.retrospect import CoefficientPath, Influence, MetaAnalysis, Segments, TaskTable
@@ -22,6 +21,8 @@ MOST_ORDERED, MOST_FITS = 80, 2e6
 EXACT = 1e-10
 """Noise below this share of the standard deviation of the target is rounding."""
 QUESTIONS = ("table", "forest", "alone", "path", "influence", "segments")
+EXTREME = 1e50
+"""Columns are not standardised here: the fourth powers of numbers beyond this could overflow."""
 SIGNIFICANT = 0.05
 """An adjusted p-value below this counts as a difference."""
 
@@ -44,6 +45,15 @@ class TaskDifferences:
     segments : Segments or None
     reasons : dict of str to str
         Why an answer is missing, by its name.
+
+    Examples
+    --------
+    >>> from ridgeway import datasets, report
+    >>> found = report.compare(datasets.load_penguins(), methods=["gr"]).differences
+    >>> found.differing, found.segments.changes
+    (('Dream / 2009',), ('Dream / 2007', 'Biscoe / 2008', 'Torgersen / 2009'))
+    >>> found.reasons
+    {}
     """
 
     table: TaskTable | None
@@ -72,7 +82,7 @@ class TaskDifferences:
         for name, ask in asked.items():
             try:
                 answers[name] = ask()
-            except RidgewayError as error:
+            except (RidgewayError, ValueError, ArithmeticError) as error:  # the rest of the report is worth having
                 reasons[name] = str(error)
         return cls(**answers, reasons=reasons)
 
@@ -108,28 +118,20 @@ def learn_by_task(
             f"are {n_tasks} tasks, and {n_tasks * n_terms**3:.2g}. Learn with information='by_task', and ask "
             "ridgeway.retrospect."
         )
+    spread, largest = np.ptp(rows, axis=0), np.abs(rows).max()
+    if largest > EXTREME or np.min(spread[spread > 0.0], initial=1.0) < 1.0 / EXTREME:
+        return f"a column has numbers above {EXTREME:g}, or varies by less than {1.0 / EXTREME:g}. Change its unit."
     model = GeneralizedRidge(information="by_task")
-    try:
-        for task, part in zip(_ids(names), train, strict=True):
-            model.partial_fit(rows[part, :-1], rows[part, -1], task=task)
-    except RidgewayError as error:
-        return str(error)
+    for task, part in zip(_ids(names), train, strict=True):
+        model.partial_fit(rows[part, :-1], rows[part, -1], task=task)
     state: Any = model.state_
     return GeneralizedRidge.from_state(state, columns)
 
 
 def _ids(names: Sequence[str]) -> list[str]:
-    """Return the names as ids of tasks, which are different, not empty, and spelled in one way only."""
+    """Return the names as ids of tasks; those of the same name ("a / b" and "c", "a" and "b / c") are numbered."""
     counts = Counter(names)
-    unique = [name if counts[name] == 1 else f"{name} ({i})" for i, name in enumerate(names, start=1)]
-    return [name if _is_id(name) else f"task {name}" for name in unique]
-
-
-def _is_id(name: str) -> bool:
-    try:
-        return label_of(name) == name != ""
-    except InvalidDataError:
-        return False
+    return [name if counts[name] == 1 else f"{name} ({i})" for i, name in enumerate(names, start=1)]
 
 
 def _table(model: GeneralizedRidge) -> TaskTable:
