@@ -247,6 +247,7 @@ def test_names_are_escaped_and_missing_glyphs_are_said(tmp_path):
     assert not re.search(r"[\x00-\x09\x0b-\x1f]", text)
     assert cells(page)[0][0] == f"s0 {NASTY}\\x1b[31m\\x07"
     assert "lacks characters of some names" in text
+    assert text.count("<figure>") == 4
     plain = report.write_report(compared(changed(np.random.default_rng(0))), tmp_path / "plain")
     assert "lacks characters" not in section(plain)
 

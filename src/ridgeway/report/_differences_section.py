@@ -100,7 +100,8 @@ def make_section(comparison: MethodComparison, images: Mapping[str, tuple[str, b
 <p class="said" id="differences">{escape(differences_sentence(comparison))}</p>
 <p class="quiet">From the rows that the methods learned from, kept task by task (<code>information="by_task"</code>);
 held-out rows are not used. The columns are encoded but not standardised here: a coefficient is in the unit of {target}
-per unit of the encoded column, and the intercept in the unit of {target}.</p>
+per unit of the encoded column, and the intercept in the unit of {target}. Paths and segments follow the order in which
+the tasks were learned, and mean something only if that order does.</p>
 <div class="stack">{"".join(places)}</div>
 {_rows(found, target)}"""
 
