@@ -24,7 +24,7 @@ def test_everything_is_there_and_says_the_same(comparison, tmp_path):
     folder = page.parent
     assert page == folder / "index.html"
     assert list((tmp_path / "deep").iterdir()) == [folder]
-    for name in ("summary", "losses", "orders"):
+    for name in ("summary", "losses", "orders", "tasks", "task_coefficients"):
         pd.testing.assert_frame_equal(pd.read_parquet(folder / f"{name}.parquet"), pd.read_csv(folder / f"{name}.csv"))
     losses = pd.read_parquet(folder / "losses.parquet")
     mn = losses[losses["method"] == "mn"].pivot(index="after", columns="on", values="loss")
@@ -37,8 +37,11 @@ def test_everything_is_there_and_says_the_same(comparison, tmp_path):
     assert StandardizedEncoding.read(folder / "encoding.json") == comparison.encoding
     figures = {path.stem for path in (folder / "figures").glob("*.png")}
     assert figures == {path.stem for path in (folder / "figures").glob("*.svg")}
-    assert figures == {"forgetting", "average", "orders", "losses-mn", "losses-crr-0.1", "losses-gr", "losses-oracle"}
+    methods = {"losses-mn", "losses-crr-0.1", "losses-gr", "losses-oracle"}
+    tasks = {"tasks-forest", "tasks-path", "tasks-influence", "tasks-segments"}
+    assert figures == {"forgetting", "average", "orders"} | methods | tasks
     manifest = json.loads((folder / "comparison.json").read_text())
+    assert {*manifest["files"]} == {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     assert manifest["said"] == comparison.sentence
     assert manifest["rows_left_out_missing"] == {"x1": 1, "kind": 2}
     text = page.read_text()
@@ -65,7 +68,7 @@ def test_names_are_text_wherever_they_stand(tmp_path):
         > 6
     )
     for path in (page.parent / "figures").glob("*.svg"):
-        assert "script" not in path.read_text()
+        assert not re.search(r"<script|<[^!][^>]*\son\w+=", path.read_text(encoding="utf-8"))
 
 
 def test_an_earlier_report_is_replaced_and_nothing_else(comparison, tmp_path):

@@ -7,6 +7,7 @@ matplotlib (`pip install 'ridgeway[report]'`).
 """
 
 from ridgeway.report._comparison import as_table, compare
+from ridgeway.report._differences import TaskDifferences
 from ridgeway.report._result import MethodComparison, MethodResult, short
 from ridgeway.report._standardized import StandardizedEncoding
 from ridgeway.report._task_figures import draw_forest, draw_influence, draw_path, draw_segments, save_figure
@@ -16,6 +17,7 @@ __all__ = [
     "MethodComparison",
     "MethodResult",
     "StandardizedEncoding",
+    "TaskDifferences",
     "as_table",
     "check_folder",
     "compare",

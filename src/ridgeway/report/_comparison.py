@@ -14,6 +14,7 @@ from ridgeway.data import MissingRule, Progress, Table, open_table
 from ridgeway.datasets import Dataset
 from ridgeway.errors import InvalidParameterError
 from ridgeway.metrics import backward_transfer
+from ridgeway.report._differences import learn_by_task
 from ridgeway.report._encoded_rows import encode
 from ridgeway.report._learning import LearningRun, learn_in_order
 from ridgeway.report._result import MethodComparison, MethodResult, TaskInfo
@@ -131,6 +132,7 @@ def compare(
         absent=tuple(absent),
         tasks=tuple(TaskInfo(n, len(a), len(b)) for n, a, b in zip(names, split.train, split.test, strict=True)),
         results=tuple(results),
+        task_model=learn_by_task(encoded.rows, names, split.train, encoding.encoding.features),
     )
 
 

@@ -1,15 +1,14 @@
 """The report as one HTML file: no scripts, no requests, every name escaped."""
 
-import html
-from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from importlib.resources import files
 
 import numpy as np
 
-from ridgeway._text import visible
 from ridgeway.catalogue import SGD_STEPS
+from ridgeway.report._differences_section import make_section
+from ridgeway.report._html import escape, make_figure, make_table
 from ridgeway.report._result import MethodComparison, MethodResult, short
 
 HEADINGS = (
@@ -26,16 +25,12 @@ HEADINGS = (
 )
 
 
-def escape(text: str) -> str:
-    """Return text for HTML, with control characters made visible."""
-    return html.escape(visible(text))
-
-
-def make_page(comparison: MethodComparison, images: list[tuple[str, str, bytes]]) -> str:
-    """Return the page with the figures (name, description, SVG) inside it."""
-    shown = {name: _figure(words, svg) for name, words, svg in images}
+def make_page(comparison: MethodComparison, images: list[tuple[str, str, bytes]], notes: Sequence[str] = ()) -> str:
+    """Return the page with the figures (name, description, SVG) inside it, and notes on the figures of tasks."""
+    shown = {name: make_figure(words, words, svg) for name, words, svg in images if not name.startswith("tasks-")}
     maps = [html for name, html in shown.items() if name.startswith("losses-")]
     lines = [html for name, html in shown.items() if not name.startswith("losses-")]
+    section = make_section(comparison, {name: (words, svg) for name, words, svg in images}, notes)
     target = escape(comparison.encoding.target)
     style = (files("ridgeway.report") / "page.css").read_text(encoding="utf-8")
     return f"""<!DOCTYPE html>
@@ -70,6 +65,7 @@ colours.</p>
 {_encoding(comparison)}
 <h2>How the methods were run</h2>
 <ul>{"".join(f"<li>{line}</li>" for line in _run(comparison))}</ul>
+{section}
 </body>
 </html>
 """
@@ -107,7 +103,7 @@ def _summary_row(result: MethodResult) -> str:
 def _tasks(comparison: MethodComparison) -> str:
     tasks = enumerate(comparison.tasks, start=1)
     rows = ((str(number), escape(task.name), f"{task.n_train:,}", f"{task.n_test:,}") for number, task in tasks)
-    return _table("tasks", ("number", "task", "rows learned from", "rows held out"), rows)
+    return make_table("tasks", ("number", "task", "rows learned from", "rows held out"), rows)
 
 
 def _encoding(comparison: MethodComparison) -> str:
@@ -115,18 +111,7 @@ def _encoding(comparison: MethodComparison) -> str:
     center, scale = encoding.constants
     names = [*encoding.encoding.features, f"{encoding.target} (target)"]
     rows = ((escape(n), f"{c:.6g}", f"{s:.6g}") for n, c, s in zip(names, center, scale, strict=True))
-    return _table("encoding", ("encoded column", "subtracted", "divided by"), rows)
-
-
-def _table(name: str, headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    head = "".join(f"<th>{heading}</th>" for heading in headings)
-    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<div class="scroll"><table id="{name}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-
-
-def _figure(words: str, svg: bytes) -> str:
-    image = f'<img alt="{escape(words)}" src="data:image/svg+xml;base64,{b64encode(svg).decode("ascii")}">'
-    return f"<figure><figcaption>{escape(words)}</figcaption>{image}</figure>"
+    return make_table("encoding", ("encoded column", "subtracted", "divided by"), rows)
 
 
 def _prepared(comparison: MethodComparison) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The results of a comparison, and the sentence that sums them up."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ from scipy.special import stdtrit
 from ridgeway import metrics
 from ridgeway._checks import Array
 from ridgeway.catalogue import Method
+from ridgeway.estimators import GeneralizedRidge
+from ridgeway.report._differences import TaskDifferences
 from ridgeway.report._standardized import StandardizedEncoding
 
 CONFIDENCE = 0.99
@@ -161,7 +164,11 @@ class MethodResult:
 
 @dataclass(frozen=True, eq=False)
 class MethodComparison:
-    """What `compare` returns: the results, and how they were obtained."""
+    """What `compare` returns: the results, and how they were obtained.
+
+    `task_model` keeps each task apart, in the units of the table, for the questions of `retrospect` about tasks; it is
+    a sentence that says why if there are too many tasks or features.
+    """
 
     source: str
     task_columns: tuple[str, ...]
@@ -176,6 +183,12 @@ class MethodComparison:
     absent: tuple[str, ...]
     tasks: tuple[TaskInfo, ...]
     results: tuple[MethodResult, ...]
+    task_model: GeneralizedRidge | str
+
+    @cached_property
+    def differences(self) -> TaskDifferences:
+        """How the tasks differ; takes a few seconds at most."""
+        return TaskDifferences.of(self.task_model, self.order)
 
     def __getitem__(self, key: str) -> MethodResult:
         """Return the result of a method by its key, such as "gr"."""
@@ -223,16 +236,17 @@ class MethodComparison:
         }
         rest = {r.method.name: r.spared_by for r in others if not r.forgets}
         if rises:
-            spared = f" {_joined(list(rest))} {'does' if len(rest) == 1 else 'do'} not." if rest else ""
+            spared = f" {joined(list(rest))} {'does' if len(rest) == 1 else 'do'} not." if rest else ""
             they = "it forgets" if len(rises) == 1 else "they forget"
-            forgot = _joined([f"by {rise:.0%} for {name}" for name, rise in rises.items()])
+            forgot = joined([f"by {rise:.0%} for {name}" for name, rise in rises.items()])
             return f"The error on earlier tasks rose {forgot}: {they}.{spared}"
         if rest:
-            return f"No method forgets: {_joined([f'{name} ({reason})' for name, reason in rest.items()])}."
+            return f"No method forgets: {joined([f'{name} ({reason})' for name, reason in rest.items()])}."
         return "No method that can forget was compared."
 
 
-def _joined(names: list[str]) -> str:
+def joined(names: list[str]) -> str:
+    """Return names as words: "a, b and c"."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
