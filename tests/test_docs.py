@@ -11,7 +11,9 @@ import pytest
 from runner import CliRunner
 
 from ridgeway import retrospect
+from ridgeway.catalogue import _registry
 from ridgeway.cli._commands import commands
+from ridgeway.research import simulation
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -35,8 +37,10 @@ def command_lines(path):
     [page for page in PAGES if ">>>" in page.read_text(encoding="utf-8") and page.name != "monthly.md"],
     ids=lambda p: p.name,
 )
-def test_snippets_run(page):
-    """Those of monthly.md run with its commands, in test_monthly.py."""
+def test_snippets_run(page, monkeypatch):
+    """Those of monthly.md run with its commands, in test_monthly.py. What they register is gone afterwards."""
+    assert simulation.Setting().n_tasks == 20  # the import that registers its methods
+    monkeypatch.setattr(_registry, "ENTRIES", dict(_registry.ENTRIES))
     found = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS, encoding="utf-8")
     assert found.attempted > 0
     assert found.failed == 0
