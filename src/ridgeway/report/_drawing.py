@@ -156,8 +156,8 @@ def mark_outside(axes: Axes, values: Array, bounds: tuple[float, float], colour:
 def finish(figure: Figure, title: str, notes: Sequence[str], columns: int = 1) -> Figure:
     """Write the title above and the notes below, make the layout once, and return the figure.
 
-    The layout is then kept, so that a figure gives the same bytes each time it is saved. Panels above an empty place
-    show the names of tasks in it.
+    The layout is then kept, so that a figure gives the same bytes each time it is made and saved. Panels above an empty
+    place show the names of tasks in it.
     """
     for i, each in enumerate(figure.axes):
         each.tick_params(axis="x", labelbottom=i // columns == (len(figure.axes) - 1) // columns)
@@ -173,6 +173,8 @@ def finish(figure: Figure, title: str, notes: Sequence[str], columns: int = 1) -
     figure.supxlabel(note, x=0.012, ha="left", fontsize=FINE, color=GREY)
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
+    for each in figure.axes:  # the last digits of the layout depend on addresses in memory
+        each.set_position(tuple(round(number, 6) for number in each.get_position().bounds))
     for each in figure.axes[-columns:]:
         each.tick_params(axis="x", labelbottom=True)
     return figure
