@@ -1,4 +1,4 @@
-"""The numbers on how the tasks differ, as the rows of two tables; NaN where there is no answer."""
+"""The numbers on how the tasks differ, as the rows of two tables; NaN if there is no answer."""
 
 from typing import Any
 
