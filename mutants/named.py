@@ -83,5 +83,20 @@ EQUIVALENT: dict[Mutant, str] = {
         "np.min(np.abs(np.diagonal(fit.factor))) < SINGULAR",
         "np.min(np.abs(np.diagonal(fit.factor))) <= SINGULAR",
     ): "An estimate that is exactly the limit cannot be made.",
+    Mutant(
+        "information._parts", "", "NARROW = 128", "NARROW = 129"
+    ): "A triangle of this width is packed in the other way, to the same vector.",
+    Mutant(
+        "retrospect._reml", "", "(1.0, 0.1)", "(2.0, 0.1)"
+    ): "The search starts elsewhere and finds the same optimum.",
+    Mutant(
+        "retrospect._mixed", "MixedModel.deviations", "fit.common[:-1, :-1]", "fit.common[:, :-1]"
+    ): "The row that is added is below the triangle and is not read.",
+    Mutant(
+        "retrospect._rotated",
+        "Seen.of",
+        "task.n_samples > alone.n_features + alone.centered",
+        "task.n_samples >= alone.n_features + alone.centered",
+    ): "With as many rows as columns, the rows and their factor give the same numbers.",
 }
 """Mutants that no test can kill, and why."""

@@ -39,6 +39,17 @@ def test_separate_fits_and_tests_on_rows(rng, information, digits, fit_intercept
         np.testing.assert_allclose(ours.adjusted_p_values[k], multipletests(ours.p_values[k], method="holm")[1])
 
 
+def test_a_task_with_one_row_more_than_terms_has_errors_of_its_own(rng):
+    X, y = rng.normal(size=(54, 2)), rng.normal(size=54)
+    labels = np.repeat(["small", "large"], [4, 50])
+    ours = retrospect.tasks(learned_by_task(X, y, labels))
+    mine = labels == "small"
+    fit = sm.OLS(y[mine], sm.add_constant(X[mine])).fit()
+    number = ours.tasks.index("small")
+    np.testing.assert_allclose(ours.standard_errors[number], fit.bse, rtol=1e-8)
+    np.testing.assert_allclose(ours.noise_variance[number], fit.scale, rtol=1e-8)
+
+
 @pytest.mark.parametrize("information", ["by_task", ByTask(Moments)], ids=str)
 def test_small_tasks_are_tested_under_equal_noise(rng, information):
     X, y, labels, weight = drawn(rng, n_tasks=6, least=6)
