@@ -97,6 +97,6 @@ EQUIVALENT: dict[Mutant, str] = {
         "Seen.of",
         "task.n_samples > alone.n_features + alone.centered",
         "task.n_samples >= alone.n_features + alone.centered",
-    ): "With as many rows as columns, the rows and their factor give the same numbers.",
+    ): "With as many rows as columns, the rows and their factor give the same numbers but for signs of directions.",
 }
 """Mutants that no test can kill, and why."""
