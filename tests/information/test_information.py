@@ -30,6 +30,18 @@ def as_moments(information):
 
 
 @pytest.mark.parametrize("kind", [Moments, SquareRoot])
+@pytest.mark.parametrize("p", [4, 140])
+def test_a_matrix_is_stored_column_after_column_and_comes_back(kind, p):
+    A = rng.normal(size=(200, p + 1))
+    (rows,) = check_tasks(GeneralizedRidge(), A[:, :p], A[:, p], first=True)
+    information = kind.empty(p, 1, centered=True).add(rows)
+    counts, arrays = information.to_parts()
+    columns = [np.triu(information.matrix)[: j + 1, j] for j in range(p + 1)]
+    assert_array_equal(arrays["matrix"], np.concatenate(columns))
+    assert_array_equal(np.triu(kind.from_parts(counts, arrays).matrix), np.triu(information.matrix))
+
+
+@pytest.mark.parametrize("kind", [Moments, SquareRoot])
 @pytest.mark.parametrize("centered", [False, True])
 def test_both_hold_the_same_truth(kind, centered):
     information = kind.empty(3, 2, centered=centered)
