@@ -56,7 +56,7 @@ REASONS = {
     ("predict", "--id"): "`ids`",
     ("remove", "--task"): "`task_id`",
     ("segments", "--plot"): "`report.draw_segments`, `report.save_figure`",
-    ("summary", "--errors"): "`retrospect.clustered`, its `kind`",
+    ("summary", "--errors"): "`retrospect.clustered` or `retrospect.heteroscedastic`, its `kind`",
     ("tasks", "--plot"): "`report.draw_forest`, `report.save_figure`",
     ("widen", "--category"): "`categories`, one entry each",
     ("widen", "--feature"): "`features`, one entry",

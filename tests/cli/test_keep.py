@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from runner import CliRunner
 
 from ridgeway import store
@@ -91,5 +92,37 @@ def test_merge(run):
 
 
 def test_what_cannot_be_kept(run):
-    refused = run("init", "b.rw", "--features", "x", "--target", "y", "--keep", "tasks,fourth-moments", code=2).stderr
-    assert "a state file can keep 'tasks'" in refused
+    for keep in ("fourth-moments", "tasks,rows"):
+        refused = run("init", "b.rw", "--features", "x", "--target", "y", "--keep", keep, code=2).stderr
+        assert "a state file can keep 'tasks', or 'tasks' and 'fourth-moments', or the total alone" in refused
+
+
+@pytest.mark.parametrize("errors", ["hc0", "hc1"])
+def test_errors_for_unequal_variances(run, errors):
+    said = run("init", "a.rw", "--from", "plain-2018.csv", "--target", "wage", "--keep", "tasks,fourth-moments").stdout
+    assert "The part of a small task gives more away than a total" in said
+    assert "Fourth moments give more away than the part alone" in said
+    run("absorb", "a.rw", "plain-2018.csv", "plain-2019.csv", "plain-2020.csv", "--task-from-name")
+    run("remove", "a.rw", "--task", "plain-2019")
+    rows = pd.concat([pd.read_csv(f"plain-{year}.csv") for year in (2018, 2020)])
+    for features in (NAMES, NAMES[:1]):
+        chosen = ("--features", ",".join(features), "--errors", errors)
+        expected = sm.OLS(rows["wage"], sm.add_constant(rows[features])).fit(cov_type=errors.upper())
+        found = json.loads(run("summary", "a.rw", *chosen, "--json").stdout)
+        np.testing.assert_allclose(found["standard_errors"], expected.bse, rtol=1e-8)
+        assert f"{errors.upper()} errors" in run("summary", "a.rw", *chosen).stdout
+    assert "kept beside the total: tasks, fourth-moments" in run("show", "a.rw").stdout
+    assert json.loads(run("show", "a.rw", "--json").stdout)["keep"]["fourth-moments"] == {}
+    assert "3 parts and merged parts" in run("check", "a.rw").stdout
+
+
+def test_fourth_moments_must_have_been_kept(run):
+    said = start(run).stdout
+    assert "Fourth moments" not in said
+    assert "--keep tasks,fourth-moments" in run("summary", "a.rw", "--errors", "hc1", code=2).stderr
+    assert "kept beside the total: tasks\n" in run("show", "a.rw").stdout
+    run("init", "b.rw", "--features", "age,tenure", "--target", "wage", "--keep", "tasks,fourth-moments")
+    assert "only b.rw keeps fourth moments" in run("merge", "a.rw", "b.rw", "--out", "c.rw", code=2).stderr
+    run("init", "t.rw", "--features", "age,tenure", "--target", "wage")
+    run("absorb", "t.rw", "plain-2018.csv", "--task", "2018")
+    assert "kept beside" not in run("show", "t.rw").stdout

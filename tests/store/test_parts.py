@@ -339,7 +339,10 @@ def test_small_parts_are_refused(tmp_path):
 
 def test_settings_that_are_refused(tmp_path):
     for settings, match in [
-        ({"keep": "everything"}, "can keep 'tasks', or the total alone; got 'everything'"),
+        ({"keep": "everything"}, "can keep 'tasks', or 'tasks' and 'fourth-moments', .* got 'everything'"),
+        ({"keep": "fourth-moments"}, "can keep 'tasks', or 'tasks' and 'fourth-moments'"),
+        ({"keep": ["tasks", "tasks"]}, "can keep 'tasks'"),
+        ({"keep": ["tasks", 3]}, "can keep 'tasks'"),
         ({"keep": None, "min_rows": 3}, "about the parts of tasks"),
         ({"keep": None, "cluster_column": "g"}, "about the parts of tasks"),
         ({"min_rows": 0}, "min_rows must be a whole number ≥ 1; got 0"),

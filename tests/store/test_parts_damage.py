@@ -12,7 +12,7 @@ from store.kept import content, made_of, n_nodes, rows_of, sql
 from ridgeway import store
 from ridgeway.errors import DamagedStoreError, RidgewayError, StoreError
 from ridgeway.information import Leaf
-from ridgeway.store import _changes, _connection, _generations, _nodes, _part_tree, _whole_tree
+from ridgeway.store import _changes, _connection, _generations, _nodes, _part_arrays, _part_tree, _whole_tree
 
 
 def nodes_of(made):
@@ -218,4 +218,4 @@ def test_random_damage_gives_the_same_answers_or_an_error(data, tmp_path_factory
 
 
 def test_the_longest_value_is_that_of_the_connection():
-    assert _connection.LONGEST_VALUE == _nodes.LONGEST_VALUE
+    assert _connection.LONGEST_VALUE == _part_arrays.LONGEST_VALUE

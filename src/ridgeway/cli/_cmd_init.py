@@ -28,6 +28,10 @@ PRIVACY = (
     "The part of a small task gives more away than a total: with no more rows than features it determines the products "
     "of its rows, with one row the row itself."
 )
+FOURTH = (
+    "Fourth moments give more away than the part alone: extreme values and rare combinations show in them, and from "
+    "those of a small task its rows can be computed."
+)
 
 
 @command(
@@ -60,7 +64,11 @@ PRIVACY = (
 @option("--prior", default=0.0, help="Ridge penalty on the coefficients (P = prior·I), counted once for all tasks.")
 @click.option("--no-intercept", is_flag=True, help="Do not fit an intercept.")
 @choice("--information", "square_root", "moments", words="moments is usually faster, but keeps half of the digits.")
-@click.option("--keep", help="What to keep beside the total: tasks, so that they can be removed without their rows.")
+@click.option(
+    "--keep",
+    help="What to keep beside the total: tasks, so that they can be removed without their rows; or "
+    "tasks,fourth-moments, for summary --errors hc1.",
+)
 @click.option("--min-rows", type=int, help="Fewest rows of a task that is kept.  [default: p + 1, at least 10]")
 @click.option("--cluster-column", help="Column that divides the rows of a task that is kept into clusters.")
 def init(file: str, target: str | None, no_intercept: bool, as_json: bool, **options: Any) -> None:
@@ -74,19 +82,21 @@ def init(file: str, target: str | None, no_intercept: bool, as_json: bool, **opt
 
     features, targets = _chosen(names(target), options)
     settings = {name: options[name] for name in PASSED}
+    keep = names(options["keep"])
     made = store.create(
         file,
         features=features,
         target=targets[0] if len(targets) == 1 else targets,
         fit_intercept=not no_intercept,
-        keep=names(options["keep"]) or None,
+        keep=keep or None,
         **settings,
     )
     encoding = features if isinstance(features, store.Encoding) else None
     listed = [*(names(options["features"]) if encoding is None else encoding.features)]
     found = {"file": str(made.path), "features": listed, "targets": targets, "weight_column": options["weight_column"]}
     said = f"{file}: {len(listed)} features, target {', '.join(targets)}. Next, absorb a task."
-    answer(found, *_encoded(encoding, targets), *([PRIVACY] if options["keep"] else []), said, as_json=as_json)
+    warnings = [*([PRIVACY] if keep else []), *([FOURTH] if "fourth-moments" in keep else [])]
+    answer(found, *_encoded(encoding, targets), *warnings, said, as_json=as_json)
 
 
 def _encoded(encoding: "Encoding | None", targets: list[str]) -> list[str]:

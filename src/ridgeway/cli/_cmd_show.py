@@ -28,3 +28,5 @@ def show(file: str, as_json: bool) -> None:
         f"{shown['n_tasks']} tasks, {shown['n_samples']:,} rows; rank {shown['rank']} of {len(shown['features'])}, "
         f"condition {condition}, digits lost to removals {shown['digits_lost']:.1f}; {size:,} bytes on disk"
     )
+    if "keep" in shown:
+        say(f"kept beside the total: {', '.join(sorted(shown['keep'], reverse=True))}")

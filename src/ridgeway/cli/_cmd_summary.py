@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     "ridgeway summary wages.rw --features age,tenure      as if only these had been learned",
     "ridgeway summary wages.rw --level 0.99               wider intervals",
     "ridgeway summary wages.rw --errors cluster           if the rows of a task resemble each other",
+    "ridgeway summary wages.rw --errors hc1               if some rows are noisier than others",
 )
 @state_file
 @click.option("--features", help="Fit only these features, as if on all rows; names separated by commas.")
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
     "CR1",
     "CR2",
     "CR3",
-    words="Standard errors; cluster is CR2. All but classical need a file that keeps its tasks.",
+    "hc0",
+    "hc1",
+    words="Standard errors; cluster is CR2. All but classical need a file that keeps its tasks, hc0 and hc1 one that "
+    "also keeps fourth-moments.",
 )
 def summary(file: str, features: str | None, level: float, errors: str, as_json: bool) -> None:
     """Print coefficients, standard errors, tests and intervals based on all rows absorbed so far.
@@ -42,19 +46,20 @@ def summary(file: str, features: str | None, level: float, errors: str, as_json:
 
     opened = store.open(file)
     if errors != "classical":
-        robust = _clustered(opened, names(features), "CR2" if errors == "cluster" else errors, level)
+        robust = _robust(opened, names(features), "CR2" if errors == "cluster" else errors.upper(), level)
         answer(plain(robust), *str(robust).split("\n"), as_json=as_json)
         return
     found = opened.summary(features=names(features) or None, level=level)
     answer(_as_dict(found, opened.schema.targets), *str(found).split("\n"), as_json=as_json)
 
 
-def _clustered(opened: "Store", features: list[str], kind: Any, level: float) -> "RobustSummary":
-    """Return the table with errors that allow the rows of a task, or of a cluster, to resemble each other."""
+def _robust(opened: "Store", features: list[str], kind: Any, level: float) -> "RobustSummary":
+    """Return the table with errors that allow rows to resemble each other, or to have unequal variances."""
     from ridgeway import retrospect
 
     model = opened.model_by_task()
-    return retrospect.clustered(retrospect.submodel(model, features) if features else model, kind, level=level)
+    errors = retrospect.heteroscedastic if kind.startswith("HC") else retrospect.clustered
+    return errors(retrospect.submodel(model, features) if features else model, kind, level=level)
 
 
 def _as_dict(found: "Summary", targets: tuple[str, ...]) -> dict[str, Any]:

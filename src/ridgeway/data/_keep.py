@@ -1,13 +1,13 @@
 """What a state file keeps beside the total."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from ridgeway.errors import InvalidParameterError
 
 FEWEST_ROWS_OF_A_PART = 10
-TASKS = "tasks"
+TASKS, FOURTH_MOMENTS = "tasks", "fourth-moments"
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,8 @@ class Keep:
         The fewest rows of a part; smaller ones are refused. If not given, p + 1 for p features, and at least 10.
     cluster_column : str, optional
         The column that divides the rows of a task into smaller parts.
+    fourth_moments : bool, default False
+        Whether each part also keeps products of up to four columns, for errors under unequal variances.
 
     Examples
     --------
@@ -29,6 +31,7 @@ class Keep:
 
     min_rows: int | None = None
     cluster_column: str | None = None
+    fourth_moments: bool = False
 
     def fewest(self, n_features: int) -> int:
         """Return the fewest rows that a part may have."""
@@ -36,14 +39,15 @@ class Keep:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain data, by what is kept."""
-        return {TASKS: asdict(self)}
+        tasks = {"min_rows": self.min_rows, "cluster_column": self.cluster_column}
+        return {TASKS: tasks} | ({FOURTH_MOMENTS: {}} if self.fourth_moments else {})
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> "Keep":
         """Return what `as_dict` wrote, or raise if it names something unknown."""
-        if set(fields) != {TASKS}:
+        if set(fields) - {FOURTH_MOMENTS} != {TASKS}:
             raise InvalidParameterError(f"a state file keeps {', '.join(map(repr, fields))}. Upgrade Ridgeway.")
-        return cls(**fields[TASKS])
+        return cls(**fields[TASKS], fourth_moments=FOURTH_MOMENTS in fields)
 
     def check(self) -> None:
         """Raise `InvalidParameterError` if a value is not one of its kind."""
@@ -57,14 +61,16 @@ def checked_keep(keep: Any, min_rows: int | None, cluster_column: str | None) ->
 
     Parameters
     ----------
-    keep : {None, "tasks"}, or a list of such words
+    keep : {None, "tasks"}, or a list: ["tasks"], ["tasks", "fourth-moments"]
     min_rows, cluster_column : as for `Keep`
     """
     words = [] if keep is None else [keep] if isinstance(keep, str) else list(keep)
-    if words not in ([], [TASKS]):
-        raise InvalidParameterError(f"a state file can keep {TASKS!r}, or the total alone; got {keep!r}.")
+    if sorted(map(str, words)) not in ([], [TASKS], [FOURTH_MOMENTS, TASKS]):
+        raise InvalidParameterError(
+            f"a state file can keep {TASKS!r}, or {TASKS!r} and {FOURTH_MOMENTS!r}, or the total alone; got {keep!r}."
+        )
     if words:
-        return Keep(min_rows, cluster_column)
+        return Keep(min_rows, cluster_column, FOURTH_MOMENTS in words)
     if min_rows is not None or cluster_column is not None:
         raise InvalidParameterError(
             "min_rows and cluster_column are about the parts of tasks, which this file does not keep. Add "

@@ -84,6 +84,11 @@ class Schema:
         return () if self.keep is None or self.keep.cluster_column is None else (self.keep.cluster_column,)
 
     @property
+    def keeps_fourth_moments(self) -> bool:
+        """Whether the parts of tasks have fourth moments."""
+        return self.keep is not None and self.keep.fourth_moments
+
+    @property
     def width(self) -> int:
         """Number of features and targets."""
         return len(self.features) + len(self.targets)

@@ -62,6 +62,11 @@ def differences(one: Schema, two: Schema, names: tuple[str, str]) -> list[str]:
             f"only {names[one.keep is None]} keeps its tasks, and a total cannot be taken apart (use --total-only to "
             "merge the totals alone)"
         )
+    elif one.keeps_fourth_moments != two.keeps_fourth_moments:
+        found.append(
+            f"only {names[two.keeps_fourth_moments]} keeps fourth moments, and they cannot be had from parts (use "
+            "--total-only to merge the totals alone)"
+        )
     elif one.labels != two.labels:
         found.append(f"the cluster column differs ({listed(one.labels) or 'none'} and {listed(two.labels) or 'none'})")
     return found
@@ -101,6 +106,11 @@ def united(one: Schema, two: Schema) -> tuple[Schema, Rebased | None]:
     changed = [key for key, levels in theirs.levels.items() if levels[0] != mine.levels[key][0]]
     if not changed:
         return schema, None
+    if schema.keeps_fourth_moments:
+        raise MergeError(
+            f"cannot merge: {changed[0]!r} has different reference levels, and fourth moments cannot be changed from "
+            "one to the other. Start both files with the same reference, or merge the totals alone with --total-only."
+        )
     before = two.with_encoding(theirs.with_levels({key: set(levels) for key, levels in mine.levels.items()}))
     after = two.with_encoding(replace(before.encoding, levels={**before.encoding.levels, **_of(encoding, changed)}))
     return schema, Rebased(before, after, *_map(before, after, changed))

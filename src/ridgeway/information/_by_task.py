@@ -88,10 +88,15 @@ class ByTask:
         setting = ByTask(self.kind, fourth_moments=self.fourth_moments)
         return self.name if setting == ByTask() else setting
 
+    @property
+    def part_kind(self) -> type[Information]:
+        """The kind of each part: with fourth moments if they are kept, which a merge of parts does not have."""
+        return WITH_FOURTH[self.kind] if self.fourth_moments else self.kind
+
     def empty(self, n_features: int, n_targets: int, *, centered: bool) -> "ByTask":
         """Return the information of no rows."""
-        kind = WITH_FOURTH[self.kind] if self.fourth_moments else self.kind
-        return replace(self, blank=kind.empty(n_features, n_targets, centered=centered), tree=None, ids=())
+        blank = self.part_kind.empty(n_features, n_targets, centered=centered)
+        return replace(self, blank=blank, tree=None, ids=())
 
     @cached_property
     def total(self) -> Information:
@@ -103,10 +108,11 @@ class ByTask:
         if not self.fourth_moments:
             raise InvalidParameterError(
                 "this model does not keep fourth moments. Learn with "
-                "GeneralizedRidge(information=ByTask(fourth_moments=True)), ByTask from ridgeway.information."
+                "GeneralizedRidge(information=ByTask(fourth_moments=True)), ByTask from ridgeway.information, or start "
+                "a state file with `ridgeway init --keep tasks,fourth-moments`."
             )
         parts: list[Any] = [leaf.information for leaf in self._leaves()]
-        return [part.fourth for part in parts]
+        return [sums for part in parts for sums in part.fourth]
 
     def part(self, task: str) -> Information:
         """Return the information of one task, or raise."""
@@ -229,9 +235,7 @@ class ByTask:
             if type(name.task) is not str or not name.task or type(name.cluster) not in (str, type(None)):
                 raise damaged
             names = [array for array in (*ARRAYS, FOURTH) if f"part{number}.{array}" in arrays]
-            information = type(made._blank).from_parts(
-                part, {array: arrays[f"part{number}.{array}"] for array in names}
-            )
+            information = made.part_kind.from_parts(part, {array: arrays[f"part{number}.{array}"] for array in names})
             fits = information.n_samples > 0 and [getattr(information, column) for column in COLUMNS] == columns
             if not fits or found(tree, name.key) is not None:
                 raise damaged

@@ -59,15 +59,26 @@ class FourthMoments:
     @classmethod
     def empty(cls, n_features: int, n_targets: int, *, centered: bool) -> "FourthMoments":
         """Return the sums over no rows, or raise if there are too many features."""
+        cls.check_size(n_features, n_targets, centered=centered)
         sizes = _sizes(n_features + centered)
-        if n_features > MOST_FEATURES:
-            count = sizes[0] + n_targets * sum(sizes[1:])
-            raise InvalidParameterError(
-                f"the fourth moments of {n_features} features are {count:,} numbers per task ({count * 8e-6:,.0f} MB); "
-                f"the limit is {MOST_FEATURES} features. Learn without fourth_moments, or fewer features."
-            )
         sums = np.zeros(sizes[0]), *(np.zeros((n_targets, size)) for size in sizes[1:])
         return cls(centered, np.zeros(n_features + n_targets), *sums)
+
+    @staticmethod
+    def count(n_features: int, n_targets: int, *, centered: bool) -> int:
+        """Return how many numbers `to_array` has."""
+        fourth, third, second = _sizes(n_features + centered)
+        return n_features + n_targets + fourth + n_targets * (third + second)
+
+    @classmethod
+    def check_size(cls, n_features: int, n_targets: int, *, centered: bool) -> None:
+        """Raise `InvalidParameterError` if there are too many features."""
+        if n_features > MOST_FEATURES:
+            count = cls.count(n_features, n_targets, centered=centered)
+            raise InvalidParameterError(
+                f"the fourth moments of {n_features} features are {count:,} numbers per task ({count * 8e-6:,.0f} MB); "
+                f"the limit is {MOST_FEATURES} features. Learn without fourth moments, or fewer features."
+            )
 
     @property
     def n_targets(self) -> int:

@@ -29,7 +29,8 @@ def heteroscedastic(model: Any, kind: HeteroscedasticKind = "HC1", *, level: flo
     Parameters
     ----------
     model : GeneralizedRidge
-        Fitted, with information=ByTask(fourth_moments=True), and without a prior.
+        Fitted, with information=ByTask(fourth_moments=True), and without a prior; or `Store.model_by_task()` of a state
+        file made with keep=("tasks", "fourth-moments").
     kind : {"HC0", "HC1"}, default "HC1"
     level : float, default 0.95
         Level of the intervals.

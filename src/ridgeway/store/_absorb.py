@@ -50,7 +50,7 @@ def absorb(handle: Handle, source: Source, force: str | None, added: list[str] |
     with changing(handle) as change:
         first = schema = change.generation.schema
         ledger, known, state = change.ledger, {}, read_state(schema, change.arrays)
-        kept = None if schema.keep is None else NewTasks(handle.path, schema, emptied(state).information)
+        kept = None if schema.keep is None else NewTasks(handle.path, schema)
 
         def learn(task_id: str, block: Block) -> None:
             nonlocal state, schema

@@ -27,8 +27,8 @@ from ridgeway.store._whole_tree import check_leaves, check_total
 if TYPE_CHECKING:
     from ridgeway.estimators import GeneralizedRidge
 
-EXPORT_FORMAT, WITH_PARTS = 2, 3
-"""The format that is written, and that of files which keep their tasks."""
+EXPORT_FORMAT, WITH_PARTS, WITH_FOURTH = 2, 3, 4
+"""The format that is written, and those of files which keep their tasks, without and with fourth moments."""
 LEDGER = "ledger"
 LINE_FACTOR = 4
 """Bytes of memory for each byte of the ledger of an export."""
@@ -56,8 +56,7 @@ def _export_arrays(snapshot: Snapshot, path: Path) -> None:
     from safetensors.numpy import save_file
 
     schemas = [stored.decode() for stored in snapshot.generation.schemas]
-    kept = snapshot.generation.schema.keep is not None
-    manifest = canonical({"format": WITH_PARTS if kept else EXPORT_FORMAT, "schemas": schemas})
+    manifest = canonical({"format": _format(snapshot.generation.schema), "schemas": schemas})
     lines = b"".join(b"%b %b\n" % (entry.record.to_bytes(), entry.columns.hex().encode()) for entry in snapshot.ledger)
     arrays = {**snapshot.arrays, LEDGER: np.frombuffer(lines, np.uint8), **exported_parts(snapshot.tree)}
     notes = {"ridgeway": manifest.decode(), "digest": _digest(manifest, arrays)}
@@ -72,10 +71,10 @@ def imported(path: Path) -> Contents:
     """Return what `export` wrote, after a check of its digest, of the ledger and of the state."""
     manifest, arrays = _read_arrays(path)
     fields = parsed(manifest)
-    if type(fields.get("format")) is not int or not 0 < fields["format"] <= WITH_PARTS:
+    if type(fields.get("format")) is not int or not 0 < fields["format"] <= WITH_FOURTH:
         raise StoreError(
             f"{path} is an export of format {fields.get('format')!r}; this version of Ridgeway reads up to "
-            f"{WITH_PARTS}. Upgrade Ridgeway."
+            f"{WITH_FOURTH}. Upgrade Ridgeway."
         )
     found = Ledger(None, path)
     pairs: Iterator[tuple[bytes, str]]
@@ -90,14 +89,14 @@ def imported(path: Path) -> Contents:
         entries = (Entry(FIRST, Record.from_bytes(stored), bytes.fromhex(columns)) for stored, columns in pairs)
         versions = [schema_from(stored) for stored in schemas]
         known = list(validated(entries, found, versions, path))
-        tree = imported_parts(arrays, versions[-1], path) if fields["format"] == WITH_PARTS else None
+        tree = imported_parts(arrays, versions[-1], path) if fields["format"] >= WITH_PARTS else None
         if not all(array.ndim and array.size and array.dtype.str in DTYPES for array in arrays.values()):
             raise DamagedStoreError(f"{path} has arrays of the wrong type. Export it again.")
         contents = Contents(schemas, known, arrays, tree)
-        if (contents.schema.keep is not None) != (fields["format"] == WITH_PARTS):
+        if max(fields["format"], EXPORT_FORMAT) != _format(contents.schema):
             raise DamagedStoreError(f"{path} has parts that it should not have, or none. Export it again.")
         check_state(contents.schema, arrays, found.n_tasks, found.n_samples)
-        if fields["format"] == WITH_PARTS:
+        if contents.schema.keep is not None:
             leaves: Any = () if tree is None else tree.leaves()
             check_total(path, tree, contents.schema, arrays)
             check_leaves(path, leaves, [entry.record for entry in known])
@@ -106,6 +105,13 @@ def imported(path: Path) -> Contents:
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise DamagedStoreError(f"{path} has an invalid manifest. Export it again.") from error
     return contents
+
+
+def _format(schema: Schema) -> int:
+    """Return the format of an export."""
+    if schema.keep is None:
+        return EXPORT_FORMAT
+    return WITH_FOURTH if schema.keeps_fourth_moments else WITH_PARTS
 
 
 def _pair(line: bytes) -> tuple[bytes, str]:

@@ -16,6 +16,7 @@ from ridgeway.store._digests import Array, schema_from
 from ridgeway.store._generations import Generation
 from ridgeway.store._ledger import Entry, Record
 from ridgeway.store._nodes import PartLeaf
+from ridgeway.store._part_arrays import check_part_size
 from ridgeway.store._state import checked_arrays, read_state
 from ridgeway.store._widen import next_schemas, shortest_digest, widened
 
@@ -70,6 +71,7 @@ def merged(one: Snapshot, two: Snapshot, names: tuple[str, str]) -> Contents:
     mine, theirs = one.generation.schema, two.generation.schema
     schema, rebased = united(mine, theirs)
     try:
+        check_part_size(schema)
         states = [_fitted(one, schema, None), _fitted(two, schema, rebased)]
         state: Any = states[0] if one.tasks else states[1]
         if one.tasks and two.tasks:
@@ -77,7 +79,7 @@ def merged(one: Snapshot, two: Snapshot, names: tuple[str, str]) -> Contents:
         past = one.generation.next_sequence - 1
         tree = _united_tree(one, two, schema, rebased, past)
         if tree is not None:
-            state = replace(state, information=tree.information)
+            state = replace(state, information=tree.information.plain)
     except InvalidParameterError as error:
         raise MergeError(f"cannot merge: {error} No file was created.") from error
     schemas, shift = _schemas(one.generation.schemas, two.generation.schemas, schema)

@@ -12,6 +12,7 @@ from ridgeway.information import Information, PartName
 from ridgeway.store._generations import check_budget
 from ridgeway.store._ledger import Record
 from ridgeway.store._nodes import PartLeaf
+from ridgeway.store._part_arrays import FOURTH, array_sizes, check_part_size, kept_by
 from ridgeway.store._part_tree import PartTree
 from ridgeway.store._state import task_of
 
@@ -29,12 +30,10 @@ class NewTasks:
         The file, for messages.
     schema : Schema
         That of the first rows.
-    blank : Information
-        That of no rows.
     """
 
-    def __init__(self, path: Path, schema: Schema, blank: Information) -> None:
-        self._path, self._schema, self._blank = path, schema, blank
+    def __init__(self, path: Path, schema: Schema) -> None:
+        self._path, self._schema, self._blank = path, schema, _blank(schema)
         self._parts: dict[PartName, Information] = {}
         self._rows = Counter[PartName]()
 
@@ -45,7 +44,7 @@ class NewTasks:
         for cluster, rows in _divided(schema, block):
             name, task = PartName(task_id, cluster), task_of(schema, rows)
             if name not in self._parts:
-                size = COPIES * 8 * schema.width**2
+                size = COPIES * 8 * (schema.width**2 + array_sizes(schema, is_leaf=True).get(FOURTH, 0))
                 check_budget(self._path, size * (len(self._parts) + 1), "new parts", "Absorb fewer tasks at once.")
             counted = task.counted() if schema.weight_kind == "frequency" else task
             self._parts[name] = self._parts.get(name, self._blank).add(counted)
@@ -68,9 +67,16 @@ class NewTasks:
     def _widen(self, schema: Schema) -> None:
         """Give all parts the columns of a schema that has grown."""
         if schema is not self._schema:
+            check_part_size(schema)
             wider, self._schema = widening(self._schema, schema), schema
-            self._blank = self._blank.widened(*wider)
+            self._blank = _blank(schema)
             self._parts = {name: part.widened(*wider) for name, part in self._parts.items()}
+
+
+def _blank(schema: Schema) -> Information:
+    """Return the part of no rows."""
+    columns = len(schema.features), len(schema.targets)
+    return kept_by(schema).part_kind.empty(*columns, centered=schema.fit_intercept)
 
 
 def _known(information: Information) -> Callable[[], Information]:

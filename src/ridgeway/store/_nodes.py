@@ -12,20 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ridgeway.data import Schema, widening
-from ridgeway.errors import DamagedStoreError, InvalidParameterError, InvalidStateError
-from ridgeway.information import KINDS, Information, Join, Leaf, Node, PartName
-from ridgeway.store._connection import LONGEST_VALUE
-from ridgeway.store._digests import RESTORE, Array, canonical, parsed
+from ridgeway.errors import DamagedStoreError, InvalidStateError
+from ridgeway.information import Information, Join, Leaf, Node, PartName
+from ridgeway.store._digests import RESTORE, canonical, parsed
+from ridgeway.store._part_arrays import ARRAYS, FOURTH, stored_information
 
 CHILDREN, LENGTH = struct.Struct("<qq"), struct.Struct("<I")
 """What a row begins with: the ids of the node's children, or zeros; then, the length of its header."""
 KEY_BITS = 256
-ARRAYS = ("mean", "mean_low", "matrix", "peak")
-NAME_BYTES = 8192
-"""Room for the names and counts of a node."""
 LEAF = {"again": (str, type(None)), "cluster": (str, type(None)), "counts": (dict,), "schema": (int,), "task": (str,)}
 JOIN = {"children": (list,), "counts": (dict,), "key": (str,), "schema": (int,), "shared": (int,)}
-"""The fields of a header, and their types."""
+"""The fields of a header, and their types. A part with fourth moments has one more, their number."""
 
 
 class NodeRef(NamedTuple):
@@ -161,7 +158,7 @@ class Shelf:
             raise self.damaged("a part has a schema that is not there")
         schema = self.schemas[written - 1]
         try:
-            made: Information = KINDS[schema.information].from_parts(fields["counts"], _arrays(numbers, schema.width))
+            made = stored_information(schema, fields, numbers)
         except (InvalidStateError, ValueError) as error:
             raise self.damaged(f"a part is invalid ({error})") from error
         columns = len(schema.features), len(schema.targets), schema.fit_intercept
@@ -186,7 +183,8 @@ class Shelf:
         return DamagedStoreError(f"{self.path} is damaged: {what}. {RESTORE}")
 
     def _leaf(self, task: Any, ref: NodeRef, body: bytes, fields: dict[str, Any]) -> StoredLeaf:
-        if not _fits(fields, LEAF) or not fields["task"] or fields["cluster"] == "" or type(task) is not int:
+        kinds = LEAF | ({FOURTH: (int,)} if self.schemas[-1].keeps_fourth_moments else {})
+        if not _fits(fields, kinds) or not fields["task"] or fields["cluster"] == "" or type(task) is not int:
             raise self.damaged("a part has an invalid header")
         name, again = PartName(fields["task"], fields["cluster"]), fields["again"]
         place = part_key(name, again), KEY_BITS, name
@@ -230,24 +228,10 @@ def packed(node: Node, refs: list[NodeRef], version: int) -> bytes:
     else:
         leaf: Any = node
         fields |= {"task": leaf.name.task, "cluster": leaf.name.cluster, "again": leaf.again}
+        fields |= {FOURTH: len(arrays[FOURTH])} if FOURTH in arrays else {}
     header = canonical(fields)
-    numbers = (np.ascontiguousarray(arrays[name], "<f8").tobytes() for name in ARRAYS)
+    numbers = (np.ascontiguousarray(arrays[name], "<f8").tobytes() for name in (*ARRAYS, FOURTH) if name in arrays)
     return b"".join((LENGTH.pack(len(header)), header, *numbers))
-
-
-def node_bytes(width: int) -> int:
-    """Return the bytes of a node's arrays."""
-    return 8 * (width * (width + 1) // 2 + 3 * width)
-
-
-def check_part_size(schema: Schema) -> None:
-    """Raise `InvalidParameterError` if a part would be longer than a value of the file may be."""
-    n_bytes = node_bytes(schema.width) + NAME_BYTES
-    if schema.keep is not None and n_bytes > LONGEST_VALUE:
-        raise InvalidParameterError(
-            f"the part of a task with {schema.width} columns would have {n_bytes} bytes, beyond the limit of "
-            f"{LONGEST_VALUE}. Name fewer features, or keep the total alone."
-        )
 
 
 class NodeRows:
@@ -298,12 +282,3 @@ def unstored(node: Node | None) -> Iterable[Node]:
 
 def _fits(fields: dict[str, Any], kinds: Mapping[str, tuple[type, ...]]) -> bool:
     return fields.keys() == kinds.keys() and all(type(fields[name]) in kind for name, kind in kinds.items())
-
-
-def _arrays(numbers: memoryview, width: int) -> dict[str, Array]:
-    """Return the arrays of a node, or raise `ValueError` if they are not as long as they should be."""
-    sizes = [width * (width + 1) // 2 if name == "matrix" else width for name in ARRAYS]
-    found = np.frombuffer(numbers, "<f8")
-    if len(found) != sum(sizes):
-        raise ValueError(f"{len(found)} numbers instead of {sum(sizes)}")
-    return dict(zip(ARRAYS, np.split(found, np.cumsum(sizes)[:-1]), strict=True))

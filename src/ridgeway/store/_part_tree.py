@@ -10,7 +10,8 @@ from ridgeway.errors import RemovalError
 from ridgeway.information import Node, found, task_node, with_leaf, without
 from ridgeway.store._generations import Generation, KeptParts
 from ridgeway.store._journal import PAGE_BYTES
-from ridgeway.store._nodes import NodeRow, NodeRows, PartLeaf, Shelf, Stored, StoredJoin, node_bytes, unstored
+from ridgeway.store._nodes import NodeRow, NodeRows, PartLeaf, Shelf, Stored, StoredJoin, unstored
+from ridgeway.store._part_arrays import part_bytes
 from ridgeway.store._state import emptied
 from ridgeway.weights import Retained
 
@@ -62,7 +63,7 @@ class PartTree:
 
     def total(self, state: Retained) -> Retained:
         """Return a state of the parts of the tree."""
-        return emptied(state) if self.tree is None else replace(state, information=self.tree.information)
+        return emptied(state) if self.tree is None else replace(state, information=self.tree.information.plain)
 
     def change(self, *, keep_previous: bool) -> NewParts:
         """Return what is to be written.
@@ -72,7 +73,7 @@ class PartTree:
         kept, they are deleted, because they may hold what a task that is removed has left.
         """
         before, schemas = self._before, self._shelf.schemas
-        size = node_bytes(schemas[-1].width)
+        size = part_bytes(schemas[-1])
         most = min(MOST_FREE, MOST_FREE_BYTES // size)
         replaced = tuple(_replaced(self._old, {*_frontier(self.tree)}))
         n_new = sum(1 for _ in unstored(self.tree))

@@ -32,7 +32,7 @@ from ridgeway.store._exchange import imported
 from ridgeway.store._generations import MEMORY_BUDGET, read_arrays, read_generation
 from ridgeway.store._merge import merged, renamed, total_alone
 from ridgeway.store._new_file import write_state
-from ridgeway.store._nodes import check_part_size
+from ridgeway.store._part_arrays import check_part_size
 from ridgeway.store._reader import StoreReader
 from ridgeway.store._recovery import restore
 from ridgeway.store._state import empty_arrays
@@ -245,10 +245,12 @@ def create(
     target : name of the target, or names of several
     weight_column : the column of a data file that holds the weights of the rows, optional
     weight_kind, prior, fit_intercept, information : as for `weights.Accumulated` and `GeneralizedRidge`
-    keep : {None, "tasks"}, default None
+    keep : {None, "tasks", ("tasks", "fourth-moments")}, default None
         "tasks" keeps the information of each task beside the total: a task can then be removed without its rows, and
         asked about when they are gone. A part has (p + k)²/2 numbers. That of a small task gives more away than a
         total: with n ≤ p rows it determines the products of its rows, with one row the row itself.
+        "fourth-moments" keeps products of up to four columns as well, which `retrospect.heteroscedastic` needs: about
+        (p + 1)⁴/24 numbers per task, for at most 100 features. They give more away than the part alone.
     min_rows : int, optional
         The fewest rows of a part, if tasks are kept. If not given, p + 1 for p features, and at least 10.
     cluster_column : str, optional

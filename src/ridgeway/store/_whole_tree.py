@@ -1,7 +1,8 @@
 """All parts of a file: checked one by one, or read into memory, or made from memory."""
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,12 @@ import numpy as np
 
 from ridgeway.data import Schema
 from ridgeway.errors import DamagedStoreError, StoreError
-from ridgeway.information import KINDS, ByTask, Information, Join, Leaf, Node, found, with_leaf
+from ridgeway.information import Information, Join, Leaf, Node, found, with_leaf
 from ridgeway.store._digests import RESTORE, Array, schema_from
 from ridgeway.store._generations import Generation, KeptParts, check_budget, stream_ledger
 from ridgeway.store._ledger import Record
-from ridgeway.store._nodes import ARRAYS, KEY_BITS, NodeRef, PartLeaf, Shelf, Stored, StoredLeaf, is_below
+from ridgeway.store._nodes import KEY_BITS, NodeRef, PartLeaf, Shelf, Stored, StoredLeaf, is_below
+from ridgeway.store._part_arrays import ARRAYS, kept_by
 from ridgeway.store._state import read_state
 from ridgeway.weights import Retained, policy_of
 
@@ -48,33 +50,33 @@ def check_parts(
     if generation.parts is None:
         return {}
     shelf, kept = shelf_of(connection, generation, path), generation.parts
-    found, leaves = dict[int, str](), list[StoredLeaf]()
-    root = shelf.root(kept.root)
-    if root is not None:
-        _check_below(shelf, root, seen or {}, found, leaves)
+    found, root = dict[int, str](), shelf.root(kept.root)
     check_total(path, root, generation.schema, arrays)
-    if seen is None:
+    leaves = iter(()) if root is None else _checked_below(shelf, root, seen or {}, found)
+    if seen is not None:
+        deque(leaves, maxlen=0)
+    else:
         check_leaves(path, leaves, [one.record for one in stream_ledger(connection, generation, path, full=False)])
         _check_rows(connection, shelf, kept, found)
     return found
 
 
-def _check_below(shelf: Shelf, node: Stored, seen: Seen, found: Seen, leaves: list[StoredLeaf]) -> None:
-    """Check a node and all that is below it."""
+def _checked_below(shelf: Shelf, node: Stored, seen: Seen, found: Seen) -> Iterator[StoredLeaf]:
+    """Check a node and all that is below it, and yield the parts."""
     found[node.ref.id] = node.ref.digest
     if seen.get(node.ref.id) == node.ref.digest:
         return
     version = shelf.version(node.body)
     information = shelf.information(node.body, version)
     if isinstance(node, StoredLeaf):
-        leaves.append(node)
+        yield node
         return
     below = node.children
-    left, right = (shelf.information(child.body, version) for child in below)  # as they were when they were merged
+    left, right = (shelf.information(child.body, version).plain for child in below)  # as when they were merged
     if not _is_near(left.merge(right), information):
         raise shelf.damaged("a part is not the merge of those below it")
     for child in below:
-        _check_below(shelf, child, seen, found, leaves)
+        yield from _checked_below(shelf, child, seen, found)
 
 
 def _is_near(one: Information, two: Information) -> bool:
@@ -151,7 +153,7 @@ def parted(schema: Schema, state: Retained, tree: Node | None, ids: Iterable[str
     """Return a state that keeps its tasks apart, or raise if the file does not."""
     if schema.keep is None:
         raise StoreError("this state file does not keep its tasks. Start a new one with --keep tasks.")
-    kind = ByTask(KINDS[schema.information])
+    kind = kept_by(schema)
     leaves: list[Any] = [] if tree is None else list(tree.leaves())
     if any(leaf.again is not None for leaf in leaves):
         tree = None

@@ -10,7 +10,7 @@ from ridgeway.store._changes import Handle, changing
 from ridgeway.store._digests import Content, constant_digest, schema_from, split_digests, task_digest
 from ridgeway.store._generations import read_arrays, read_generation
 from ridgeway.store._ledger import Entry
-from ridgeway.store._nodes import check_part_size
+from ridgeway.store._part_arrays import check_part_size
 from ridgeway.store._state import checked_arrays, read_state
 from ridgeway.weights import Retained
 
