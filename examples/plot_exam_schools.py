@@ -2,9 +2,10 @@
 Exams: schools differ, but few can be ranked
 ============================================
 
-Some schools have better results because their pupils were better when they came. This
-page compares 65 schools in inner London, given a reading test at the start. School 53
-comes first for most pupils, and yet it is not the best choice for weak readers.
+Some schools have better results because their pupils were better when they arrived.
+This page compares 65 schools in inner London, allowing for a reading test at the
+start. School 53 comes first for most pupils, but it is not the best choice for weak
+readers.
 
 Each school is a task. The 4,059 pupils are gone once the model has learned them.
 """
@@ -28,7 +29,7 @@ model = GeneralizedRidge(information="by_task").fit(X, y, tasks=pupils["school"]
 # ---------------------------
 # Give each school its own line. The intercept is the expected result of a pupil with
 # an average reading test, and the slope says how much the test matters there. Random
-# effects take the lines as draws from a distribution, and ask for its mean and spread.
+# effects take the lines as draws from a distribution, and estimate its mean and spread.
 # The method is restricted maximum likelihood (REML).
 found = retrospect.random_effects(model, ["intercept", "standLRT"])
 print(found)
@@ -39,7 +40,7 @@ print(f"correlation of levels and slopes over schools: {correlation:.2f}")
 # %%
 # On average, a pupil who is one point better in the reading test is 0.56 points better
 # in the exam. The levels of schools have a standard deviation of 0.30 points. The
-# noise, which is what pupils of one school differ by, has 0.74. So schools matter, but
+# noise, by which pupils of one school differ, has 0.74. So schools matter, but
 # pupils of the same school differ far more than schools do.
 #
 # The slopes vary too, with a standard deviation of 0.12. The correlation of 0.49 means
@@ -49,8 +50,8 @@ print(f"correlation of levels and slopes over schools: {correlation:.2f}")
 # The best estimate for each school
 # ---------------------------------
 # A line fitted to one school alone is unreliable if the school is small: school 48 has
-# two pupils. ``shrunken`` moves each line towards the common one, and the more so the
-# fewer pupils there are.
+# two pupils. ``shrunken`` moves each line towards the common one, more so the fewer
+# pupils there are.
 alone = retrospect.tasks(model)
 shrunken = retrospect.shrunken(model)
 
@@ -65,7 +66,7 @@ for axes, lines in zip(panels, (alone.coef, shrunken.coef), strict=True):
         axes.plot(ends, level + slope * ends, **look)
     axes.set(xlabel="reading test", xlim=ends, ylim=(-3, 3))
 panels[0].set(title="each school alone", ylabel="exam result")
-panels[1].set(title="shrunken towards the common line")
+panels[1].set(title="shrunk towards the common line")
 panels[1].legend(frameon=False, loc="lower right")
 figure.suptitle("Small schools borrow from the others")
 plt.show()
@@ -100,7 +101,7 @@ plt.show()
 # For 32 of 65 schools (orange), the 95 % interval does not contain the average. School
 # 59 comes last and school 53 first. But the interval of school 53, 0.47 to 0.80,
 # contains the estimates of the next four schools. In the middle of the table, the order
-# says even less: the intervals of all grey schools contain the average.
+# means even less: the intervals of all grey schools contain the average.
 #
 # School 53 also has the steepest line. For weak readers, others are expected to do
 # better:
@@ -111,13 +112,13 @@ for test in (-2, 0, 2):
     print(f"test {test:2}: best {best:>2} ({expected.max():.2f}); 53 has {at_53:.2f}")
 
 # %%
-# Straight lines are assumed here, and few pupils are behind this comparison: only 6 of
+# Straight lines are assumed here, and this comparison rests on few pupils: only 6 of
 # the 70 pupils of school 53 have a test below −1.
 
 # %%
 # Does the reading test matter equally everywhere?
 # ------------------------------------------------
-# A meta-analysis asks the question about the slope alone, school by school.
+# A meta-analysis asks this about the slope alone, school by school.
 slope = retrospect.meta_analysis(model, "standLRT")
 figure = report.draw_forest(slope)
 figure.set_dpi(110)
@@ -127,11 +128,11 @@ plt.show()
 # %%
 # It does not. Chance alone would hardly ever give slopes that differ as much as these.
 # About 58 % of their scatter is real (I²). The standard deviation between schools is
-# 0.12, as above, although the method is another one. In a further school, the slope is
-# expected between 0.31 and 0.78. School 48 is left out: two pupils fit any line.
+# 0.12, as above, although the method differs. In a further school, the slope is
+# expected to lie between 0.31 and 0.78. School 48 is left out: two pupils fit any line.
 #
-# **What we learned.** Compare schools given their intake, with intervals, and for the
-# pupil in question. A ranking without these says little.
+# **What we learned.** Allow for the intake of schools, show intervals, and compare for
+# the pupil in question. A ranking without these says little.
 #
 # **Check.** A test runs this page and compares it with lme4, the usual R package for
 # such models. It gives the intercept −0.01165 and the slope 0.55653. Its standard

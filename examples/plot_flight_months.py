@@ -3,7 +3,7 @@ Flights: in summer, delays build up nearly three times as fast
 ==============================================================
 
 Flights late in the day arrive later than those in the morning. How much later, how
-sure is that, and is it the same all year? The flights left New York in 2013, from
+certain is it, and is it the same all year? The flights left New York in 2013, from
 three airports. After each month the rows are gone, and the questions come afterwards.
 """
 
@@ -24,14 +24,14 @@ X = X.assign(distance=X["distance"] / 1000)
 print(f"{len(X):,} flights, {airport_month.nunique()} airport-months")
 
 # %%
-# A month is a task. The model also records from which airport and month each flight
-# came, because flights from there share their weather and their queues.
+# A month is a task. The model also records which airport and month each flight came
+# from, because flights that share these also share weather and queues.
 model = GeneralizedRidge(information="by_task")
 model = model.fit(X, y, tasks=month, clusters=airport_month)
 
 # %%
-# How sure is the slope?
-# ----------------------
+# How certain is the slope?
+# -------------------------
 # The usual errors treat the flights as independent. The cluster-robust errors only
 # assume that different airport-months are independent.
 usual = retrospect.summary(model)
@@ -44,7 +44,7 @@ for term, coef, times in zip(usual.terms, usual.coef, ratio, strict=True):
 # %%
 # An hour later in the day goes with 1.5 minutes more delay. The robust error of this
 # slope is 9 times the usual one. Errors shrink with the square root of the number of
-# rows. So these 291,140 flights tell about as much as 3,600 independent ones would.
+# rows. So these 291,140 flights tell about as much as 3,600 independent ones.
 # The usual interval, 1.43 to 1.50, promises a precision that the data do not have.
 # The robust one is 1.16 to 1.76.
 
@@ -67,12 +67,12 @@ fine = retrospect.segments(model, noise="by_task")
 print(len(fine.changes), "changes, before months", ", ".join(fine.changes))
 
 # %%
-# Nearly every month differs from the one before. With 24,000 flights a month, small
-# differences are seen. But ``segments`` also takes flights as independent, and one
+# Nearly every month differs from the one before. With 24,000 flights a month, even
+# small differences show. But ``segments`` also treats flights as independent, and one
 # storm can delay hundreds of them. The errors above show what this costs: the
 # variance of the hour slope is 80 times the usual one.
 #
-# As a rule of thumb, ask that a change gains 80 times as much. This is cautious,
+# As a rule of thumb, require that a change gains 80 times as much. This is cautious,
 # because the differences between months are part of the 80.
 strict = fine.penalty * ratio.max() ** 2
 coarse = retrospect.segments(model, noise="by_task", penalty=strict)
@@ -85,10 +85,10 @@ plt.show()
 # %%
 # Three changes remain: before June, before August and before December. In June and
 # July an hour costs 3.1 minutes, and in the four months after them 1.0. The p-value in
-# the title takes flights as independent, so do not rely on it.
+# the title treats flights as independent, so do not rely on it.
 #
-# Another way to make flights less dependent is to look at few of them. One flight in
-# 80 is about ten a day, and finds the same three dates.
+# Another way to make flights less dependent is to use only a few of them. One flight
+# in 80 is about ten a day, and gives the same three dates.
 few = slice(None, None, 80)
 sample = GeneralizedRidge(information="by_task")
 sample = sample.fit(X[few], y[few], tasks=month[few])
@@ -99,7 +99,7 @@ print(f"{sample.n_samples_seen_:,} flights: changes before months", found.change
 # Which airport in which month matters most?
 # ------------------------------------------
 # Now let an airport-month be a task: 36 of them. ``influence`` says what the model of
-# the whole year would be without each one. Cook's distance sums up how far all
+# the whole year would be without each one. Cook's distance sums up how far all the
 # predictions would move.
 finer = GeneralizedRidge(information="by_task").fit(X, y, tasks=airport_month)
 influence = retrospect.influence(finer)

@@ -47,7 +47,7 @@ print(retrospect.summary(model))
 # - Cluster-robust errors (CR2) also allow birds of the same task to resemble each
 #   other. Then nine tasks count, not 342 birds.
 #
-# Nine tasks are few for CR2, and a warning says so. It is silenced here.
+# Nine tasks are few even for CR2, and a warning says so. It is silenced here.
 warnings.simplefilter("ignore", FewClustersWarning)
 pooled = retrospect.summary(model)
 by_row = retrospect.heteroscedastic(model)
@@ -93,14 +93,14 @@ plt.show()
 
 # %%
 # Gentoos are heavy birds with shallow bills. The pooled line runs from them down to
-# the other two species. Its slope says which species a bird belongs to, and hides
+# the other two species. Its slope reflects the difference between species, and hides
 # what depth means within a species.
 
 # %%
 # A level for each task
 # ---------------------
-# Fixed effects give each task its own level (intercept) and ask for the slope that
-# they have in common.
+# Fixed effects give each task its own level (intercept) and estimate the slope that
+# the tasks have in common.
 within = retrospect.fixed_effects(model)
 print(within)
 
@@ -111,7 +111,7 @@ print(within)
 # Is it one slope?
 # ----------------
 # The forest plot shows the slope of each task with its interval. Q measures how far
-# the nine slopes are apart, compared with what chance would give.
+# apart the nine slopes are, compared with what chance would give.
 slopes = retrospect.meta_analysis(model, "bill_depth_mm")
 forest = report.draw_forest(slopes)
 forest.set_dpi(110)
@@ -130,7 +130,8 @@ for species in COLORS:
     print(f"{species:9} {slope:.0f} g per mm; p-values of years ≥ {min(years):.2f}")
 
 # %%
-# **What we learned.** The years of a species are alike: no p-value is below 0.05.
+# **What we learned.** The years of a species do not differ detectably: no p-value is
+# below 0.05.
 # The species differ: a millimetre of bill goes with 371 g for Gentoos, but only 230 g
 # for Adelies and 205 g for Chinstraps. So report a slope per species, with a level per
 # species, and do not report the pooled slope.

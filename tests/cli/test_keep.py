@@ -111,7 +111,7 @@ def test_errors_for_unequal_variances(run, errors):
         found = json.loads(run("summary", "a.rw", *chosen, "--json").stdout)
         np.testing.assert_allclose(found["standard_errors"], expected.bse, rtol=1e-8)
         assert f"{errors.upper()} errors" in run("summary", "a.rw", *chosen).stdout
-    assert "kept beside the total: tasks, fourth-moments" in run("show", "a.rw").stdout
+    assert "kept besides the total: tasks, fourth-moments" in run("show", "a.rw").stdout
     assert json.loads(run("show", "a.rw", "--json").stdout)["keep"]["fourth-moments"] == {}
     assert "3 parts and merged parts" in run("check", "a.rw").stdout
 
@@ -120,9 +120,9 @@ def test_fourth_moments_must_have_been_kept(run):
     said = start(run).stdout
     assert "Fourth moments" not in said
     assert "--keep tasks,fourth-moments" in run("summary", "a.rw", "--errors", "hc1", code=2).stderr
-    assert "kept beside the total: tasks\n" in run("show", "a.rw").stdout
+    assert "kept besides the total: tasks\n" in run("show", "a.rw").stdout
     run("init", "b.rw", "--features", "age,tenure", "--target", "wage", "--keep", "tasks,fourth-moments")
     assert "only b.rw keeps fourth moments" in run("merge", "a.rw", "b.rw", "--out", "c.rw", code=2).stderr
     run("init", "t.rw", "--features", "age,tenure", "--target", "wage")
     run("absorb", "t.rw", "plain-2018.csv", "--task", "2018")
-    assert "kept beside" not in run("show", "t.rw").stdout
+    assert "kept besides" not in run("show", "t.rw").stdout

@@ -197,7 +197,7 @@ def test_large_tables_are_not_asked_about_and_the_page_says_so(rng, tmp_path, mo
             patch.setattr(_differences, name, limit)
             found = compared(frame)
         page = report.write_report(found, tmp_path / name)
-        assert "How the tasks differ was not computed: a report asks about at most" in section(page)
+        assert "How the tasks differ was not computed: a report covers at most" in section(page)
         assert not (page.parent / "task_coefficients.csv").exists()
         assert len(pd.read_csv(page.parent / "tasks.csv")) == 8
     monkeypatch.setattr(_differences, "MOST_TASKS", 8)

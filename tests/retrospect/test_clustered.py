@@ -262,7 +262,7 @@ def test_what_cannot_be_answered_is_refused(rng):
         retrospect.clustered(model, level=95)
     with pytest.raises(InvalidParameterError, match="keeps only their total"):
         retrospect.clustered(GeneralizedRidge().fit(X, y))
-    with pytest.raises(InferenceError, match="there is 1 cluster"):
+    with pytest.raises(InferenceError, match="there is only 1 cluster"):
         retrospect.clustered(learned(X, y))
     with pytest.raises(InferenceError, match="has a prior"):
         retrospect.clustered(learned(X, y, labels=labels, weights=weights.Accumulated(prior=1.0)))

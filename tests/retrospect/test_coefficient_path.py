@@ -107,7 +107,7 @@ def test_it_prints(rng):
         ({"order": "t0"}, "list of all task ids"),
         ({"order": 3}, "list of all task ids"),
         ({"order": ["t0"] * 6}, "more than once"),
-        ({"order": ["u"]}, "names 'u'"),
+        ({"order": ["u"]}, "names unknown tasks: 'u'"),
         ({"level": 95}, r"0\.95"),
     ],
 )

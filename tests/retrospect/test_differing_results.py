@@ -123,4 +123,4 @@ def test_a_search_that_did_not_converge_says_so(question, monkeypatch):
         monkeypatch.setattr("ridgeway.retrospect._reml.SMALL", 1e-30)
     found = QUESTIONS[question](model)
     assert not found.is_converged
-    assert "not converged" in str(found)
+    assert "did not converge" in str(found)

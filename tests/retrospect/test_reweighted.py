@@ -113,7 +113,7 @@ def test_frequencies_count_observations(rng):
     precise = retrospect.summary(retrospect.reweighted(learned(data), {"t1": 2, "t2": 0}))
     assert precise.degrees_of_freedom < retrospect.summary(found).degrees_of_freedom
     for settings in ({"weights": {"t1": 0.5}}, {"decay": 0.9}):
-        with pytest.raises(InvalidParameterError, match="whole number of times"):
+        with pytest.raises(InvalidParameterError, match="must be a whole number"):
             retrospect.reweighted(learned(data, weight_kind="frequency"), **settings)
 
 
@@ -129,7 +129,7 @@ def test_frequencies_count_observations(rng):
         ({"decay": "a"}, "decay"),
         ({"weights": {}}, "map task ids"),
         ({"weights": [1.0]}, "map task ids"),
-        ({"weights": {"t9": 1.0}}, "names 't9'; the tasks are 't0'"),
+        ({"weights": {"t9": 1.0}}, "names unknown tasks: 't9'; the tasks are 't0'"),
         ({"weights": {"t1": -1.0}}, "weight of task 't1'"),
         ({"weights": {"t1": np.nan}}, "weight of task 't1'"),
         ({"weights": {f"t{j}": 0.0 for j in range(6)}}, "nothing would remain"),

@@ -25,12 +25,12 @@ PASSED = ("weight_column", "weight_kind", "prior", "information", "min_rows", "c
 LEFT_OUT = ("leave_out", "weight_column", "cluster_column")
 """Options that name columns which are not features, unless they are named as such."""
 PRIVACY = (
-    "The part of a small task gives more away than a total: with no more rows than features it determines the products "
-    "of its rows, with one row the row itself."
+    "The part of a small task gives more away than a total: with no more rows than features it determines the space "
+    "that the rows span, and with one row the row itself."
 )
 FOURTH = (
-    "Fourth moments give more away than the part alone: extreme values and rare combinations show in them, and from "
-    "those of a small task its rows can be computed."
+    "Fourth moments give more away than the part alone: extreme values and rare combinations show in them, and "
+    "those of a small task may determine its rows."
 )
 
 
@@ -66,11 +66,11 @@ FOURTH = (
 @choice("--information", "square_root", "moments", words="moments is usually faster, but keeps half of the digits.")
 @click.option(
     "--keep",
-    help="What to keep beside the total: tasks, so that they can be removed without their rows; or "
+    help="What to keep besides the total: tasks, so that they can be removed without their rows; or "
     "tasks,fourth-moments, for summary --errors hc1.",
 )
 @click.option("--min-rows", type=int, help="Fewest rows of a task that is kept.  [default: p + 1, at least 10]")
-@click.option("--cluster-column", help="Column that divides the rows of a task that is kept into clusters.")
+@click.option("--cluster-column", help="Column that divides the rows of each task into clusters; with --keep tasks.")
 def init(file: str, target: str | None, no_intercept: bool, as_json: bool, **options: Any) -> None:
     """Create a new state file. The file must not exist. Exits with 2 if it cannot be created.
 

@@ -9,12 +9,12 @@ from ridgeway.cli._output import answer
 
 @command(
     "ridgeway path flights.rw                              after each task",
-    "ridgeway path flights.rw --window 12 --terms hour     of twelve tasks at a time",
+    "ridgeway path flights.rw --window 12 --terms hour     over twelve tasks at a time",
     "ridgeway path flights.rw --plot path.svg              drawn, with intervals",
 )
 @state_file
 @click.option("--window", type=int, help="Use this many tasks at a time instead of all tasks so far.")
-@click.option("--terms", help="Terms to show, separated by commas.  [default: the five that are known best]")
+@click.option("--terms", help="Terms to show, separated by commas.  [default: the five with the largest |t|]")
 @option("--level", default=0.95, help="Confidence level of the intervals.")
 @click.option("--plot", type=click.Path(), help="Draw the coefficients to this file (.svg, .png or .pdf).")
 def path(file: str, window: int | None, terms: str | None, level: float, plot: str | None, as_json: bool) -> None:

@@ -10,14 +10,14 @@ from ridgeway.cli._output import answer
 
 
 @command(
-    "ridgeway segments flights.rw                          divided with probability 5 % if nothing changed",
+    "ridgeway segments flights.rw                          with 5 % false alarms if nothing changed",
     "ridgeway segments flights.rw --noise by_task          if the noise differs between tasks",
     "ridgeway segments flights.rw --plot segments.svg      drawn",
 )
 @state_file
 @option("--false-alarms", default=0.05, help="Probability of finding a change if there is none.")
-@choice("--noise", "common", "by_task", words="Whether all tasks have the same noise variance.")
-@click.option("--terms", help="Terms to show, separated by commas.  [default: the five that are known best]")
+@choice("--noise", "common", "by_task", words="Whether all tasks share one noise variance, or each has its own.")
+@click.option("--terms", help="Terms to show, separated by commas.  [default: the five with the largest |t|]")
 @click.option("--plot", type=click.Path(), help="Draw the segments to this file (.svg, .png or .pdf).")
 def segments(file: str, false_alarms: float, noise: Any, terms: str | None, plot: str | None, as_json: bool) -> None:
     """Divide the tasks, in the order in which they were absorbed, where their coefficients changed.

@@ -29,4 +29,4 @@ def show(file: str, as_json: bool) -> None:
         f"condition {condition}, digits lost to removals {shown['digits_lost']:.1f}; {size:,} bytes on disk"
     )
     if "keep" in shown:
-        say(f"kept beside the total: {', '.join(sorted(shown['keep'], reverse=True))}")
+        say(f"kept besides the total: {', '.join(sorted(shown['keep'], reverse=True))}")

@@ -21,12 +21,12 @@ VARIATION = ("feature", "mean", "Q", "P>Q", "I²")
     "ridgeway tasks flights.rw --feature hour --plot forest.svg      the same, drawn",
 )
 @state_file
-@click.option("--feature", help="Show the estimate of this coefficient by each task, and their mean.")
+@click.option("--feature", help="Show each task's estimate of this coefficient, and their mean.")
 @choice("--adjust", "holm", "bh", words="How p-values are adjusted: Holm's method, or Benjamini and Hochberg's.")
 @option("--level", default=0.95, help="Confidence level of the intervals.")
 @click.option("--plot", type=click.Path(), help="Draw the estimates of --feature to this file (.svg, .png or .pdf).")
 def tasks(file: str, feature: str | None, adjust: Any, level: float, plot: str | None, as_json: bool) -> None:
-    """Compare each task with the others, and show which coefficients vary between tasks.
+    """Compare each task with the others, and show how coefficients vary between tasks.
 
     Needs a file that keeps its tasks (ridgeway init --keep tasks). The column "distance" is Cook's distance: how much
     all fitted values change if the task is left out. Exits with 2 if the file does not keep its tasks.
@@ -76,7 +76,7 @@ def _print(file: str, table: Any, moved: Any, varying: list["MetaAnalysis"]) -> 
         for one in varying:
             said = [float(np.atleast_1d(value)[target]) for value in (one.random, one.q, one.p_value, one.i_squared)]
             found.append([one.terms[0], *map(_shown, said[:3]), f"{said[3]:.0%}"])
-        print_table("Coefficients that vary between tasks", VARIATION, found, left=["feature"])
+        print_table("How coefficients vary between tasks", VARIATION, found, left=["feature"])
     say(table.assumption)
 
 

@@ -1,4 +1,4 @@
-"""What the commands about tasks share: the model of each task, a choice of terms, figures and plain data."""
+"""What the commands about tasks share: a choice of terms, figures and plain data."""
 
 from dataclasses import fields, replace
 from pathlib import Path
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_TERMS = 5
-"""How many terms are shown, unless some are asked for."""
+"""The number of terms that are shown, unless some are asked for."""
 
 
 def with_terms(found: Any, chosen: list[str]) -> Any:

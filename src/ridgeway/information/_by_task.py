@@ -27,12 +27,12 @@ BASES: dict[str, type[Information]] = {kind.name: kind for kind in (SquareRoot, 
 class ByTask:
     """What each task leaves behind, kept apart, so that questions about tasks can be answered when the rows are gone.
 
-    Whatever is asked about all rows is answered by the total, the merge of all parts. Parts are merged in a tree that
-    depends on their names alone: the total is bit for bit the same in whatever order the tasks arrived, and after
-    a removal it is that of never having learned the task.
+    Questions about all rows are answered by the total, the merge of all parts. Parts are merged in a tree that depends
+    on their names alone: the total is bit for bit the same in whatever order the tasks arrived, and after a removal it
+    is as if the task had never been learned.
 
-    A part has (p + k)²/2 numbers. That of a small task gives more away than a total: with n ≤ p rows it determines
-    the products of its rows, with one row the row itself.
+    A part has (p + k)²/2 numbers. The part of a small task gives more away than a total: with n ≤ p rows it
+    determines the space that the rows span, and with one row the row itself.
 
     Parameters
     ----------
@@ -107,9 +107,8 @@ class ByTask:
         """Return the fourth moments of each part, or raise if they are not kept."""
         if not self.fourth_moments:
             raise InvalidParameterError(
-                "this model does not keep fourth moments. Learn with "
-                "GeneralizedRidge(information=ByTask(fourth_moments=True)), ByTask from ridgeway.information, or start "
-                "a state file with `ridgeway init --keep tasks,fourth-moments`."
+                "this model does not keep fourth moments. Learn with information=ByTask(fourth_moments=True) "
+                "(from ridgeway.information), or with `ridgeway init --keep tasks,fourth-moments`."
             )
         parts: list[Any] = [leaf.information for leaf in self._leaves()]
         return [sums for part in parts for sums in part.fourth]
@@ -123,7 +122,7 @@ class ByTask:
         return {task: self.part(task) for task in self.ids}
 
     def clusters(self) -> dict[str, Information]:
-        """Return the information of each cluster over all tasks; a task without clusters is one itself."""
+        """Return the information of each cluster over all tasks; a task without clusters is itself one."""
         trees: dict[str, Node] = {}
         for leaf in self._leaves():
             label = leaf.name.task if leaf.name.cluster is None else leaf.name.cluster
@@ -152,7 +151,7 @@ class ByTask:
     def merge(self, other: "ByTask") -> "ByTask":
         """Return the information of the tasks of both, or raise if a task is in both."""
         if self.setting != other.setting:
-            raise MergeError("cannot merge information of different kinds. Learn both with the same.")
+            raise MergeError("cannot merge information of different kinds. Learn both with the same kind.")
         self._blank.merge(other._blank)
         both = [task for task in self.ids if task in other.ids]
         if both:
@@ -251,7 +250,7 @@ class ByTask:
     @property
     def _blank(self) -> Information:
         if self.blank is None:
-            raise InvalidStateError("this is a setting, without columns and rows. Learn a task with it first.")
+            raise InvalidStateError("this is a setting, without columns or rows. Learn a task with it first.")
         return self.blank
 
     def _leaves(self) -> Iterator[Leaf]:

@@ -29,7 +29,7 @@ SIGNIFICANT = 0.05
 
 @dataclass(frozen=True, eq=False)
 class TaskDifferences:
-    """What the tasks say about their differences. An answer is None if there is none; `reasons` then says why.
+    """What the tasks say about their differences. A missing answer is None, and `reasons` says why.
 
     Coefficients are in the units of the table: the unit of the target per unit of the feature.
 
@@ -114,8 +114,8 @@ def learn_by_task(
     n_tasks, n_terms = len(names), rows.shape[1]
     if n_tasks > MOST_TASKS or n_tasks * n_terms**3 > MOST_WORK:
         return (
-            f"a report asks about at most {MOST_TASKS} tasks, and {MOST_WORK:g} tasks times cubed coefficients; here "
-            f"are {n_tasks} tasks, and {n_tasks * n_terms**3:.2g}. Learn with information='by_task', and ask "
+            f"a report covers at most {MOST_TASKS} tasks, and {MOST_WORK:g} for tasks times cubed coefficients; here "
+            f"are {n_tasks} tasks, and {n_tasks * n_terms**3:.2g}. Learn with information='by_task', and use "
             "ridgeway.retrospect."
         )
     spread, largest = np.ptp(rows, axis=0), np.abs(rows).max()
@@ -139,8 +139,8 @@ def _table(model: GeneralizedRidge) -> TaskTable:
     _refuse_exact(model, found.noise_variance)
     if np.isnan(found.p_values).all():
         raise InferenceError(
-            "no task can be tested against the others: they have too few rows for their noise, or no direction in "
-            "common. Use tasks with more rows, or fewer features."
+            "no task can be tested against the others: they have too few rows to estimate their noise, or no direction "
+            "in common. Use tasks with more rows, or fewer features."
         )
     return found
 
@@ -188,14 +188,14 @@ def _influence(model: GeneralizedRidge) -> Influence:
 def _segments(model: GeneralizedRidge, order: str) -> Segments:
     if order == "random":
         raise InvalidParameterError(
-            "the tasks were learned in a random order, so a change has no time. Compare in the order of the file, or "
-            "sorted."
+            "the tasks were learned in a random order, so a change has no place in time. Compare in the order of the "
+            "file, or sorted."
         )
     n_tasks, n_terms = model.n_tasks_, model.n_features_in_ + 1
     fits = n_tasks * (n_tasks + 1) // 2
     if n_tasks > MOST_ORDERED or fits * n_terms**2 > MOST_FITS:
         raise InvalidParameterError(
-            f"changes are searched in a report for at most {MOST_ORDERED} tasks, and {MOST_FITS:g} segments times "
+            f"a report looks for changes in at most {MOST_ORDERED} tasks, and {MOST_FITS:g} for segments times "
             f"squared coefficients; here are {n_tasks} tasks, and {fits * n_terms**2:.2g}. Use retrospect.segments, or "
             "fewer features."
         )

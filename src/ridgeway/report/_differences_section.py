@@ -19,7 +19,7 @@ FIGURES = {
     "influence": "The influence of each task",
     "segments": "The segments with equal coefficients",
 }
-"""The figures in their order on the page, and how they are called if they are missing."""
+"""The figures in their order on the page, and what they are called if they are missing."""
 ORDERS = {"file": "In the order of the file", "sorted": "In sorted order"}
 MOST_NAMED = 8
 """The most tasks that the sentence names."""
@@ -100,8 +100,8 @@ def make_section(comparison: MethodComparison, images: Mapping[str, tuple[str, b
 <p class="said" id="differences">{escape(differences_sentence(comparison))}</p>
 <p class="quiet">From the rows that the methods learned from, kept task by task (<code>information="by_task"</code>);
 held-out rows are not used. The columns are encoded but not standardised here: a coefficient is in the unit of {target}
-per unit of the encoded column, and the intercept in the unit of {target}. Paths and segments follow the order in which
-the tasks were learned, and mean something only if that order does.</p>
+per unit of the encoded column, and the intercept is in the unit of {target}. Paths and segments follow the order in
+which the tasks were learned, and mean something only if that order does.</p>
 <div class="stack">{"".join(places)}</div>
 {_rows(found, target)}"""
 
@@ -157,7 +157,7 @@ def _rows(found: TaskDifferences, target: str) -> str:
     )
     few = [task for task, equal in zip(found.table.tasks, found.table.equal_noise, strict=True) if equal]
     if few:
-        words += f" Too few rows for a noise of their own, so tested under equal noise: {escape(_listed(tuple(few)))}."
+        words += f" Too few rows to estimate their noise, so tested under equal noise: {escape(_listed(tuple(few)))}."
     return f'<p class="quiet">{words}</p>\n{make_table("differing", map(escape, HEADINGS), rows)}'
 
 

@@ -126,7 +126,7 @@ def _title(found: MetaAnalysis) -> str:
 
 def _notes(found: MetaAnalysis, crowded: bool) -> Sequence[str]:
     notes = [
-        "The area of a square is in proportion to the precision of the task, 1/(standard error)². The line for a "
+        "The area of a square is proportional to the precision of the task, 1/(standard error)². The line for a "
         "further task is the prediction interval. Arrows: the interval goes on."
     ]
     if crowded:

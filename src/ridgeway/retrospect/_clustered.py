@@ -39,11 +39,11 @@ def clustered(model: Any, kind: ClusteredKind = "CR2", *, by: By | None = None, 
     - CR1: as CR0, times G/(G − 1) · (N − 1)/(N − K). What Stata and statsmodels report.
     - CR2: a_g = (I − S_gM)^(−½)·s_g (Bell and McCaffrey). Unbiased if rows are in fact independent and, weights aside,
       of equal variance. Satterthwaite's degrees of freedom for each term.
-    - CR3: a_g = (I − S_gM)⁻¹·s_g: from the estimates without each cluster (jackknife), and on the safe side. There is
+    - CR3: a_g = (I − S_gM)⁻¹·s_g: from the estimates without each cluster (jackknife); conservative. There is
       no factor (G − 1)/G, as in clubSandwich. Satterthwaite's degrees of freedom.
 
-    If I − S_gM is singular, its pseudo-inverse is used: part of the estimate then follows from cluster g alone, of
-    whose variance the clusters show nothing. The terms are listed in `cautions`. O(G·p³).
+    If I − S_gM is singular, its pseudo-inverse is used: part of the estimate then follows from cluster g alone, and
+    the other clusters say nothing about its variance. The terms are listed in `cautions`. O(G·p³).
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def clustered(model: Any, kind: ClusteredKind = "CR2", *, by: By | None = None, 
         Fitted, with information="by_task", and without a prior.
     kind : {"CR0", "CR1", "CR2", "CR3"}, default "CR2"
     by : {"task", "cluster"}, optional
-        What the clusters are: the tasks, or the clusters that were passed when the tasks were learned. If not given,
-        the latter if there are any.
+        What the clusters are: the tasks, or the clusters that were passed when the tasks were learned. By default, the
+        latter if there are any.
     level : float, default 0.95
         Level of the intervals.
 
@@ -100,6 +100,7 @@ def clustered(model: Any, kind: ClusteredKind = "CR2", *, by: By | None = None, 
     cautions = _cautions(fit, found, freedom, kind)
     for caution in cautions:
         warnings.warn(caution, FewClustersWarning, stacklevel=2)
+    one = "task" if chosen is None else "cluster"
     return fit.summary(
         scores,
         freedom,
@@ -107,8 +108,8 @@ def clustered(model: Any, kind: ClusteredKind = "CR2", *, by: By | None = None, 
         kind=kind,
         n_clusters=G,
         cautions=tuple(cautions),
-        assumption=f"Confidence intervals. Rows of different {'tasks' if chosen is None else 'clusters'} are assumed "
-        "independent; those of the same may depend on each other.",
+        assumption=f"Confidence intervals. Rows of different {one}s are assumed independent; rows of the same {one} "
+        "may depend on each other.",
     )
 
 
@@ -119,13 +120,13 @@ def _clusters(model: Any, by: Any) -> Any:
         raise InvalidParameterError(f"by must be 'task' or 'cluster'; got {by!r}.")
     if by == "cluster" and not held.is_clustered:
         raise InvalidParameterError(
-            "the clusters of the rows were not recorded for all tasks. Pass clusters= when they are learned, or use "
+            "the clusters of the rows were not recorded for all tasks. Pass clusters= when tasks are learned, or use "
             "by='task'."
         )
     chosen = held.clusters() if held.is_clustered and by != "task" else None
     count = len(held.ids if chosen is None else chosen)
     if count < 2:
-        raise InferenceError(f"there is {count} cluster; errors by cluster need at least 2. Learn more tasks.")
+        raise InferenceError(f"there is only {count} cluster; errors by cluster need at least 2. Learn more tasks.")
     return chosen
 
 
@@ -215,7 +216,7 @@ def _cautions(fit: Fit, found: Adjusted, freedom: Array, kind: str) -> list[str]
     if scarce.any():
         named = ", ".join(f"{fit.terms[j]} ({freedom[j]:.2g})" for j in np.flatnonzero(scarce))
         cautions.append(
-            f"Few of the {G} clusters decide these terms, as their degrees of freedom show: {named}. Their p-values "
+            f"Few of the {G} clusters decide these terms, judging by their degrees of freedom: {named}. Their p-values "
             "and intervals are rough."
         )
     single = found.decided_alone()

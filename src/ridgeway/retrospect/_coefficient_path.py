@@ -38,7 +38,7 @@ class CoefficientPath(Printed):
     intervals : ndarray of shape (n_steps, n_terms, 2)
     level : float
     window : int or None
-        How many tasks each step has; None if it has all tasks so far.
+        The number of tasks in each step; None if a step has all tasks so far.
     n_samples, degrees_of_freedom : ndarray of int of shape (n_steps,)
     assumption : str
         What the intervals are and what they assume, in words.
@@ -80,7 +80,7 @@ class CoefficientPath(Printed):
             yield "" if single else f"target {number}", rows
 
     def _notes(self) -> list[str]:
-        note = "Steps share tasks, so neighbouring intervals are not independent. Each holds at its level on its own."
+        note = "The intervals of steps that share tasks are not independent. Each holds at its level on its own."
         return [self.assumption, note]
 
 
@@ -97,9 +97,9 @@ def coefficient_path(
     model : GeneralizedRidge
         Fitted, with information="by_task", without a prior.
     window : int, optional
-        How many tasks a step has. The first step ends with task number `window`.
+        The number of tasks in each step; by default, all tasks so far. The first step ends with task number `window`.
     order : list of task ids, optional
-        All tasks in the order of time; that in which they were learned, if not given.
+        All tasks in the order of time; by default, the order in which they were learned.
     level : float, default 0.95
         Level of the intervals.
 
@@ -134,6 +134,6 @@ def coefficient_path(
         window=window,
         n_samples=np.array([part.n_samples for part in parts]),
         degrees_of_freedom=np.array([step.known.degrees_of_freedom for step in steps]),
-        assumption="Confidence intervals. Within a step, the coefficients are assumed the same in all tasks, and rows "
-        "independent, of equal variance (weights aside).",
+        assumption="Confidence intervals. Within a step, the coefficients are assumed to be the same in all tasks, and "
+        "rows independent, of equal variance (weights aside).",
     )

@@ -31,13 +31,13 @@ class Cusum(Printed):
     maximum : float
         The largest of them.
     last_before : str
-        The task at which it is reached: if there is one change, it is probably soon after.
+        The task at which it is reached. If there is one change, it is probably soon after.
     p_value : float
         How often the maximum is as large if nothing changes.
     n_draws : int
         Draws of the Monte Carlo simulation.
     assumption : str
-        Under which assumptions the p-value holds, in words.
+        What the p-value assumes, in words.
     """
 
     tasks: tuple[str, ...]
@@ -72,14 +72,14 @@ def cusum(model: Any, *, order: Any = None) -> Cusum:
 
     If the coefficients are the same in all tasks, the scores of the tasks scatter about 0; after a change they lean
     to one side. This looks for one change, or a drift, and costs much less than `segments`. σ² is estimated within
-    tasks, or from all tasks together if that leaves fewer than 10 degrees of freedom. O(T·q²) a draw, for q terms.
+    tasks, or from all tasks together if that leaves fewer than 10 degrees of freedom. O(T·q²) per draw, for q terms.
 
     Parameters
     ----------
     model : GeneralizedRidge
         Fitted, with information="by_task", without a prior. It needs at least two tasks.
     order : list of task ids, optional
-        All tasks in the order of time; that in which they were learned, if not given.
+        All tasks in the order of time; by default, the order in which they were learned.
 
     References
     ----------

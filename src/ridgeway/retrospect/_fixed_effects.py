@@ -1,4 +1,4 @@
-"""An intercept of its own for each task, and slopes: fixed effects."""
+"""Each task with its own intercept, and its own slopes if asked for: fixed effects."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from ridgeway.retrospect._stacked import Separated
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FixedEffects(Estimated):
-    """The coefficients that are common to all tasks, and what each task has of its own.
+    """The coefficients that are common to all tasks, and each task's own.
 
     With several targets each array has one more axis in front, and each number is an array of shape (n_targets,).
 
@@ -33,7 +33,7 @@ class FixedEffects(Estimated):
     noise_variance : float
     tasks : tuple of str
     effect_terms : tuple of str
-        What each task has of its own: the intercept and the features in `slopes`.
+        Each task's own terms: the intercept and the features in `slopes`.
     effects, effect_errors : ndarray of shape (n_tasks, n_effects)
         Estimates and standard errors; NaN and infinity if the rows of a task do not determine one.
     n_samples, n_tasks : int
@@ -64,19 +64,19 @@ class FixedEffects(Estimated):
 
 
 def fixed_effects(model: Any, slopes: Any = (), *, level: float = 0.95) -> FixedEffects:
-    """Return common coefficients if each task has an intercept of its own, and slopes of its own for some features.
+    """Return the common coefficients if each task has its own intercept, and its own slopes for some features.
 
     The same as least squares with a dummy variable for each task and its products with the features in `slopes`,
-    which is called the within estimator. Each task's own terms are taken out by an orthogonal rotation, and what is
-    left of all tasks is solved together. Differences between tasks, observed or not, cannot bias the common
-    coefficients; features that do not vary within tasks cannot be estimated. O(n_tasks·p³).
+    which is called the within estimator. Each task's own terms are removed by an orthogonal rotation, and what is
+    left of all tasks is solved together. Differences between tasks in these terms, whatever their cause, cannot bias
+    the common coefficients; features that do not vary within tasks cannot be estimated. O(n_tasks·p³).
 
     Parameters
     ----------
     model : GeneralizedRidge
         Fitted, with information="by_task" and an intercept.
     slopes : list of names or positions of features, default ()
-        The features that have a coefficient of their own in each task.
+        The features that have a separate coefficient in each task.
     level : float, default 0.95
         Level of the intervals.
 
@@ -118,13 +118,13 @@ def fixed_effects(model: Any, slopes: Any = (), *, level: float = 0.95) -> Fixed
     common: NDArray[np.intp] = np.setdiff1d(np.arange(len(tasks.terms)), own)
     if not len(common):
         raise InvalidParameterError(
-            "every feature has a slope in each task, so no coefficient is common. Leave one out of slopes, or use "
-            "retrospect.tasks for separate fits."
+            "every feature has a slope in each task, so no coefficient is common. Leave at least one out of slopes, or "
+            "use retrospect.tasks for separate fits."
         )
     parted = Separated.of(tasks, own)
     if parted.degrees_of_freedom < 1:
         raise InferenceError(
-            f"no degrees of freedom are left: {int(tasks.n_samples.sum())} rows, and as many independent effects. "
+            f"no degrees of freedom are left: {int(tasks.n_samples.sum())} rows and as many independent effects. "
             "Learn more rows, or name fewer slopes."
         )
     noise = parted.fit.residual_squares / parted.degrees_of_freedom

@@ -23,7 +23,7 @@ def heteroscedastic(model: Any, kind: HeteroscedasticKind = "HC1", *, level: flo
     - HC1: as HC0, times N/(N − K).
 
     The sum follows from products of up to four columns, which the model must have kept. HC2 and HC3 divide each
-    residual by a function of the leverage of its row, and no finite set of sums gives that for columns of numbers.
+    residual by a function of the leverage of its row, and no finite set of sums gives that for numeric columns.
     O(p⁴) for each task.
 
     Parameters

@@ -1,4 +1,4 @@
-"""What each task does to the answer: everything again without it, exactly."""
+"""What each task does to the answer: everything computed again without it, exactly."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -43,9 +43,9 @@ class Influence(Printed):
         (DFBETAS of Belsley, Kuh and Welsch, for a whole task).
     distance : ndarray of shape (n_tasks,)
         Cook's distance: the change of all fitted values, ‖X(ŵ − ŵ_without)‖², divided by the number of coefficients
-        and the noise variance. NaN if the other tasks do not determine what all of them do.
+        and the noise variance. NaN if the other tasks do not determine all that the tasks together do.
     undetermined : tuple of str
-        The tasks that alone determine some direction of the coefficients.
+        The tasks without which some direction of the coefficients is not determined.
     assumption : str
     """
 
@@ -120,7 +120,7 @@ def influence(model: Any) -> Influence:
     held, state = by_task(model), state_of(model)
     without_prior(model, "influence")
     if len(held.ids) < 2:
-        raise InferenceError("influence compares tasks, and the model has learned only one. Learn another one.")
+        raise InferenceError("influence compares tasks, and the model has learned only one. Learn another.")
     parts = list(held.parts().values())
     before = list(accumulate(parts, Information.merge))
     after = list(accumulate(parts[::-1], Information.merge))[::-1]

@@ -142,7 +142,7 @@ def meta_analysis(model: Any, feature: Any, *, level: float = 0.95) -> MetaAnaly
         Fitted, with information="by_task".
     feature : name or position
     level : float, default 0.95
-        Level of the intervals. Those of the pooled estimates are normal, the prediction interval is Student's t with
+        Level of the intervals. Those of the pooled estimates are normal; the prediction interval is Student's t with
         k − 2 degrees of freedom.
 
     Raises

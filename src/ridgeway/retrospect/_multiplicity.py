@@ -18,9 +18,9 @@ def checked_adjustment(adjust: Adjustment) -> Adjustment:
 def adjusted(p_values: Array, adjust: Adjustment) -> Array:
     """Return adjusted p-values; tests without a p-value (NaN) do not count, and stay NaN.
 
-    With Holm's, rejecting all that are at most α makes any false rejection at all with a probability of at most α,
-    whatever the dependence between the tests. With Benjamini and Hochberg's, at most the share α of the rejections is
-    false on average, if the tests are independent or positively dependent.
+    Reject all that are at most α. With Holm's method, the probability of any false rejection is then at most α, however
+    the tests depend on each other. With Benjamini and Hochberg's, at most a share α of the rejections is false on
+    average, if the tests are independent or positively dependent.
 
     Parameters
     ----------

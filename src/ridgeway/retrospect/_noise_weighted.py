@@ -1,4 +1,4 @@
-"""A noise variance for each task: tasks count as much as they are precise."""
+"""A noise variance for each task: tasks count in proportion to their precision."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,7 @@ from ridgeway.retrospect._wald import FEW
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NoiseWeighted(Estimated):
-    """Common coefficients if each task has a noise variance of its own, and these variances.
+    """Common coefficients if each task has its own noise variance, and these variances.
 
     With several targets each array has one more axis in front, and each number is an array of shape (n_targets,).
 
@@ -32,15 +32,15 @@ class NoiseWeighted(Estimated):
     degrees_of_freedom : ndarray of shape (n_terms,)
         Satterthwaite's, for the variance of each coefficient as a sum over tasks.
     noise_variance : ndarray of shape (n_tasks,)
-        σ̂_g² of each task: weighted squares over `task_freedom`.
+        σ̂_g² of each task: weighted residual squares divided by `task_freedom`.
     task_freedom : ndarray of shape (n_tasks,)
         Rows less the share of the common coefficients that the task determines.
     tasks : tuple of str
     shared : tuple of str
-        Tasks with too few rows for a variance of their own. They share one.
+        Tasks with too few rows for their own variance. They share one.
     bartlett, bartlett_p_value : float
-        Bartlett's test that all variances are equal, from separate fits of the tasks that have a variance of their own;
-        NaN if fewer than two do. It is sensitive to noise that is not normal.
+        Bartlett's test that all variances are equal, from separate fits of the tasks that have their own variance; NaN
+        if fewer than two do. It is sensitive to noise that is not normal.
     is_converged : bool or ndarray of bool
     n_samples, n_tasks : int
     assumption : str
@@ -68,21 +68,19 @@ class NoiseWeighted(Estimated):
     def _notes(self) -> list[str]:
         notes = super()._notes()
         if self.shared:
-            notes.append(
-                f"Too few rows for a noise variance of their own, so they share one: {', '.join(self.shared)}."
-            )
+            notes.append(f"Too few rows for separate noise variances, so they share one: {', '.join(self.shared)}.")
         if not np.all(self.is_converged):
-            notes.append("The variances have not converged. Learn more rows per task.")
+            notes.append("The variances did not converge. Learn more rows per task.")
         return notes
 
 
 def weighted_by_noise(model: Any, *, level: float = 0.95) -> NoiseWeighted:
-    """Return common coefficients if each task has a noise variance of its own: feasible generalised least squares.
+    """Return the common coefficients if each task has its own noise variance: feasible generalised least squares.
 
-    Tasks are weighted by 1/σ̂_g². The variance σ̂_g² is that of the task's residuals about the common fit, over its
-    rows less the share of the coefficients that it determines (Σ leverages), and weights and variances are computed in
-    turn until they no longer change. That is restricted maximum likelihood. Tasks with fewer than four residual degrees
-    of freedom share one variance. O(n_tasks·p³) a step.
+    Tasks are weighted by 1/σ̂_g². The variance σ̂_g² is the sum of the task's squared residuals about the common fit,
+    divided by its rows less its share of the coefficients (Σ leverages). Weights and variances are computed in turn
+    until they no longer change. This is restricted maximum likelihood. Tasks with fewer than four residual degrees
+    of freedom share one variance. O(n_tasks·p³) per step.
 
     The standard errors include what is lost because the weights are estimated, to first order (Meier's formula for a
     mean, Kenward and Roger's in general), and the intervals use Satterthwaite's degrees of freedom. If many tasks have
@@ -148,8 +146,8 @@ def weighted_by_noise(model: Any, *, level: float = 0.95) -> NoiseWeighted:
         is_converged=flags(state, converged),
         n_samples=int(tasks.n_samples.sum()),
         n_tasks=len(tasks.names),
-        assumption="Rows are assumed independent, with the same coefficients in all tasks and a noise variance of each "
-        "task's own (weights aside). That the variances are estimated is accounted for to first order.",
+        assumption="Rows are assumed independent, with the same coefficients in all tasks and a separate noise "
+        "variance for each task (weights aside). Errors allow for the estimated variances to first order.",
     )
 
 
@@ -161,7 +159,7 @@ def _groups(tasks: CompressedTasks, freedom: Array) -> tuple[NDArray[np.intp], t
     if shared and rows < n_terms + FEW:
         raise InferenceError(
             f"the tasks {', '.join(shared[:6])}{' …' if len(shared) > 6 else ''} have {rows} row(s) in all, too few "
-            f"for a noise variance; {n_terms + FEW} are needed. Learn more of their rows, or remove these tasks."
+            f"for a noise variance; at least {n_terms + FEW} are needed. Learn more of their rows, or remove them."
         )
     return np.where(few, len(few), np.arange(len(few))), shared
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Rows = list[list[str]]
 """The cells of a table as text, the head first; the first cell of a row is its name."""
 NARROWEST = 11
-"""Characters of a column of numbers at least."""
+"""The fewest characters of a column of numbers."""
 
 
 class Printed(ABC):
@@ -90,5 +90,5 @@ def number(value: Any, kind: str = ".4g") -> str:
 
 
 def targets(values: Array, single: bool) -> Array:
-    """Return values (n_targets, …) with the axis of the targets, also if the answer went without it."""
+    """Return values (n_targets, …) with the axis of the targets, even if the answer has none."""
     return values[None] if single else values

@@ -41,7 +41,7 @@ class RandomEffects(Estimated):
     covariance : ndarray of shape (n_effects, n_effects)
         Of the effects over tasks.
     log_likelihood : float
-        The restricted log likelihood. It is comparable between models with the same terms only.
+        The restricted log likelihood. Compare it only between models with the same terms.
     tasks : tuple of str
     effects, effect_errors : ndarray of shape (n_tasks, n_effects)
         The predicted deviation of each task from the common coefficients (BLUP), and its standard deviation given the
@@ -86,21 +86,21 @@ class RandomEffects(Estimated):
         notes = super()._notes()
         if np.any(self.is_singular):
             notes.append(
-                "A variance is estimated to be 0: the tasks differ by no more than the noise explains in some effect."
+                "A variance is estimated to be 0: in some effect, the tasks differ by no more than the noise explains."
             )
         if not np.all(self.is_converged):
-            notes.append("The search for the variances has not converged. Name fewer effects.")
+            notes.append("The search for the variances did not converge. Name fewer effects.")
         return notes
 
 
 def random_effects(model: Any, effects: Any = ("intercept",), *, level: float = 0.95) -> RandomEffects:
-    """Return common coefficients if the intercept, or coefficients of features, vary over tasks at random.
+    """Return the common coefficients if the intercept, or coefficients of features, vary over tasks at random.
 
     The linear mixed model y = x·β + z·b_g + ε for the rows of task g, where z are some of the terms, b_g ~ N(0, D) and
     ε ~ N(0, σ²/weight). D is any covariance. D and σ² maximise the restricted likelihood, which is computed without
     loss from what is kept of each task. The intervals take them as known, and Student's t allows for the number of
-    tasks: its degrees of freedom are tasks less terms that are constant within every task, which is cautious for terms
-    that do not vary over tasks. O(n_tasks·p³) a step of the search.
+    tasks: its degrees of freedom are the tasks less the terms that are constant within every task. This is
+    conservative for terms that do not vary over tasks. O(n_tasks·p³) per step of the search.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def random_effects(model: Any, effects: Any = ("intercept",), *, level: float = 
         n_samples=int(tasks.n_samples.sum()),
         n_tasks=len(tasks.names),
         assumption="Effects and noise are assumed normal and independent. The intervals take the estimated variances "
-        f"as known; they are Student's t with {freedom} degrees of freedom, for the number of tasks.",
+        f"as known; they use Student's t with {freedom} degrees of freedom, based on the number of tasks.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Tasks that count more, less or not at all, when all of them are learned."""
+"""Tasks that count more, less or not at all, decided after they were learned."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -28,10 +28,10 @@ def reweighted(
     Pass one of `weights`, `last` and `decay`. The result keeps its tasks apart and can continue to learn; the model is
     left as it is. A prior counts once, as before. O(T·p³).
 
-    The standard errors of the result are those of rows learned with these sample weights: with weight_kind="precision"
-    the noise of a row of weight w has the variance σ²/w, so that a task that counts less is taken to be noisier. With
-    weight_kind="frequency" a weight says how often the rows of the task were observed, and must be a whole number:
-    `decay` is refused.
+    The standard errors of the result are those of rows learned with these sample weights: with weight_kind="precision",
+    the noise of a row of weight w has variance σ²/w, so a task that counts less is taken to be noisier. With
+    weight_kind="frequency", a weight says how often the rows of the task were observed. It must be a whole number, so
+    a `decay` below 1 is refused.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def reweighted(
     weights : mapping from task id to number ≥ 0, optional
         Multiplies the weights of the task's rows. 0 leaves the task out; tasks that are not named keep their weights.
     last : int, optional
-        Keep the tasks learned last, this many.
+        Keep only this many tasks, those learned last.
     decay : float in (0, 1], optional
         Task j of T gets the weight decay^(T − j): the coefficients are those of `weights.Accumulated(decay=decay)`
         without a prior. Tasks whose weight falls below 1e-150 are left out.
@@ -62,11 +62,11 @@ def reweighted(
     broken = [weight for weight in asked.values() if weight != np.round(weight)]
     if counted and broken:
         raise InvalidParameterError(
-            f"with weight_kind='frequency' a task can be observed a whole number of times; got {broken[0]:g}. Pass "
-            "whole numbers, or last=."
+            f"with weight_kind='frequency' the weight of a task must be a whole number; got {broken[0]:g}. Pass whole "
+            "numbers, or last=."
         )
     if not any(asked.values()):
-        raise InvalidParameterError("all tasks would have the weight 0: nothing would remain. Keep at least one.")
+        raise InvalidParameterError("all tasks would have weight 0: nothing would remain. Keep at least one.")
     names = getattr(model, "feature_names_in_", None)
     return type(model).from_state(_with(state, held.reweighted(asked, counted=counted)), names)
 
@@ -99,11 +99,11 @@ def _asked(ids: tuple[str, ...], weights: Any, last: Any, decay: Any) -> dict[st
 
 
 def known_ids(ids: tuple[str, ...], given: Iterable[Any], what: str) -> list[str]:
-    """Return ids of tasks as the model spells them, or raise if one is unknown or there twice."""
+    """Return ids of tasks as the model spells them, or raise if one is unknown or named twice."""
     spelled = [label_of(label.item() if isinstance(label, np.generic) else label) for label in given]
     unknown = [label for label in spelled if label not in ids]
     if unknown:
-        raise InvalidParameterError(f"{what} names {listed(unknown)}; the tasks are {listed(ids)}.")
+        raise InvalidParameterError(f"{what} names unknown tasks: {listed(unknown)}; the tasks are {listed(ids)}.")
     if len(set(spelled)) < len(spelled):
         twice = [label for label in dict.fromkeys(spelled) if spelled.count(label) > 1]
         raise InvalidParameterError(f"{what} names {listed(twice)} more than once. Name each task once.")
@@ -120,6 +120,6 @@ def in_order(ids: tuple[str, ...], order: Any) -> tuple[str, ...]:
     missing = [task for task in ids if task not in spelled]
     if missing:
         raise InvalidParameterError(
-            f"order leaves out {listed(missing)}. Name every task; retrospect.reweighted leaves tasks out."
+            f"order leaves out {listed(missing)}. Name every task; to leave tasks out, use retrospect.reweighted."
         )
     return spelled

@@ -20,7 +20,7 @@ RobustKind = Literal["CR0", "CR1", "CR2", "CR3", "HC0", "HC1"]
 
 @dataclass(frozen=True, eq=False)
 class RobustSummary(CoefficientTable):
-    """What is known about each coefficient of least squares, with robust errors. Prints as a table, in a notebook too.
+    """What is known about each coefficient of least squares, with robust errors. Prints as a table, also in a notebook.
 
     With several targets each array has one more axis in front, except `degrees_of_freedom`, which are the same.
 
@@ -33,8 +33,9 @@ class RobustSummary(CoefficientTable):
     intervals : ndarray of shape (n_terms, 2)
     level : float
     degrees_of_freedom : ndarray of shape (n_terms,)
-        CR2 and CR3: Satterthwaite's, which can be far fewer than there are clusters if some have most of what is known
-        about a term. CR0 and CR1: clusters less one. HC0 and HC1: rows less terms. NaN for terms not determined.
+        CR2 and CR3: Satterthwaite's, which can be far fewer than the clusters if most of what is known about a term
+        comes from a few of them. CR0 and CR1: clusters less one. HC0 and HC1: rows less terms. NaN for terms that are
+        not determined.
     covariance : ndarray of shape (n_terms, n_terms)
         Infinite or NaN for terms that are not determined.
     kind : {"CR0", "CR1", "CR2", "CR3", "HC0", "HC1"}
@@ -44,10 +45,10 @@ class RobustSummary(CoefficientTable):
     assumption : str
         What the intervals assume, in words.
     not_estimable : tuple of str
-        Terms that the rows do not determine, or of whose variance the clusters show nothing, because one of them
-        decides it: their standard errors are infinite.
+        Terms that the rows do not determine, or whose variance cannot be estimated because one cluster alone decides
+        them: their standard errors are infinite.
     cautions : tuple of str
-        What was warned of, if anything.
+        The warnings that were issued, if any.
     """
 
     degrees_of_freedom: Array

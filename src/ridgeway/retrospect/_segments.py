@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 MOST_TASKS, MOST_WORK = 400, 2e7
-"""The most tasks, and the most segments times squared number of terms."""
+"""The most tasks, and the largest number of segments times the squared number of terms."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,17 +36,17 @@ class Segments(Printed):
     segments : tuple of tuple of str
         The tasks of each segment, in order.
     changes : tuple of str
-        The first task of each segment but the first: the relation changed before it.
+        The first task of each segment except the first: the relation changed before it.
     gains : ndarray of shape (n_changes,)
-        How much each change lowers Σ RSS/σ², the other changes as they are. All exceed `penalty`.
+        How much each change lowers Σ RSS/σ², given the other changes. All exceed `penalty`.
     terms : tuple of str
         The intercept, if there is one, and the features.
     coef, standard_errors : ndarray of shape (n_segments, n_terms)
         Of least squares on the tasks of each segment. They do not account for the choice of the changes.
     noise_variances : ndarray of shape (n_segments,)
-        What this least squares leaves.
+        The noise variance in each of these fits.
     penalty : float
-        What a change must gain.
+        The least that a change must gain.
     false_alarms : float or None
         With penalty="calibrated", the probability that a sequence without change is divided.
     best_single : str
@@ -56,9 +56,9 @@ class Segments(Printed):
     n_draws : int
         Draws of the Monte Carlo simulation.
     noise_degrees_of_freedom : int
-        Those of σ².
+        Of σ².
     assumption : str
-        Under which assumptions the p-value and the calibrated penalty hold, in words.
+        What the p-value and the calibrated penalty assume, in words.
     """
 
     segments: tuple[tuple[str, ...], ...]
@@ -120,28 +120,28 @@ def segments(
 ) -> Segments:
     """Divide the tasks into segments of consecutive tasks with equal coefficients, the intercept included.
 
-    Minimises Σ RSS(segment)/σ² + penalty·(number of changes) over all partitions, by dynamic programming. RSS is what
-    least squares on the tasks of a segment leaves. σ² is estimated within tasks, each with its own coefficients, so
-    that changes do not inflate it. If that leaves fewer than 10 degrees of freedom, blocks of 2, 3, … consecutive tasks
-    share coefficients instead, and `assumption` says so: a change inside a block inflates σ² and hides itself.
+    Minimises Σ RSS(segment)/σ² + penalty·(number of changes) over all partitions, by dynamic programming. RSS is the
+    residual sum of squares of least squares on a segment. σ² is estimated within tasks, each with its own coefficients,
+    so that changes do not inflate it. If that leaves fewer than 10 degrees of freedom, blocks of 2, 3, … consecutive
+    tasks share coefficients instead, and `assumption` says so: a change inside a block inflates σ² and hides itself.
 
-    Every segment is fitted for every draw of a Monte Carlo simulation: T(T + 1)/2 fits of q terms, at most 400 tasks
-    and 2·10⁷ fits times q². O(T²·q²) a draw.
+    Every segment is fitted for every draw of a Monte Carlo simulation: T(T + 1)/2 fits of q terms. The limits are 400
+    tasks and 2·10⁷ for fits times q². O(T²·q²) per draw.
 
     Parameters
     ----------
     model : GeneralizedRidge
         Fitted, with information="by_task", without a prior. It needs at least two tasks.
     penalty : "calibrated", "bic" or number ≥ 0, default "calibrated"
-        "calibrated": a sequence without change is divided with the probability `false_alarms`. The penalty is
-        a quantile of 1,999 draws of noise with the designs of these tasks (fixed seed). "bic": log(n) for each
+        "calibrated": a sequence without change is divided with probability `false_alarms`. The penalty is a
+        quantile of 1,999 draws of noise with the designs of these tasks (fixed seed). "bic": log(n) for each
         coefficient of a segment and for its start.
     false_alarms : float, default 0.05
     noise : {"common", "by_task"}, default "common"
         Whether the noise has the same variance in all tasks. "by_task" first divides each task by the noise standard
         deviation that its own fit shows; false alarms are then approximate.
     order : list of task ids, optional
-        All tasks in the order of time; that in which they were learned, if not given.
+        All tasks in the order of time; by default, the order in which they were learned.
 
     References
     ----------
@@ -203,7 +203,7 @@ def _check_size(n_tasks: int, n_terms: int) -> None:
     fits = n_tasks * (n_tasks + 1) // 2
     if n_tasks > MOST_TASKS or fits * n_terms**2 > MOST_WORK:
         raise InvalidParameterError(
-            f"{n_tasks} tasks have T(T + 1)/2 = {fits} segments, to be fitted with {n_terms} terms for each of {DRAWS} "
+            f"{n_tasks} tasks have T(T + 1)/2 = {fits} segments, each fitted with {n_terms} terms for each of {DRAWS} "
             f"draws; the limits are {MOST_TASKS} tasks, and {MOST_WORK:g} for segments times squared terms (here "
             f"{fits * n_terms**2:.2g}). Ask about the last tasks (retrospect.reweighted(model, last=…)) or about fewer "
             "features (retrospect.submodel)."
@@ -229,14 +229,14 @@ def _assumption(own: bool, block: int, n_tasks: int) -> str:
     """Return under which assumptions the false alarms and the p-value hold."""
     if own:
         return (
-            "Gaussian, independent noise with a variance of its own in each task is assumed; false alarms and p-value "
-            "are approximate, and rows are divided by the noise of their task."
+            "Gaussian, independent noise with its own variance in each task is assumed; false alarms and p-value are "
+            "approximate, and rows are divided by the noise of their task."
         )
     text = "Gaussian, independent noise of equal variance in all tasks is assumed (weights aside)."
     if block == 1:
         return text
     where = "all tasks together" if block == n_tasks else f"blocks of {block} consecutive tasks"
     return (
-        f"{text} The tasks are too small to show their noise, which is estimated within {where}: a change inside of "
+        f"{text} The tasks are too small to show their noise, which is estimated within {where}: a change inside "
         "them inflates it and is hard to find."
     )

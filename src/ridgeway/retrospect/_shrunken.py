@@ -1,4 +1,4 @@
-"""A parameter for each task, shrunk towards the common one as far as the tasks allow."""
+"""A parameter for each task, shrunk towards the common one as far as the data suggest."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,11 +37,11 @@ class ShrunkenTasks(Printed):
     common : ndarray of shape (n_terms,)
         The mean over tasks, towards which the estimates are shrunk.
     covariance : ndarray of shape (n_terms, n_terms)
-        How coefficients vary over tasks. The intercept is that at 0.
+        How coefficients vary over tasks, with the intercept at 0.
     noise_variance : float
     is_diagonal : bool
-        Whether coefficients are taken to vary independently of each other, the intercept at the means of the features.
-        That is so if there are fewer than four tasks per term.
+        Whether coefficients are taken to vary independently of each other, with the intercept at the means of the
+        features: so if there are fewer than four tasks per term.
     is_converged : bool or ndarray of bool
         Whether the gradient of the likelihood is 0 at the estimated variances.
     n_samples : int
@@ -93,7 +93,7 @@ class ShrunkenTasks(Printed):
     def _notes(self) -> list[str]:
         notes = [self.assumption]
         if not np.all(self.is_converged):
-            notes.append("The search for the variances has not converged. Drop features.")
+            notes.append("The search for the variances did not converge. Drop features.")
         return notes
 
 
@@ -101,10 +101,10 @@ def shrunken(model: Any, *, level: float = 0.95) -> ShrunkenTasks:
     """Return coefficients for each task, shrunk towards the common ones: empirical Bayes.
 
     The coefficients of tasks are taken as drawn from N(β, D), intercept included, and D, β and σ² are estimated from
-    all tasks by restricted maximum likelihood. Given these, the estimates are the posterior means, which have the least
-    mean squared error for a parameter per task. A task with many rows keeps its own estimate; one with few rows gets
+    all tasks by restricted maximum likelihood. Given these, the estimates are the posterior means, which have the
+    smallest mean squared error. A task with many rows nearly keeps its own estimate; one with few rows gets
     nearly the common one. D is any covariance if there are at least four tasks per term, and diagonal otherwise.
-    O(n_tasks·p³) a step of the search.
+    O(n_tasks·p³) per step of the search.
 
     Parameters
     ----------
@@ -116,8 +116,8 @@ def shrunken(model: Any, *, level: float = 0.95) -> ShrunkenTasks:
     Raises
     ------
     InferenceError
-        If there are fewer than three tasks, the noise cannot be told from differences of tasks, columns are collinear,
-        or the model has a prior.
+        If there are fewer than three tasks, the noise cannot be told from differences between tasks, columns are
+        collinear, or the model has a prior.
 
     References
     ----------

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TaskTable(Printed):
-    """One row per task: its own fit, and the test that it has the parameter of the others. Prints as a table.
+    """One row per task: its own fit, and the test that it shares the parameter of the others. Prints as a table.
 
     With several targets each array except `n_samples` and `equal_noise` has one more axis in front.
 
@@ -40,7 +40,7 @@ class TaskTable(Printed):
     noise_variance : ndarray of shape (n_tasks,)
         NaN if a task has no residual degrees of freedom.
     f, p_values : ndarray of shape (n_tasks,)
-        The test of each task against all others: Wald's with both noise variances, as in `compare`. NaN if a task and
+        The test of each task against all others: Wald's, with both noise variances, as in `compare`. NaN if a task and
         the others have no direction in common, or no degrees of freedom are left.
     adjusted_p_values : ndarray of shape (n_tasks,)
         Adjusted for the number of tasks.
@@ -102,7 +102,7 @@ def tasks(model: Any, *, level: float = 0.95, adjust: Adjustment = "holm") -> Ta
 
     The test is that of `compare`: Wald's in the directions that both determine, each side with its own noise variance.
     With many tasks some p-values are small by chance, so they are also adjusted for the number of tasks.
-    O(n_tasks·(p³ + p³·log n_tasks)).
+    O(n_tasks·log(n_tasks)·p³).
 
     Parameters
     ----------

@@ -247,8 +247,8 @@ def create(
     weight_kind, prior, fit_intercept, information : as for `weights.Accumulated` and `GeneralizedRidge`
     keep : {None, "tasks", ("tasks", "fourth-moments")}, default None
         "tasks" keeps the information of each task beside the total: a task can then be removed without its rows, and
-        asked about when they are gone. A part has (p + k)²/2 numbers. That of a small task gives more away than a
-        total: with n ≤ p rows it determines the products of its rows, with one row the row itself.
+        asked about when they are gone. A part has (p + k)²/2 numbers. The part of a small task gives more away than
+        a total: with n ≤ p rows it determines the space that the rows span, and with one row the row itself.
         "fourth-moments" keeps products of up to four columns as well, which `retrospect.heteroscedastic` needs: about
         (p + 1)⁴/24 numbers per task, for at most 100 features. They give more away than the part alone.
     min_rows : int, optional
