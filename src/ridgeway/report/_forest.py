@@ -132,7 +132,7 @@ def _notes(found: MetaAnalysis, crowded: bool) -> Sequence[str]:
     if crowded:
         notes.append("Tasks are sorted by their estimates; only some are named.")
     if found.left_out:
-        notes.append(f"Left out, because their rows do not determine it: {named(found.left_out)}.")
+        notes.append(f"Left out, because their rows do not determine it or its noise: {named(found.left_out)}.")
     least = int(found.degrees_of_freedom.min())
     if least < FEW:
         notes.append(

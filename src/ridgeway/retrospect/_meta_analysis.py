@@ -14,6 +14,7 @@ from ridgeway.retrospect._compressed import by_task, without_prior
 from ridgeway.retrospect._estimated import margins
 from ridgeway.retrospect._model import checked_level, feature_names, least_squares, per_target, positions, state_of
 from ridgeway.retrospect._printed import Printed, framed, number
+from ridgeway.retrospect._rounding import is_exact
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -42,7 +43,7 @@ class MetaAnalysis(Printed):
     tasks : tuple of str
         The tasks that determine the coefficient and a noise variance.
     left_out : tuple of str
-        The others.
+        The others, such as tasks with too few rows, or rows that are fitted up to rounding.
     coef, standard_errors : ndarray of shape (n_tasks,)
         The estimate of each task alone, with its own noise variance.
     intervals : ndarray of shape (n_tasks, 2)
@@ -117,7 +118,7 @@ class MetaAnalysis(Printed):
     def _notes(self) -> list[str]:
         notes = [self.assumption]
         if self.left_out:
-            notes.append(f"Left out, because their rows do not determine it: {', '.join(self.left_out)}.")
+            notes.append(f"Left out, because their rows do not determine it or its noise: {', '.join(self.left_out)}.")
         least = int(self.degrees_of_freedom.min())
         if least < FEW_FOR_POOLING:
             notes.append(
@@ -188,7 +189,7 @@ def meta_analysis(model: Any, feature: Any, *, level: float = 0.95) -> MetaAnaly
     if len(kept) < 2:
         raise InferenceError(
             f"{len(kept)} task(s) determine this coefficient and a noise variance on their own; at least 2 are needed. "
-            "Learn more rows per task, or drop features."
+            "Rows that are fitted exactly show no noise. Learn more rows per task, or drop features."
         )
     coef, deviations = (np.stack([each[i] for each in kept.values()], axis=1) for i in (0, 1))
     freedom = np.array([each.freedom for each in kept.values()])
@@ -227,11 +228,9 @@ def _estimate(part: Information, position: int) -> OneTaskEstimate | None:
     alone = least_squares(part)
     functional = np.eye(part.n_features)[:, [position]]
     whitened, known = alone.whiten(functional, 0.0)
-    if alone.degrees_of_freedom < 1 or not known[0]:
+    if alone.degrees_of_freedom < 1 or not known[0] or is_exact(alone):
         return None
     deviation = np.sqrt(alone.noise_variance * np.square(whitened).sum())
-    if not (deviation > 0.0).all():
-        return None
     return OneTaskEstimate(alone.coef[position], deviation, alone.degrees_of_freedom)
 
 
