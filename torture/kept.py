@@ -8,18 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from ridgeway import GeneralizedRidge, store
-from ridgeway.errors import DamagedStoreError, RemovalError, RidgewayError
+from ridgeway.errors import DamagedStoreError, RemovalError
 from torture.more_scenarios import command, table
 from torture.scenarios import WIDE, Scenario, filled
 from torture.tasks import (
-    CLOSE,
     FEATURES,
     LIFE,
     TARGET,
     Life,
     Step,
-    answers,
-    distance_from_pooled,
+    difference,
     name,
     parts_of,
     rows,
@@ -83,17 +81,7 @@ def _left(steps: Sequence[Step]) -> list[int]:
 
 def _kept_differently(path: Path, done: int) -> str:
     """Return how a store differs from what the first steps leave, or an empty string."""
-    try:
-        found = answers(path)
-    except RidgewayError as error:
-        return "" if done == 0 and not path.exists() else f"does not open: {error}"
-    ids, state = _expected(done)
-    if found.ids != ids:
-        return f"the ledger has {list(found.ids)}, not {list(ids)}"
-    if found.state != state:
-        return "the state is not that of the ledger's tasks"
-    gap = distance_from_pooled(found, _left(KEPT_STEPS[:done])) if ids else 0.0
-    return "" if gap < CLOSE else f"the information is not the sum over the ledger's tasks (off by {gap:.1e})"
+    return difference(path, done, _expected)
 
 
 KEPT_LIFE = Life(KEPT_STEPS, _kept_differently, _expected)

@@ -170,11 +170,16 @@ def answers(path: Path) -> Answers:
 
 def disagreement(path: Path, done: int) -> str:
     """Return how a store differs from what the first `done` steps of `LIFE` leave, or an empty string."""
+    return difference(path, done, expected)
+
+
+def difference(path: Path, done: int, moment: Callable[[int], tuple[tuple[str, ...], bytes]]) -> str:
+    """Return how a store differs from the ids and the state that `moment` gives, or an empty string."""
     try:
         found = answers(path)
     except RidgewayError as error:
         return "" if done == 0 and not path.exists() else f"does not open: {error}"
-    ids, state = expected(done)
+    ids, state = moment(done)
     if found.ids != ids:
         return f"the ledger has {list(found.ids)}, not {list(ids)}"
     if found.state != state:

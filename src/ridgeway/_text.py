@@ -1,4 +1,7 @@
-"""Text from data and files, made safe to show: on a terminal, and in a spreadsheet."""
+"""Text from data and files, made safe to show: on a terminal, and in a spreadsheet. Names that are nearly right."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 RUNNABLE = ("=", "+", "-", "@", "\t", "\r")
 """First characters of a cell that a spreadsheet would run or hide."""
@@ -24,3 +27,18 @@ def quoted(text: str) -> str:
     "'=1+1"
     """
     return f"'{text}" if text.startswith(RUNNABLE) else text
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Return a question that names the known name closest to an unknown one, after a space; nothing if none is close.
+
+    Examples
+    --------
+    >>> did_you_mean("tenur", ["age", "tenure"])
+    " Did you mean 'tenure'?"
+    >>> did_you_mean("humidity", ["age", "tenure"])
+    ''
+    """
+    by_case = {other.casefold(): other for other in known}
+    close = get_close_matches(str(name).casefold(), by_case, n=1)
+    return f" Did you mean {by_case[close[0]]!r}?" if close else ""

@@ -75,7 +75,7 @@ def test_equal_variances_have_a_closed_form(rng):
     estimates = rng.normal(size=8)
     np.testing.assert_allclose(between_variance(estimates, np.full(8, 0.25)), np.var(estimates, ddof=1) - 0.25)
     assert between_variance(estimates, np.full(8, 9.0)) == 0.0
-    same = Combined.of(np.full(4, 2.0), np.arange(1.0, 5.0))
+    same = Combined.of(np.full(4, 2.0), np.sqrt(np.arange(1.0, 5.0)))
     assert (same.fixed, same.q, same.p_value, same.i_squared, same.between_variance) == (2.0, 0.0, 1.0, 0.0, 0.0)
 
 
@@ -121,6 +121,6 @@ def test_how_few_is_too_few(freedom, rejected, covered):
     rng = np.random.default_rng(4)
     found = []
     for _ in range(1500):
-        pooled = Combined.of(rng.normal(size=20), rng.chisquare(freedom, size=20) / freedom)
+        pooled = Combined.of(rng.normal(size=20), np.sqrt(rng.chisquare(freedom, size=20) / freedom))
         found.append([pooled.p_value < 0.05, abs(pooled.fixed) < 1.96 * pooled.fixed_error])
     np.testing.assert_allclose(np.mean(found, axis=0), [rejected, covered], atol=0.03)

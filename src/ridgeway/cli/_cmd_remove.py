@@ -4,9 +4,10 @@ from typing import Any
 
 import click
 
+from ridgeway._text import did_you_mean
 from ridgeway.cli._options import command, csv_options, state_file
 from ridgeway.cli._output import answer, progress_bar
-from ridgeway.errors import InvalidParameterError
+from ridgeway.errors import InvalidParameterError, RemovalError
 
 
 @command(
@@ -28,6 +29,10 @@ def remove(file: str, data: str | None, task: str, task_column: str | None, csv:
     from ridgeway import store
 
     opened = store.open(file)
+    tasks = [record.task_id for record in opened.history()]
+    if task not in tasks:
+        near = did_you_mean(task, tasks)
+        raise RemovalError(f"there is no task {task!r} in the state file.{near} `ridgeway history` lists the tasks.")
     if data is None:
         if task_column is not None or csv is not None:
             raise InvalidParameterError("no data file was given. Leave out the options that describe one.")

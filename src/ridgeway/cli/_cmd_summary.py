@@ -9,6 +9,7 @@ from ridgeway.cli._options import choice, command, names, option, state_file
 from ridgeway.cli._output import answer
 
 if TYPE_CHECKING:
+    from ridgeway.data import Encoding
     from ridgeway.retrospect import RobustSummary, Summary
     from ridgeway.store import Store
 
@@ -45,12 +46,23 @@ def summary(file: str, features: str | None, level: float, errors: str, as_json:
     from ridgeway import store
 
     opened = store.open(file)
-    if errors != "classical":
-        robust = _robust(opened, names(features), "CR2" if errors == "cluster" else errors.upper(), level)
-        answer(plain(robust), *str(robust).split("\n"), as_json=as_json)
-        return
-    found = opened.summary(features=names(features) or None, level=level)
-    answer(_as_dict(found, opened.schema.targets), *str(found).split("\n"), as_json=as_json)
+    found: Summary | RobustSummary
+    if errors == "classical":
+        found = opened.summary(features=names(features) or None, level=level)
+        result = _as_dict(found, opened.schema.targets)
+    else:
+        found = _robust(opened, names(features), "CR2" if errors == "cluster" else errors.upper(), level)
+        result = plain(found)
+    lines, references = str(found).split("\n"), _references(opened.schema.encoding, found.terms)
+    if references:
+        lines.append(f"Coefficients of categories are differences from a reference: {', '.join(references)}.")
+    answer(result | {"references": references}, *lines, as_json=as_json)
+
+
+def _references(encoding: "Encoding", terms: tuple[str, ...]) -> list[str]:
+    """Return the reference level of each category that has a term, for example carrier=AA."""
+    named = zip(encoding.references, encoding.categories, strict=True)
+    return [name for name, key in named if any(name.removesuffix(encoding.levels[key][0]) in term for term in terms)]
 
 
 def _robust(opened: "Store", features: list[str], kind: Any, level: float) -> "RobustSummary":

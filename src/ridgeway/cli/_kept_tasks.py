@@ -4,6 +4,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ridgeway._text import did_you_mean
 from ridgeway.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ def with_terms(found: Any, chosen: list[str]) -> Any:
 
     terms = found.terms
     if unknown := [name for name in chosen if name not in terms]:
-        raise InvalidParameterError(f"unknown term {unknown[0]!r}. The terms are {', '.join(map(repr, terms))}.")
+        near = did_you_mean(unknown[0], terms)
+        raise InvalidParameterError(f"unknown term {unknown[0]!r}.{near} The terms are {', '.join(map(repr, terms))}.")
     if not chosen and len(terms) <= MOST_TERMS:
         return found
     places = [terms.index(name) for name in chosen]

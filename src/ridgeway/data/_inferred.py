@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ridgeway._text import did_you_mean
 from ridgeway.data._columns import Kind, is_number, kind_of
 from ridgeway.data._encoder import READERS, arrow_kinds, labels_of, refuse_reserved
 from ridgeway.data._encoding import MISSING, OTHER, Encoding, MissingRule, UnknownRule, ordered
@@ -103,7 +104,8 @@ def _scanned(
                 counts[key].update(dict(zip(labels.names, rows.tolist(), strict=True)))
     for key in references:
         if key not in counts:
-            raise InvalidParameterError(f"{key!r} is not a category, so it has no reference level. Leave it out.")
+            near = did_you_mean(key, counts) or " Leave it out."
+            raise InvalidParameterError(f"{key!r} is not a category, so it has no reference level.{near}")
     chosen: dict[str, tuple[str, ...]] = {}
     for key, factor in draft.categories.items():
         if key not in fixed:
@@ -127,7 +129,8 @@ def _levels(
     if not found:
         raise InvalidDataError(f"{source}: column {key!r} has no values. Leave it out.")
     if reference is not None and reference not in found:
-        raise InvalidParameterError(f"{key!r} has no category {reference!r} to be its reference. Choose another.")
+        near = did_you_mean(reference, found) or " Choose another."
+        raise InvalidParameterError(f"{key!r} has no category {reference!r} to be its reference.{near}")
     extra = {OTHER} if draft.unknown == "other" and not _complete(draft.categories[key]) else set()
     extra |= {MISSING} if draft.missing == "indicator" and n_gaps else set()
     first = reference or ordered("", found)[1]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
+from ridgeway._text import did_you_mean
 from ridgeway.data._columns import index_columns
 from ridgeway.data._encoding import Encoding
 from ridgeway.data._keep import Keep
@@ -265,7 +266,8 @@ def check_columns(found: Sequence[str], needed: Sequence[str], where: str, *, ex
     refuse_index([name for name in index_columns(found) if name in unknown], where)
     exactly = "Rename, add or drop columns: the table must have exactly those of the model, in any order."
     remedy = f"It has: {listed(found)}. Rename or add columns." if extra is None else exactly
-    raise FeatureMismatchError(f"{where} has {' and '.join(part for part in parts if part)}{hint}. {remedy}")
+    near = did_you_mean(missing[0], found) if extra is None and not alike else ""
+    raise FeatureMismatchError(f"{where} has {' and '.join(part for part in parts if part)}{hint}.{near} {remedy}")
 
 
 def refuse_index(index: Sequence[str], where: str) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway._text import did_you_mean
 from ridgeway.data._columns import Kind
 from ridgeway.data._encoder import labels_of, one_row, raw_value, source_value
 from ridgeway.data._encoding import MISSING, OTHER, Encoding
@@ -109,7 +110,8 @@ def widened_schema(
 def _with_categories(encoding: Encoding, key: str, levels: list[str]) -> Encoding:
     if key not in encoding.levels:
         known = ", ".join(map(repr, encoding.levels)) or "none"
-        raise InvalidParameterError(f"{key!r} is not a category of the model. Its categories are: {known}.")
+        near = did_you_mean(key, encoding.levels)
+        raise InvalidParameterError(f"{key!r} is not a category of the model.{near} Its categories are: {known}.")
     for level in levels:
         if level in encoding.levels[key]:
             raise InvalidParameterError(f"{key!r} has the category {level!r} already. Leave it out.")

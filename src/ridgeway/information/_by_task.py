@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array, flag
+from ridgeway._text import did_you_mean
 from ridgeway.data import Task, label_of, listed
 from ridgeway.errors import InvalidDataError, InvalidParameterError, InvalidStateError, MergeError, RemovalError
 from ridgeway.information._base import Information
@@ -259,7 +260,7 @@ class ByTask:
     def _node(self, task: str, error: type[ValueError]) -> Node:
         node = found(self.tree, task_key(task), HALF)
         if node is None:
-            raise error(f"there is no task {task!r}. The tasks are {listed(self.ids)}.")
+            raise error(f"there is no task {task!r}.{did_you_mean(task, self.ids)} The tasks are {listed(self.ids)}.")
         return node
 
     def _free(self) -> str:

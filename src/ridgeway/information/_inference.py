@@ -128,7 +128,7 @@ class Inference:
         """
         whitened, known = self.whiten(functionals, on_intercept)
         leverages = np.where(known, np.square(whitened).sum(axis=0), 0.0) + extra
-        scales = np.where(known, np.sqrt(self.noise_variance[:, None] * leverages), np.inf)
+        scales = np.where(known, np.sqrt(self.noise_variance)[:, None] * np.sqrt(leverages), np.inf)
         intercept = self.information.intercept(self.coef)[:, None]
         means = self.coef.T @ functionals + intercept * on_intercept
         return Marginals(np.ones(1), means[None], scales[None], self.degrees_of_freedom)

@@ -39,6 +39,8 @@ class Marginals:
     @cached_property
     def deviations(self) -> Array:
         """The standard deviations, those of a component being its scale; of shape (n_targets, q)."""
+        if len(self.shares) == 1:
+            return np.asarray(self.scales[0])
         return np.sqrt(self._average(np.square(self.scales) + np.square(self.means - self.mean)))
 
     def p_values(self, at: Array | float = 0.0) -> Array:

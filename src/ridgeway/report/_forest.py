@@ -28,10 +28,12 @@ from ridgeway.report._drawing import (
 )
 from ridgeway.retrospect import MetaAnalysis
 
-MOST_ROWS = 60
-"""More tasks are drawn in the height of this many, sorted, with a name here and there and no numbers."""
-PITCH = 0.2
-"""Inches between tasks."""
+MOST_ROWS = 50
+"""More tasks are sorted, with a name here and there and no numbers."""
+PITCH, CLOSE = 0.2, 0.14
+"""Inches between tasks, and those that a name needs if there are many."""
+TALLEST, CROWDED = MOST_ROWS * CLOSE, 5.0
+"""Inches for all tasks at most, with a name each and without."""
 FEW = 20
 """Degrees of freedom below which a standard error should not be taken as known."""
 POOLED = {"fixed: one for all tasks": "fixed", "random: mean over tasks": "random"}
@@ -41,17 +43,18 @@ def forest(found: MetaAnalysis) -> Figure:
     """Draw the estimates of a coefficient by each task, sized by precision, and the pooled ones; for one target."""
     n_tasks = len(found.tasks)
     crowded = n_tasks > MOST_ROWS
-    unit = max(1.0, n_tasks / MOST_ROWS)  # the height of a row of text, in tasks
+    pitch = min(PITCH, (CROWDED if crowded else TALLEST) / n_tasks)
+    unit = PITCH / pitch  # the height of a row of text, in tasks
     order = np.argsort(found.coef, kind="stable") if crowded else np.arange(n_tasks)
     places = n_tasks - 1 + unit * np.array([1.6, 2.7, 3.8])
-    figure = Figure(figsize=(WIDTH, 1.6 + PITCH * (min(n_tasks, MOST_ROWS) + 4)), layout="constrained")
+    figure = Figure(figsize=(WIDTH, 1.6 + pitch * n_tasks + 4.0 * PITCH), layout="constrained")
     axes = figure.add_subplot()
     bounds = limits([found.coef, *found.intervals.T], [found.fixed_interval, found.random_interval])
     axes.axvline(0.0, color=GREY, linewidth=0.8)
     axes.axvline(found.random, color=GREEN, linewidth=0.8, linestyle=":")
-    _draw_tasks(axes, found, order, bounds)
+    _draw_tasks(axes, found, order, bounds, 72.0 * pitch)
     _draw_pooled(axes, found, places, 0.36 * unit, bounds)
-    named_tasks = range(0, n_tasks, ceil(unit))
+    named_tasks = range(0, n_tasks, ceil(CLOSE / pitch - 1e-9))
     labels = [*(shown(found.tasks[order[i]], 32) for i in named_tasks), *POOLED, "a further task"]
     axes.set_yticks([*named_tasks, *places], labels, fontsize=SMALL)
     _write_numbers(axes, found, places, -1.1 * unit)
@@ -64,9 +67,14 @@ def forest(found: MetaAnalysis) -> Figure:
     return finish(figure, _title(found), _notes(found, crowded))
 
 
-def _draw_tasks(axes: Axes, found: MetaAnalysis, order: NDArray[np.intp], bounds: tuple[float, float]) -> None:
-    """Draw a line for each interval and a square for each estimate, its area in proportion to the precision."""
-    n_tasks, pitch = len(order), 72.0 * PITCH * min(1.0, MOST_ROWS / len(order))
+def _draw_tasks(
+    axes: Axes, found: MetaAnalysis, order: NDArray[np.intp], bounds: tuple[float, float], pitch: float
+) -> None:
+    """Draw a line for each interval and a square for each estimate, its area in proportion to the precision.
+
+    `pitch` is in points.
+    """
+    n_tasks = len(order)
     for place, ends in enumerate(found.intervals[order]):
         _draw_line(axes, place, ends, bounds, BLUE, min(1.3, 0.4 * pitch))
     errors = found.standard_errors[order]
@@ -132,7 +140,7 @@ def _notes(found: MetaAnalysis, crowded: bool) -> Sequence[str]:
     if crowded:
         notes.append("Tasks are sorted by their estimates; only some are named.")
     if found.left_out:
-        notes.append(f"Left out, because their rows do not determine it: {named(found.left_out)}.")
+        notes.append(f"Left out, because their rows do not determine it or its noise: {named(found.left_out)}.")
     least = int(found.degrees_of_freedom.min())
     if least < FEW:
         notes.append(

@@ -31,7 +31,7 @@ def draw_forest(found: MetaAnalysis, *, target: int = 0) -> "Figure":
     """Draw a forest plot: a coefficient in each task, pooled, and in a further task.
 
     Each task has its interval and a square whose area is in proportion to its precision. Diamonds are the pooled
-    estimates. Beyond 60 tasks they are sorted by their estimates, and only some are named. Needs matplotlib
+    estimates. Beyond 50 tasks they are sorted by their estimates, and only some are named. Needs matplotlib
     (`pip install 'ridgeway[report]'`).
 
     Parameters

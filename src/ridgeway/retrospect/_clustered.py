@@ -13,6 +13,7 @@ from ridgeway.kernels import right_svds
 from ridgeway.retrospect._compressed import by_task, compressed
 from ridgeway.retrospect._model import checked_level
 from ridgeway.retrospect._robust import Fit, RobustSummary
+from ridgeway.retrospect._units import units_of
 
 ClusteredKind = Literal["CR0", "CR1", "CR2", "CR3"]
 By = Literal["task", "cluster"]
@@ -181,6 +182,7 @@ class Adjusted:
         found = np.full(len(self.fit.terms), np.nan)
         for term in np.flatnonzero(self.fit.estimable):
             d = self.fit.contrasts[:, term]
+            d = d / units_of(d)
             turned = self.vectors @ d
             squares = np.square(self.factors * turned) * self.values
             diagonal = (squares * (1.0 - self.values)).sum(axis=1)  # ‖a_g‖² − ‖b_g‖²
@@ -196,7 +198,7 @@ class Adjusted:
 
     def decided_alone(self) -> NDArray[np.bool_]:
         """Say which terms follow from one cluster alone, at least in part."""
-        d = self.fit.contrasts
+        d = self.fit.contrasts / units_of(self.fit.contrasts, axis=0)
         if not self.alone.any():
             return np.zeros(d.shape[1], dtype=np.bool_)
         share = np.square(np.where(self.alone[:, :, None], self.vectors @ d, 0.0)).sum(axis=(0, 1))

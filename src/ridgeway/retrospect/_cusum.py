@@ -90,14 +90,12 @@ def cusum(model: Any, *, order: Any = None) -> Cusum:
     >>> import numpy as np
     >>> from ridgeway import GeneralizedRidge, retrospect
     >>> rng = np.random.default_rng(0)
-    >>> model = GeneralizedRidge(information="by_task")
-    >>> for year in range(2011, 2021):
-    ...     x = rng.normal(size=(30, 1))
-    ...     y = (1.0 if year < 2017 else 3.0) * x[:, 0] + rng.normal(size=30)
-    ...     model = model.partial_fit(x, y, task=year)
-    >>> found = retrospect.cusum(model)
-    >>> found.last_before, found.p_value
-    ('2016', 0.0005)
+    >>> months = np.repeat(np.arange(1, 13), 20)
+    >>> X = rng.normal(size=(240, 1))
+    >>> y = 2.0 * X[:, 0] + 0.1 * months + rng.normal(size=240)  # the intercept drifts
+    >>> found = retrospect.cusum(GeneralizedRidge(information="by_task").fit(X, y, tasks=months))
+    >>> found.last_before, round(found.maximum, 1), found.p_value
+    ('5', 7.8, 0.0005)
     """
     tasks = reduced_tasks(model, order, "a cumulative sum over tasks")
     null = CommonNoise.of(tasks)

@@ -16,6 +16,7 @@ from ridgeway.retrospect._compressed import by_task, without_prior
 from ridgeway.retrospect._estimates import Estimates, estimates, functionals_of, terms_of
 from ridgeway.retrospect._model import per_target, state_of
 from ridgeway.retrospect._printed import Printed, Rows, cells, targets
+from ridgeway.retrospect._rounding import rounding_squares
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -43,7 +44,8 @@ class Influence(Printed):
         (DFBETAS of Belsley, Kuh and Welsch, for a whole task).
     distance : ndarray of shape (n_tasks,)
         Cook's distance: the change of all fitted values, ‖X(ŵ − ŵ_without)‖², divided by the number of coefficients
-        and the noise variance. NaN if the other tasks do not determine all that the tasks together do.
+        and the noise variance. NaN if the other tasks do not determine all that the tasks together do. If all
+        rows are fitted up to rounding, every change is rounding: distances and standardized changes are 0.
     undetermined : tuple of str
         The tasks without which some direction of the coefficients is not determined.
     assumption : str
@@ -130,6 +132,10 @@ def influence(model: Any) -> Influence:
     change = whole.coef[:, None] - without
     with np.errstate(divide="ignore", invalid="ignore"):  # rows without noise
         standardized, distance = change / _scales(whole, rest), _distances(whole, rest)
+    exact = whole.known.residual_squares <= rounding_squares(whole.known)
+    exact = (exact & np.isfinite(whole.noise_variance))[:, None]
+    standardized = np.where(exact[..., None] & np.isfinite(change), 0.0, standardized)
+    distance = np.where(exact, 0.0, distance)
     deficient = [each.known.row_space.rank < whole.known.row_space.rank for each in rest]
     return Influence(
         tasks=held.ids,

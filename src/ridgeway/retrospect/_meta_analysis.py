@@ -14,6 +14,8 @@ from ridgeway.retrospect._compressed import by_task, without_prior
 from ridgeway.retrospect._estimated import margins
 from ridgeway.retrospect._model import checked_level, feature_names, least_squares, per_target, positions, state_of
 from ridgeway.retrospect._printed import Printed, framed, number
+from ridgeway.retrospect._rounding import is_exact
+from ridgeway.retrospect._units import check_range, units_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -42,7 +44,7 @@ class MetaAnalysis(Printed):
     tasks : tuple of str
         The tasks that determine the coefficient and a noise variance.
     left_out : tuple of str
-        The others.
+        The others, such as tasks with too few rows, or rows that are fitted up to rounding.
     coef, standard_errors : ndarray of shape (n_tasks,)
         The estimate of each task alone, with its own noise variance.
     intervals : ndarray of shape (n_tasks, 2)
@@ -117,7 +119,7 @@ class MetaAnalysis(Printed):
     def _notes(self) -> list[str]:
         notes = [self.assumption]
         if self.left_out:
-            notes.append(f"Left out, because their rows do not determine it: {', '.join(self.left_out)}.")
+            notes.append(f"Left out, because their rows do not determine it or its noise: {', '.join(self.left_out)}.")
         least = int(self.degrees_of_freedom.min())
         if least < FEW_FOR_POOLING:
             notes.append(
@@ -148,7 +150,7 @@ def meta_analysis(model: Any, feature: Any, *, level: float = 0.95) -> MetaAnaly
     Raises
     ------
     InferenceError
-        If fewer than two tasks determine the coefficient, or the model has a prior.
+        If fewer than two tasks determine the coefficient and a noise variance, or the model has a prior.
 
     References
     ----------
@@ -188,13 +190,13 @@ def meta_analysis(model: Any, feature: Any, *, level: float = 0.95) -> MetaAnaly
     if len(kept) < 2:
         raise InferenceError(
             f"{len(kept)} task(s) determine this coefficient and a noise variance on their own; at least 2 are needed. "
-            "Learn more rows per task, or drop features."
+            "Rows that are fitted exactly show no noise. Learn more rows per task, or drop features."
         )
     coef, deviations = (np.stack([each[i] for each in kept.values()], axis=1) for i in (0, 1))
     freedom = np.array([each.freedom for each in kept.values()])
-    combined = [Combined.of(*pair) for pair in zip(coef, np.square(deviations), strict=True)]
+    combined = [Combined.of(*pair) for pair in zip(coef, deviations, strict=True)]
     each = {name: np.array([getattr(one, name) for one in combined]) for name in Combined._fields}
-    spread = np.sqrt(each["between_variance"] + np.square(each["random_error"]))
+    spread = np.hypot(np.sqrt(each["between_variance"]), each["random_error"])
     further = margins(spread, len(kept) - 2.0, level) if len(kept) > 2 else np.full(len(spread), np.inf)
     half = {name: margins(each[f"{name}_error"], np.inf, level) for name in ("fixed", "random")}
     return MetaAnalysis(
@@ -227,11 +229,9 @@ def _estimate(part: Information, position: int) -> OneTaskEstimate | None:
     alone = least_squares(part)
     functional = np.eye(part.n_features)[:, [position]]
     whitened, known = alone.whiten(functional, 0.0)
-    if alone.degrees_of_freedom < 1 or not known[0]:
+    if alone.degrees_of_freedom < 1 or not known[0] or is_exact(alone):
         return None
-    deviation = np.sqrt(alone.noise_variance * np.square(whitened).sum())
-    if not (deviation > 0.0).all():
-        return None
+    deviation = np.sqrt(alone.noise_variance) * np.sqrt(np.square(whitened).sum())
     return OneTaskEstimate(alone.coef[position], deviation, alone.degrees_of_freedom)
 
 
@@ -249,16 +249,19 @@ class Combined(NamedTuple):
     h_squared: float
 
     @classmethod
-    def of(cls, estimates: Array, variances: Array) -> "Combined":
-        """Combine k estimates, given their variances."""
-        freedom = len(estimates) - 1.0
+    def of(cls, estimates: Array, deviations: Array) -> "Combined":
+        """Combine k estimates, given their standard errors, or raise if τ² is out of range."""
+        freedom, unit = len(estimates) - 1.0, units_of(deviations)[0]
+        estimates, variances = estimates / unit, np.square(deviations / unit)
         fixed, fixed_error = _weighted(estimates, variances)
         q = float((np.square(estimates - fixed) / variances).sum())
         between = between_variance(estimates, variances)
-        pooled = _weighted(estimates, variances + between)
+        random, random_error = _weighted(estimates, variances + between)
         share = max((q - freedom) / q, 0.0) if q > 0.0 else 0.0
         p_value = float(scipy.special.chdtrc(freedom, q))
-        return cls(fixed, fixed_error, *pooled, between, q, p_value, share, q / freedom)
+        check_range(np.sqrt(between) * np.array([unit]), "the variance between tasks")
+        fixed, fixed_error, random, random_error = (unit * x for x in (fixed, fixed_error, random, random_error))
+        return cls(fixed, fixed_error, random, random_error, between * unit * unit, q, p_value, share, q / freedom)
 
 
 def between_variance(estimates: Array, variances: Array) -> float:

@@ -12,6 +12,7 @@ from ridgeway.linalg import RowSpace
 from ridgeway.retrospect._compressed import CompressedTasks
 from ridgeway.retrospect._reml import MixedFit, MixedRows
 from ridgeway.retrospect._stacked import Separated, StackedFit, offsets, pooled
+from ridgeway.retrospect._units import check_range, lengths, units_of
 
 FEWEST_TASKS = 3
 ROUNDING = 1e-12
@@ -31,14 +32,17 @@ class MixedModel:
         Pooled least squares, from which all is measured.
     to_effects : ndarray of shape (q, q)
         What a unit of each scaled effect is in the effects.
+    units : ndarray of shape (n_targets,)
+        Powers of two, by which the targets were divided for the search.
     fits : tuple of MixedFit
-        One per target.
+        One per target, in these units.
     """
 
     tasks: CompressedTasks
     effects: NDArray[np.intp]
     whole: StackedFit
     to_effects: Array
+    units: Array
     fits: tuple[MixedFit, ...]
 
     @classmethod
@@ -56,32 +60,42 @@ class MixedModel:
             R = np.diag(np.sqrt(np.square(R).sum(axis=0)))
         scaled = np.sqrt(n_tasks) * solve_triangular(R, np.eye(len(effects)))
         left = tasks.y - tasks.X @ whole.coef
-        n = int(tasks.n_samples.sum())
-        rows = (MixedRows(Z @ scaled, tasks.X @ whole.whitening, y, n, diagonal) for y in np.moveaxis(left, 2, 0))
-        return cls(tasks, effects, whole, back @ scaled, tuple(each.fitted() for each in rows))
+        left, n = np.moveaxis(left, 2, 0), int(tasks.n_samples.sum())
+        units = units_of(left.reshape(len(left), -1), axis=1)
+        left = left / units[:, :, None]
+        rows = (MixedRows(Z @ scaled, tasks.X @ whole.whitening, y, n, diagonal) for y in left)
+        return cls(tasks, effects, whole, back @ scaled, units[:, 0], tuple(each.fitted() for each in rows))
 
     @property
     def noise_variance(self) -> Array:
         """σ̂², (n_targets,)."""
-        return np.array([fit.noise_variance for fit in self.fits])
+        return np.square(self.noise_deviations)
+
+    @property
+    def noise_deviations(self) -> Array:
+        """σ̂, (n_targets,)."""
+        return self.units * np.sqrt([fit.noise_variance for fit in self.fits])
 
     @property
     def covariance(self) -> Array:
-        """The covariance of the effects, (n_targets, q, q)."""
-        roots = [np.sqrt(fit.noise_variance) * self.to_effects @ fit.factor for fit in self.fits]
-        return np.stack([root @ root.T for root in roots])
+        """The covariance of the effects, (n_targets, q, q); raises `InferenceError` if it is out of range."""
+        factors = np.stack([fit.factor for fit in self.fits])
+        roots = self.noise_deviations[:, None, None] * (self.to_effects @ factors)
+        check_range(lengths(roots, 2), "the variance of an effect")
+        return np.asarray(roots @ roots.transpose(0, 2, 1))
 
     @property
     def log_likelihood(self) -> Array:
         """The restricted log likelihood of each target, the sum of the logarithms of the weights aside."""
         space = self.whole.space
         unscaled = np.log(space.values).sum() + np.log(space.scale[space.scale > 0.0]).sum()
-        return np.array([-0.5 * fit.deviance - unscaled for fit in self.fits])
+        pairs = zip(self.fits, np.log(self.units), strict=True)
+        return np.array([-0.5 * fit.deviance - fit.freedom * unit - unscaled for fit, unit in pairs])
 
     @property
     def coef(self) -> Array:
         """The common coefficients, (n_targets, n_terms)."""
-        found = np.stack([self.whole.whitening @ fit.coef for fit in self.fits], axis=1)
+        found = self.whole.whitening @ np.stack([fit.coef for fit in self.fits], axis=1) * self.units
         return self.tasks.uncentered(self.whole.coef + found).T
 
     @property
@@ -92,8 +106,8 @@ class MixedModel:
         found = []
         for fit in self.fits:
             roots = solve_triangular(fit.common[:-1, :-1], self.whole.whitening.T @ functionals, transposed=True)
-            found.append(np.sqrt(fit.noise_variance * np.square(roots).sum(axis=0)))
-        return np.where(known, np.stack(found), np.inf)
+            found.append(lengths(roots, 0))
+        return np.where(known, self.noise_deviations[:, None] * np.stack(found), np.inf)
 
     def predicted(self) -> tuple[Array, Array]:
         """Return the effects of each task, (n_targets, n_tasks, q), and N, (n_targets, n_tasks, q, q).
@@ -101,9 +115,11 @@ class MixedModel:
         Given the variances and the common coefficients, the covariance of effects is N·Nᵀ.
         """
         found = [fit.effects() for fit in self.fits]
-        effects = np.stack([each @ self.to_effects.T for each, _ in found])
-        scales = [np.sqrt(fit.noise_variance) * self.to_effects for fit in self.fits]
-        return effects, np.stack([scale @ spread for scale, (_, spread) in zip(scales, found, strict=True)])
+        effects = np.stack(
+            [unit * (each @ self.to_effects.T) for unit, (each, _) in zip(self.units, found, strict=True)]
+        )
+        spreads = np.stack([self.to_effects @ spread for _, spread in found])
+        return effects, self.noise_deviations[:, None, None, None] * spreads
 
 
 def _columns(tasks: CompressedTasks, effects: NDArray[np.intp]) -> tuple[Array, Array]:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array, fraction
+from ridgeway._text import did_you_mean
 from ridgeway.errors import FeatureMismatchError, InferenceError, InvalidParameterError
 from ridgeway.information import AveragedInference, Inference, Information
 from ridgeway.weights import Inferable, Informed, Retained
@@ -84,12 +85,13 @@ def positions(model: "GeneralizedRidge", features: Any, what: str = "features") 
     named = getattr(model, "feature_names_in_", None)
     known = {} if named is None else {name: j for j, name in enumerate(feature_names(model))}
     found = [_position(feature, known, model.n_features_in_) for feature in listed]
-    unknown = [repr(feature) for feature, position in zip(listed, found, strict=True) if position is None]
+    unknown = [feature for feature, position in zip(listed, found, strict=True) if position is None]
     if unknown:
+        near = did_you_mean(unknown[0], known)
         columns = f"their names are {', '.join(known)}" if known else "they have no names: pass positions"
         raise FeatureMismatchError(
-            f"{what} that this model has not learned: {', '.join(unknown)}. It has {model.n_features_in_} features, "
-            f"counted from 0; {columns}."
+            f"{what} that this model has not learned: {', '.join(map(repr, unknown))}.{near} It has "
+            f"{model.n_features_in_} features, counted from 0; {columns}."
         )
     chosen = [position for position in found if position is not None]
     twice = [repr(listed[found.index(position)]) for position, count in Counter(chosen).items() if count > 1]

@@ -12,6 +12,7 @@ from ridgeway.data import listed
 from ridgeway.errors import InferenceError
 from ridgeway.kernels import triangular_factor
 from ridgeway.retrospect._reduced_tasks import ReducedTasks, refuse_exact_fit
+from ridgeway.retrospect._units import check_range, lengths
 
 DRAWS = 1999
 """With these, the probability of a false alarm is a multiple of 1/2000."""
@@ -118,7 +119,9 @@ class OwnNoise(NoChange):
             )
         squares = tasks.residual_squares()
         refuse_exact_fit(tasks, squares * (tasks.total_weight.sum() / tasks.total_weight)[:, None])
-        return cls(tasks.divided(np.sqrt(squares[:, 0] / tasks.freedom)), 1)
+        divided = tasks.divided(np.sqrt(squares[:, 0] / tasks.freedom))
+        check_range(lengths(np.vstack(divided.rows), 0), "the square of a feature divided by the noise variance")
+        return cls(divided, 1)
 
     def observed(self) -> Targets:
         """Return the targets less the fit of all tasks; their noise is 1."""

@@ -132,7 +132,7 @@ def weighted_by_noise(model: Any, *, level: float = 0.95) -> NoiseWeighted:
         **estimates(
             state,
             tasks.terms,
-            tasks.uncentered(np.hstack([each.fit.coef for each in found])).T,
+            tasks.uncentered(np.hstack([each.coef for each in found])).T,
             np.stack([each.deviations for each in found]),
             np.stack([each.freedom for each in found]),
             level,

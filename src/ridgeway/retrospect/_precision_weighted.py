@@ -1,6 +1,6 @@
 """Least squares with tasks weighted by their precision, which is estimated from the same rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,7 @@ from ridgeway._checks import Array
 from ridgeway.errors import InferenceError
 from ridgeway.retrospect._compressed import CompressedTasks
 from ridgeway.retrospect._stacked import StackedFit, offsets
+from ridgeway.retrospect._units import units_of
 
 MOST_STEPS, ENOUGH = 500, 1e-12
 """Steps at most, and the relative change of a variance at which the iteration has converged."""
@@ -20,15 +21,15 @@ class PrecisionWeighted:
 
     Attributes
     ----------
-    fit : StackedFit
-        Of rows divided by their standard deviations.
+    coef : ndarray of shape (n_terms, 1)
+        About `CompressedTasks.center`.
     variances, task_freedom : ndarray of shape (n_tasks,)
     deviations, freedom : ndarray of shape (n_terms,)
         Standard errors in the user's units, and Satterthwaite's degrees of freedom.
     is_converged : bool
     """
 
-    fit: StackedFit
+    coef: Array
     variances: Array
     task_freedom: Array
     deviations: Array
@@ -38,11 +39,13 @@ class PrecisionWeighted:
     @classmethod
     def of(cls, tasks: CompressedTasks, target: int, groups: NDArray[np.intp]) -> "PrecisionWeighted":
         """Compute weights and variances in turn until they no longer change. Tasks of a group share a variance."""
-        X, y = tasks.X, tasks.y[:, :, target]
+        unit = units_of(tasks.y[:, :, target])[0, 0]
+        tasks = replace(tasks, rows=np.concatenate([tasks.X, tasks.y[:, :, [target]] / unit], axis=2))
+        X, y = tasks.X, tasks.y[:, :, 0]
         variances, moved = np.ones(len(X)), np.inf
         typical = np.square(y).sum() / tasks.n_samples.sum()
         for _ in range(MOST_STEPS):
-            fit = _fitted(tasks, target, variances)
+            fit = _fitted(tasks, variances)
             freedom = tasks.n_samples - np.square(X @ fit.whitening).sum(axis=(1, 2)) / variances  # Σ leverages
             squares = np.square(y - X @ fit.coef[:, 0]).sum(axis=1)
             following = np.bincount(groups, squares)[groups] / np.bincount(groups, freedom)[groups]
@@ -50,9 +53,10 @@ class PrecisionWeighted:
             moved, variances = np.abs(following / variances - 1.0).max(), following
             if moved <= ENOUGH:
                 break
-        fit = _fitted(tasks, target, variances)
+        fit = _fitted(tasks, variances)
         deviations, satterthwaite = _errors(tasks, fit, variances, freedom, groups)
-        return cls(fit, variances, freedom, deviations, satterthwaite, bool(moved <= np.sqrt(ENOUGH)))
+        converged = bool(moved <= np.sqrt(ENOUGH))
+        return cls(fit.coef * unit, variances * unit * unit, freedom, deviations * unit, satterthwaite, converged)
 
 
 def _errors(
@@ -68,6 +72,8 @@ def _errors(
     functionals = tasks.back().T
     _, known = fit.space.whiten(functionals)
     inner = fit.whitening.T @ functionals
+    units = units_of(inner, axis=0)
+    inner = inner / units
     rows = tasks.X @ fit.whitening / np.sqrt(variances)[:, None, None]
     squares, shares = np.square(inner).sum(axis=0), np.zeros(inner.shape[1])
     added = np.zeros(inner.shape[1])
@@ -80,13 +86,12 @@ def _errors(
         added += 4.0 * (of_group - np.square(seen).sum(axis=0)) / nu
     with np.errstate(invalid="ignore"):
         satterthwaite = np.where(known, np.square(squares) / shares, 1.0)
-    return np.where(known, np.sqrt(squares + added), np.inf), satterthwaite
+    return np.where(known, np.sqrt(squares + added) * units[0], np.inf), satterthwaite
 
 
-def _fitted(tasks: CompressedTasks, target: int, variances: Array) -> StackedFit:
+def _fitted(tasks: CompressedTasks, variances: Array) -> StackedFit:
     n_terms = len(tasks.terms)
-    columns = np.r_[np.arange(n_terms), n_terms + target]
-    rows = tasks.rows[:, :, columns] / np.sqrt(variances)[:, None, None]
+    rows = tasks.rows / np.sqrt(variances)[:, None, None]
     offset = offsets(tasks) * np.sqrt((tasks.total_weight / variances).sum() / tasks.total_weight.sum())
     n = int(tasks.n_samples.sum())
     return StackedFit.of(rows.reshape(-1, n_terms + 1), n_terms, n_samples=n, offset=offset)

@@ -14,6 +14,7 @@ from ridgeway.retrospect._estimated import Estimated, estimates, flags
 from ridgeway.retrospect._mixed import MixedModel
 from ridgeway.retrospect._model import checked_level, per_target, positions, state_of
 from ridgeway.retrospect._stacked import Separated
+from ridgeway.retrospect._units import lengths
 
 SINGULAR = 1e-4
 """The size of the relative factor below which a variance counts as 0, as in lme4."""
@@ -156,7 +157,7 @@ def random_effects(model: Any, effects: Any = ("intercept",), *, level: float = 
         log_likelihood=per_target(state, mixed.log_likelihood + 0.5 * by_task(model).total.log_weight),
         tasks=tasks.names,
         effects=per_target(state, predicted),
-        effect_errors=per_target(state, np.sqrt(np.square(spread).sum(axis=3))),
+        effect_errors=per_target(state, lengths(spread, 3)),
         is_singular=flags(state, np.array(singular)),
         is_converged=flags(state, np.array([fit.is_converged for fit in mixed.fits])),
         n_samples=int(tasks.n_samples.sum()),

@@ -9,9 +9,11 @@ import numpy as np
 from ridgeway._checks import Array
 from ridgeway.errors import InferenceError
 from ridgeway.kernels import triangular_factor
-from ridgeway.linalg import row_basis, tolerance
+from ridgeway.linalg import row_basis
 from ridgeway.retrospect._compressed import by_task, compressed, without_prior
+from ridgeway.retrospect._model import least_squares
 from ridgeway.retrospect._reweighted import in_order
+from ridgeway.retrospect._rounding import rounding_squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +36,8 @@ class ReducedTasks:
     total_weight : ndarray of shape (n_tasks,)
     center : ndarray of shape (n_terms,)
         The sizes of what the columns were centred by.
-    scale : ndarray of shape (n_targets,)
-        Sums of squares of the targets, on which their rounding depends.
+    rounding : ndarray of shape (n_targets,)
+        The squares that rounding alone can leave of all tasks together.
     """
 
     names: tuple[str, ...]
@@ -45,7 +47,7 @@ class ReducedTasks:
     freedom: Array
     total_weight: Array
     center: Array
-    scale: Array
+    rounding: Array
 
     @property
     def ends(self) -> Array:
@@ -106,7 +108,6 @@ def reduced_tasks(model: Any, order: Any, question: str) -> ReducedTasks:
         unexplained = np.vstack([y - basis @ right[-1][intercept:], rest[:, intercept + p :]])
         left.append(triangular_factor(unexplained))
         freedom.append(part.n_samples - intercept - len(kept))
-    total = held.total
     return ReducedTasks(
         names=few.names,
         rows=tuple(rows),
@@ -115,13 +116,13 @@ def reduced_tasks(model: Any, order: Any, question: str) -> ReducedTasks:
         freedom=np.array(freedom),
         total_weight=few.total_weight,
         center=np.r_[np.zeros(intercept), np.abs(few.center[:p])],
-        scale=total.peak[p:] + total.total_weight * np.square(total.mean[p:]),
+        rounding=rounding_squares(least_squares(held.total)),
     )
 
 
 def refuse_exact_fit(tasks: ReducedTasks, squares: Array) -> None:
     """Raise if what is left of a target, (…, n_targets), is not more than rounding."""
-    if not (squares > np.square(tolerance(tasks.n_terms)) * tasks.scale).all():
+    if not (squares > tasks.rounding).all():
         raise InferenceError(
             "the coefficients fit the rows without noise, so chance cannot be told from change. Compare the "
             "coefficients themselves: retrospect.coefficient_path(model, window=1)."

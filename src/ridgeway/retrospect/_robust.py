@@ -13,6 +13,7 @@ from ridgeway.information import Inference
 from ridgeway.retrospect._coefficients import CoefficientTable
 from ridgeway.retrospect._compressed import without_prior
 from ridgeway.retrospect._model import feature_names, least_squares, per_target, state_of, whole_information
+from ridgeway.retrospect._units import check_range, lengths
 from ridgeway.weights import Retained
 
 RobustKind = Literal["CR0", "CR1", "CR2", "CR3", "HC0", "HC1"]
@@ -135,6 +136,8 @@ class Fit:
         Terms whose degrees of freedom are NaN are not determined.
         """
         coef, unknown = self.coef, np.isnan(freedom)
+        sizes = np.sqrt(np.diagonal(scores, axis1=1, axis2=2).max(axis=1))[:, None] * lengths(self.contrasts, 0)
+        check_range(sizes[:, ~unknown], "the variance of a coefficient")
         covariance = self.contrasts.T @ scores @ self.contrasts
         covariance[:, unknown, :] = covariance[:, :, unknown] = np.nan
         covariance[:, unknown, unknown] = np.inf

@@ -13,6 +13,7 @@ from ridgeway.retrospect._estimated import flags, margins
 from ridgeway.retrospect._mixed import MixedModel
 from ridgeway.retrospect._model import checked_level, per_target, state_of
 from ridgeway.retrospect._printed import Printed, framed, number
+from ridgeway.retrospect._units import lengths
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -146,7 +147,7 @@ def shrunken(model: Any, *, level: float = 0.95) -> ShrunkenTasks:
     mixed = MixedModel.of(tasks, np.arange(n_terms), diagonal=diagonal)
     effects, spread = mixed.predicted()
     coef = mixed.coef[:, None] + effects
-    deviations = np.sqrt(np.square(np.concatenate([spread, _through_common(mixed)], axis=3)).sum(axis=3))
+    deviations = lengths(np.concatenate([spread, _through_common(mixed)], axis=3), 3)
     half = margins(deviations, np.inf, level)
     kind = "independently of each other" if diagonal else "with any covariance"
     return ShrunkenTasks(
@@ -177,5 +178,5 @@ def _through_common(mixed: MixedModel) -> Array:
         _, spread = fit.effects()
         moves = mixed.tasks.back() @ mixed.whole.whitening - mixed.to_effects @ spread @ fit.own[:, :, :-1]
         inverse = solve_triangular(fit.common[:-1, :-1], np.eye(len(fit.coef)))
-        found.append(np.sqrt(fit.noise_variance) * moves @ inverse)
-    return np.stack(found)
+        found.append(moves @ inverse)
+    return mixed.noise_deviations[:, None, None, None] * np.stack(found)

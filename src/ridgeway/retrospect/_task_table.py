@@ -16,6 +16,7 @@ from ridgeway.retrospect._model import checked_level, feature_names, least_squar
 from ridgeway.retrospect._multiplicity import ADJUSTMENTS, Adjustment, adjusted, checked_adjustment
 from ridgeway.retrospect._printed import Printed, framed, number
 from ridgeway.retrospect._rotated import Seen
+from ridgeway.retrospect._rounding import rounding_squares
 from ridgeway.retrospect._wald import Noise, WaldTest
 
 if TYPE_CHECKING:
@@ -40,8 +41,9 @@ class TaskTable(Printed):
     noise_variance : ndarray of shape (n_tasks,)
         NaN if a task has no residual degrees of freedom.
     f, p_values : ndarray of shape (n_tasks,)
-        The test of each task against all others: Wald's, with both noise variances, as in `compare`. NaN if a task and
-        the others have no direction in common, or no degrees of freedom are left.
+        The test of each task against all others: Wald's, with both noise variances, as in `compare`. 0 and 1 if they
+        differ by no more than rounding. NaN if a task and the others have no direction in common, or no degrees of
+        freedom are left.
     adjusted_p_values : ndarray of shape (n_tasks,)
         Adjusted for the number of tasks.
     adjust : {"holm", "bh"}
@@ -101,6 +103,7 @@ def tasks(model: Any, *, level: float = 0.95, adjust: Adjustment = "holm") -> Ta
     """Return the estimates and the noise of each task alone, and the test of each against all others.
 
     The test is that of `compare`: Wald's in the directions that both determine, each side with its own noise variance.
+    A difference that rounding alone can make, such as between rows without noise, is not one: its p-value is 1.
     With many tasks some p-values are small by chance, so they are also adjusted for the number of tasks.
     O(n_tasks·log(n_tasks)·p³).
 
@@ -202,4 +205,6 @@ def _against(rest: Inference, part: Information) -> tuple[Array, Array, bool]:
         return none, none, min(freedoms) < 1
     equal = min(freedoms) < 1
     tested = WaldTest.of(seen, Noise.of(rest, seen, equal))
-    return tested.f, tested.p_value, equal
+    apart = np.square(seen.gaps).sum(axis=0)  # what is left of task and others, if they share their coefficients
+    differs = apart > rounding_squares(rest) + rounding_squares(least_squares(part))
+    return np.where(differs, tested.f, 0.0), np.where(differs, tested.p_value, 1.0), equal
