@@ -9,6 +9,7 @@ from typing import Any
 
 from ridgeway import GeneralizedRidge, store
 from ridgeway.errors import DamagedStoreError, RemovalError
+from ridgeway.information import ByTask
 from torture.more_scenarios import command, table
 from torture.scenarios import WIDE, Scenario, filled
 from torture.tasks import (
@@ -24,7 +25,7 @@ from torture.tasks import (
     state_of,
 )
 
-KEEP = "tasks"
+KEEP = ("tasks", "fourth-moments")
 
 
 class KeptStep(Step):
@@ -60,7 +61,7 @@ def _expected(done: int) -> tuple[tuple[str, ...], bytes]:
     tasks = _left(KEPT_STEPS[:done])
     if not tasks:
         return (), b""
-    model = GeneralizedRidge(information="by_task")
+    model = GeneralizedRidge(information=ByTask(fourth_moments=True))
     for number in sorted(tasks):  # in another order, on purpose
         model.partial_fit(*rows(number), task=name(number))
     ids = tuple(map(name, tasks))
@@ -93,7 +94,7 @@ def _some(folder: Path) -> None:
 
 
 def _wide(folder: Path) -> None:
-    filled(folder / "a.rw", range(4), WIDE, keep=KEEP)
+    filled(folder / "a.rw", range(4), WIDE, keep="tasks")
 
 
 def _two(folder: Path) -> None:
