@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -302,8 +303,8 @@ def _fits(fields: dict[str, Any], kinds: Mapping[str, tuple[type, ...]]) -> bool
 
 def _arrays(numbers: memoryview, width: int) -> dict[str, Array]:
     """Return the arrays of a node, or raise `ValueError` if they are not as long as they should be."""
-    sizes = [width * (width + 1) // 2 if name == "matrix" else width for name in ARRAYS]
+    ends = [*accumulate(width * (width + 1) // 2 if name == "matrix" else width for name in ARRAYS)]
     found = np.frombuffer(numbers, "<f8")
-    if len(found) != sum(sizes):
-        raise ValueError(f"{len(found)} numbers instead of {sum(sizes)}")
-    return dict(zip(ARRAYS, np.split(found, np.cumsum(sizes)[:-1]), strict=True))
+    if len(found) != ends[-1]:
+        raise ValueError(f"{len(found)} numbers instead of {ends[-1]}")
+    return {name: found[start:end] for name, start, end in zip(ARRAYS, [0, *ends], ends, strict=False)}
