@@ -45,23 +45,23 @@ QUERIES = {
 """How a row of a table is read back, by its key, which is the first column."""
 BESIDE_KEY = {
     "ledger": (
-        "SELECT * FROM ledger WHERE sequence < ? ORDER BY sequence DESC",
-        "SELECT * FROM ledger WHERE sequence > ? ORDER BY sequence",
+        "SELECT *, length(record) + length(columns) FROM ledger WHERE sequence < ? ORDER BY sequence DESC",
+        "SELECT *, length(record) + length(columns) FROM ledger WHERE sequence > ? ORDER BY sequence",
     ),
     "buckets": (
-        "SELECT * FROM buckets WHERE number < ? ORDER BY number DESC",
-        "SELECT * FROM buckets WHERE number > ? ORDER BY number",
+        "SELECT *, length(entries) FROM buckets WHERE number < ? ORDER BY number DESC",
+        "SELECT *, length(entries) FROM buckets WHERE number > ? ORDER BY number",
     ),
     "parts": (
-        "SELECT * FROM parts WHERE id < ? ORDER BY id DESC",
-        "SELECT * FROM parts WHERE id > ? ORDER BY id",
+        "SELECT *, length(data) FROM parts WHERE id < ? ORDER BY id DESC",
+        "SELECT *, length(data) FROM parts WHERE id > ? ORDER BY id",
     ),
     "blocks": (
-        "SELECT * FROM blocks WHERE id < ? ORDER BY id DESC",
-        "SELECT * FROM blocks WHERE id > ? ORDER BY id",
+        "SELECT *, length(data) FROM blocks WHERE id < ? ORDER BY id DESC",
+        "SELECT *, length(data) FROM blocks WHERE id > ? ORDER BY id",
     ),
 }
-"""How the rows below and above a key are read, the nearest first."""
+"""How the rows below and above a key are read, the nearest first, each with the bytes that it takes."""
 COUNTED_IN_FULL, LEAST_ON_PAGE = 16384, 8192
 """Rows up to the first are on one page. A longer one has at least the second on the page that it begins on, and counts
 as no more: a length that is damaged must not end the search for its other rows."""
@@ -308,7 +308,7 @@ def _beside(connection: sqlite3.Connection, touched: Touched) -> list[list[int]]
             if row[0] in changed.get(name, ()) or (name == "blocks" and row[0] not in stay):
                 continue
             rows.append(hash(row))
-            size = sum(len(value) for value in row if isinstance(value, bytes))
+            size = row[-1] or 0  # None if the row is damaged
             n_bytes += size if size <= COUNTED_IN_FULL else LEAST_ON_PAGE
             if n_bytes > PAGE_BYTES:
                 break
