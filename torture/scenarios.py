@@ -43,7 +43,9 @@ class Scenario:
     operate: Callable[[Path], None]
 
 
-def filled(path: Path, numbers: range, n_features: int = len(FEATURES), keep: str | None = None) -> store.Store:
+def filled(
+    path: Path, numbers: range, n_features: int = len(FEATURES), keep: str | tuple[str, ...] | None = None
+) -> store.Store:
     """Make a store that has absorbed some tasks."""
     features = FEATURES if n_features == len(FEATURES) else [f"x{j}" for j in range(n_features)]
     made = store.create(path, features=features, target=TARGET, keep=keep)

@@ -123,7 +123,7 @@ def test_csv_that_is_not_utf_8(frame, tmp_path, refused, wages, encoding):
     frame.assign(where="Köln").to_csv(path, index=False, encoding=encoding)
     refused(path, InvalidDataError, r"is not UTF-8 text\. Save it as UTF-8\.", task_column="where")
     if encoding == "latin-1":
-        assert wages.predict_file(path, tmp_path / "p.csv") == 40
+        assert wages.predict_file(path, tmp_path / "p.csv") == (40, 0)
 
 
 def test_csv_with_a_ragged_line(tmp_path, refused):

@@ -6,10 +6,11 @@ from contextlib import closing
 import numpy as np
 import pandas as pd
 import pytest
+from store.kept import made_of, rows_of, sql
 
 from ridgeway import store
 from ridgeway.errors import DamagedStoreError
-from ridgeway.store import _changes
+from ridgeway.store import _changes, _part_tree
 
 PAGE = 65536
 
@@ -107,3 +108,59 @@ def test_many_tasks_at_once(tmp_path, rng):
         frame = pd.DataFrame(rng.normal(size=(1000, 2)), columns=["a", "y"]).assign(t=start + np.arange(1000) // 2)
         made.absorb_table(frame, task_column="t")
     assert made.check().n_tasks == 1000
+
+
+def varint(content, place):
+    """Return a number of SQLite's, seven bits a byte, and where it ends."""
+    number = 0
+    while content[place] > 127:
+        number, place = number << 7 | content[place] & 127, place + 1
+    return number << 7 | content[place], place + 1
+
+
+def keys_by_page(content, page):
+    """Return the keys on each leaf of the tree that begins at a page, from the bytes of the file."""
+    kind, n_cells = content[page], int.from_bytes(content[page + 3 : page + 5], "big")
+    first = page + (8 if kind == 13 else 12)
+    cells = [page + int.from_bytes(content[at : at + 2], "big") for at in range(first, first + 2 * n_cells, 2)]
+    if kind == 13:
+        return [[varint(content, varint(content, cell)[1])[0] for cell in cells]]
+    below = [int.from_bytes(content[at : at + 4], "big") for at in (*cells, page + 8)]
+    return [keys for number in below for keys in keys_by_page(content, (number - 1) * PAGE)]
+
+
+@pytest.mark.parametrize("p", [50, 130])
+def test_whatever_shares_a_page_with_a_part_that_is_written_is_compared(tmp_path, monkeypatch, p):
+    """Rows far from all of them are not: what refuses the others is the comparison with what was there before."""
+    monkeypatch.setattr(_part_tree, "MOST_FREE", 4)  # so that new nodes are not all side by side
+    made = made_of(tmp_path / "a.rw", (), features=[f"x{j}" for j in range(p)])
+    for number in range(24):
+        made.absorb(f"t{number}", *rows_of(number, n=p + 10, p=p))
+    before, write, touched, spoilt = made.path.read_bytes(), _changes._write_parts, set(), []
+    pages = keys_by_page(before, page_of(made.path, "parts"))
+    assert [key for page in pages for key in page] == [key for (key,) in sql(made, ("SELECT id FROM parts",))[0]]
+
+    def writing(connection, parts):
+        touched.update((row.id for row in parts.rows), parts.dropped)
+        write(connection, parts)
+        connection.executemany("UPDATE parts SET data = zeroblob(length(data)) WHERE id = ?", spoilt)
+
+    def absorb(*keys):
+        spoilt[:] = [(key,) for key in keys]
+        made.path.write_bytes(before)
+        made.absorb("new", *rows_of(24, n=p + 10, p=p))
+
+    monkeypatch.setattr(_changes, "_write_parts", writing)
+    absorb()
+    shared = [page for page in pages if touched & {*page}]
+    near = {key for page in shared for key in page} - touched
+    assert near
+    assert len(shared) > 1
+    for key in near:
+        with pytest.raises(DamagedStoreError, match="did not keep what was written"):
+            absorb(key)
+        assert made.path.read_bytes() == before
+    keys = [key for page in pages for key in page]
+    far = [key for at, key in enumerate(keys) if not touched & {*keys[max(at - 12, 0) : at + 13]}]
+    assert far
+    absorb(*far)

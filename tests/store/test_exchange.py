@@ -117,7 +117,7 @@ def test_predictions(made, rows, tmp_path, suffix):
     seen = []
     out = tmp_path / f"p.{suffix}"
     done = made.predict_file(tmp_path / "new.parquet", out, progress=lambda *rows: seen.append(rows))
-    assert done == 50
+    assert done == (50, 0)
     read = {"csv": pd.read_csv, "parquet": pd.read_parquet, "arrow": feather.read_feather}[suffix]
     found = read(out)
     assert list(found.columns) == ["predicted_y"]
@@ -141,8 +141,8 @@ def test_predictions_of_several_targets(tmp_path, rows):
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_no_rows_have_no_predictions(made, rows, tmp_path, suffix):
     rows[:0].to_csv(tmp_path / "new.csv", index=False)
-    assert made.predict_file(tmp_path / "new.csv", tmp_path / f"p.{suffix}") == 0
-    assert made.predict_file(tmp_path / "new.csv", tmp_path / f"\udcff.{suffix}") == 0  # a name that is not UTF-8
+    assert made.predict_file(tmp_path / "new.csv", tmp_path / f"p.{suffix}") == (0, 0)
+    assert made.predict_file(tmp_path / "new.csv", tmp_path / f"\udcff.{suffix}") == (0, 0)  # a name that is not UTF-8
     read = {"csv": pd.read_csv, "parquet": pd.read_parquet}[suffix]
     assert read(tmp_path / f"p.{suffix}").columns.tolist() == ["predicted_y"]
     assert len(read(tmp_path / f"p.{suffix}")) == 0

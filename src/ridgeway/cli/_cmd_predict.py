@@ -7,9 +7,6 @@ import click
 from ridgeway.cli._options import command, csv_options, data_file, names, out_option, state_file
 from ridgeway.cli._output import answer, progress_bar
 
-BATCH = 2**16
-"""How many predictions are read at a time."""
-
 
 @command(
     "ridgeway predict wages.rw new.csv --out predictions.parquet",
@@ -31,23 +28,9 @@ def predict(file: str, data: str, out: str, ids: str | None, as_json: bool, **op
     """
     from ridgeway import store
 
-    kept = names(ids)
     with progress_bar(f"predicting {data}") as progress:
-        n_samples = store.open(file).predict_file(data, out, ids=kept, progress=progress, **options)
-    predicted = _count_predictions(out, len(set(kept)))
-    missing, said = n_samples - predicted, f"{out}: {predicted:,} predictions"
-    if missing:
-        said += f"; {missing:,} of {n_samples:,} rows have none, because they have missing values"
-    answer({"out": out, "n_samples": n_samples, "n_missing": missing}, said, as_json=as_json)
-
-
-def _count_predictions(out: str, n_ids: int) -> int:
-    """Count the rows that were written with a prediction, which is in the first column after the ids."""
-    import pyarrow as pa
-
-    from ridgeway.data import open_table
-
-    table = open_table(out)
-    name = table.columns[n_ids]
-    batches = table.batches([name], rows=BATCH, kinds={name: pa.float64()})
-    return sum(len(batch) - int(batch.column(name).null_count) for batch in batches)
+        found = store.open(file).predict_file(data, out, ids=names(ids), progress=progress, **options)
+    said = f"{out}: {found.n_samples - found.n_missing:,} predictions"
+    if found.n_missing:
+        said += f"; {found.n_missing:,} of {found.n_samples:,} rows have none, because they have missing values"
+    answer({"out": out, **found._asdict()}, said, as_json=as_json)

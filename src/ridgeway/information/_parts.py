@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ def put_together(counts: Mapping[str, Any], arrays: Mapping[str, Array]) -> dict
     in_range = all(type(number) is int and 0 <= number <= MOST_ROWS for number in whole.values())
     if not in_range or type(counts.get("centered")) is not bool:
         raise InvalidStateError("the counts of a state must be whole numbers ≥ 0. Read an intact copy.")
-    if any(type(number) is not float or not np.isfinite(number) for number in numbers.values()):
+    if any(type(number) is not float or not isfinite(number) for number in numbers.values()):
         raise InvalidStateError("the weights of a state must be finite numbers. Read an intact copy.")
     held = {name: _checked(arrays, name) for name in ARRAYS}
     width = whole["n_features"] + whole["n_targets"]
@@ -43,7 +44,7 @@ def put_together(counts: Mapping[str, Any], arrays: Mapping[str, Array]) -> dict
     wrong = [name for name in ARRAYS if held[name].shape != (sizes[name],)]
     if min(whole["n_features"], whole["n_targets"]) < 1 or wrong:
         raise InvalidStateError(f"the arrays of a state do not fit together: {', '.join(wrong) or 'counts'}.")
-    if min(numbers["total_weight"], numbers["digits_lost"], *held["peak"]) < 0.0:
+    if min(numbers["total_weight"], numbers["digits_lost"], held["peak"].min()) < 0.0:
         raise InvalidStateError("a state has a negative weight or sum of squares. Read an intact copy.")
     _check_sums(counts, held)
     held["matrix"] = _unpacked(held["matrix"], width)
@@ -55,12 +56,11 @@ def _check_sums(counts: Mapping[str, Any], held: Mapping[str, Array]) -> None:
     if max(np.abs(held["mean"]).max(), np.abs(held["mean_low"]).max()) > 2.0 * LARGEST:
         raise InvalidStateError(f"a mean of a state exceeds {LARGEST:g}, the limit for values. Read an intact copy.")
     rows, weight = counts["n_samples"], counts["total_weight"]
-    used = {name for name in ARRAYS if held[name].any()}
-    if (rows > 0) != (weight > 0.0) or (rows == 0 and used):
+    if (rows > 0) != (weight > 0.0) or (rows == 0 and any(held[name].any() for name in ARRAYS)):
         raise InvalidStateError(
             f"a state of {rows} rows has a weight of {weight:g}, or other sums. Read an intact copy."
         )
-    if not counts["centered"] and used & {"mean", "mean_low"}:
+    if not counts["centered"] and (held["mean"].any() or held["mean_low"].any()):
         raise InvalidStateError("a state without an intercept has means. Read an intact copy.")
 
 

@@ -24,6 +24,7 @@ array([0.02, 0.06])
 from ridgeway.data import Encoding, Schema
 from ridgeway.store._absorb import Absorbed, Removed
 from ridgeway.store._connection import file_id
+from ridgeway.store._exchange import PredictedRows
 from ridgeway.store._ledger import Record
 from ridgeway.store._recovery import Health
 from ridgeway.store._store import Store, create, encoding_of, import_arrays, open, restore_previous
@@ -32,6 +33,7 @@ __all__ = [
     "Absorbed",
     "Encoding",
     "Health",
+    "PredictedRows",
     "Record",
     "Removed",
     "Schema",

@@ -45,25 +45,26 @@ QUERIES = {
 """How a row of a table is read back, by its key, which is the first column."""
 BESIDE_KEY = {
     "ledger": (
-        "SELECT * FROM ledger WHERE sequence < ? ORDER BY sequence DESC",
-        "SELECT * FROM ledger WHERE sequence > ? ORDER BY sequence",
+        "SELECT *, length(record) + length(columns) FROM ledger WHERE sequence < ? ORDER BY sequence DESC",
+        "SELECT *, length(record) + length(columns) FROM ledger WHERE sequence > ? ORDER BY sequence",
     ),
     "buckets": (
-        "SELECT * FROM buckets WHERE number < ? ORDER BY number DESC",
-        "SELECT * FROM buckets WHERE number > ? ORDER BY number",
+        "SELECT *, length(entries) FROM buckets WHERE number < ? ORDER BY number DESC",
+        "SELECT *, length(entries) FROM buckets WHERE number > ? ORDER BY number",
     ),
     "parts": (
-        "SELECT * FROM parts WHERE id < ? ORDER BY id DESC",
-        "SELECT * FROM parts WHERE id > ? ORDER BY id",
+        "SELECT *, length(data) FROM parts WHERE id < ? ORDER BY id DESC",
+        "SELECT *, length(data) FROM parts WHERE id > ? ORDER BY id",
     ),
     "blocks": (
-        "SELECT * FROM blocks WHERE id < ? ORDER BY id DESC",
-        "SELECT * FROM blocks WHERE id > ? ORDER BY id",
+        "SELECT *, length(data) FROM blocks WHERE id < ? ORDER BY id DESC",
+        "SELECT *, length(data) FROM blocks WHERE id > ? ORDER BY id",
     ),
 }
-"""How the rows below and above a key are read, the nearest first."""
-LEAST_ON_PAGE = 8192
-"""A row that is longer than this has at least as many bytes on the page that it begins on."""
+"""How the rows below and above a key are read, the nearest first, each with the bytes that it takes."""
+COUNTED_IN_FULL, LEAST_ON_PAGE = 16384, 8192
+"""Rows up to the first are on one page. A longer one has at least the second on the page that it begins on, and counts
+as no more: a length that is damaged must not end the search for its other rows."""
 
 
 @dataclass(frozen=True)
@@ -297,20 +298,21 @@ def _beside(connection: sqlite3.Connection, touched: Touched) -> list[list[int]]
     found = [[number for (number,) in connection.execute("SELECT id FROM blocks")]]
     changed = {**touched.keys, "parts": touched.keys["parts"] | touched.gone}
     stay = range(touched.oldest, touched.first)
-    places = [("blocks", touched.oldest - 1), ("blocks", touched.first)]
-    for name in ("ledger", "buckets", "parts"):
-        places += [(name, key) for key in changed[name] if not {key - 1, key + 1} <= changed[name]]
-    for name, key in places:
-        for query in BESIDE_KEY[name]:
-            rows, n_bytes = [], 0
-            for row in connection.execute(query, (key,)):
-                if row[0] in changed.get(name, ()) or (name == "blocks" and row[0] not in stay):
-                    continue
-                rows.append(hash(row))
-                n_bytes += min(sum(len(value) for value in row if isinstance(value, bytes)), LEAST_ON_PAGE)
-                if n_bytes > PAGE_BYTES:
-                    break
-            found.append(rows)
+    places = [("blocks", side, key) for key in (touched.oldest - 1, touched.first) for side in (0, 1)]
+    for name in ("ledger", "buckets", "parts"):  # beside rows that follow each other: below the first, above the last
+        places += [(name, 0, key) for key in changed[name] if key - 1 not in changed[name]]
+        places += [(name, 1, key) for key in changed[name] if key + 1 not in changed[name]]
+    for name, side, key in places:
+        rows, n_bytes = [], 0
+        for row in connection.execute(BESIDE_KEY[name][side], (key,)):
+            if row[0] in changed.get(name, ()) or (name == "blocks" and row[0] not in stay):
+                continue
+            rows.append(hash(row))
+            size = row[-1] or 0  # None if the row is damaged
+            n_bytes += size if size <= COUNTED_IN_FULL else LEAST_ON_PAGE
+            if n_bytes > PAGE_BYTES:
+                break
+        found.append(rows)
     return found
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -160,14 +160,29 @@ def _export_coefficients(model: "GeneralizedRidge", schema: Schema, path: Path) 
                 writer.writerow([quoted(target), quoted(feature), repr(value)])
 
 
-def predict_file(found: Iterator[Any], out: Path) -> int:
-    """Write predictions to a file; return the number of rows."""
-    shape, done = next(found).schema, 0
+class PredictedRows(NamedTuple):
+    """The rows of a file of predictions.
+
+    Attributes
+    ----------
+    n_samples : int
+        Their number.
+    n_missing : int
+        Those without a prediction, because they have missing values.
+    """
+
+    n_samples: int
+    n_missing: int
+
+
+def predict_file(found: Iterator[Any], out: Path, n_ids: int) -> PredictedRows:
+    """Write predictions, which come after the ids, to a file; return the numbers of rows."""
+    shape, done, missing = next(found).schema, 0, 0
     with written(out) as temporary, writer(out, temporary, shape) as write:
         for part in found:
             write(part)
-            done += part.num_rows
-    return done
+            done, missing = done + part.num_rows, missing + part.column(n_ids).null_count
+    return PredictedRows(done, missing)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The arrays of a node: those of its information and, if they are kept, the fourth moments of a part."""
 
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,7 @@ def stored_information(schema: Schema, fields: Mapping[str, Any], numbers: memor
     if len(found) != sum(sizes.values()) or fields.get(FOURTH, 0) != sizes.get(FOURTH, 0):
         raise ValueError(f"{len(found)} numbers instead of {sum(sizes.values())}")
     kind = kept_by(schema).part_kind if is_leaf else KINDS[schema.information]
-    arrays = np.split(found, np.cumsum([*sizes.values()])[:-1])
-    made: Information = kind.from_parts(fields["counts"], dict(zip(sizes, arrays, strict=True)))
+    ends = [*accumulate(sizes.values())]
+    arrays = {name: found[start:end] for name, start, end in zip(sizes, [0, *ends[:-1]], ends, strict=True)}
+    made: Information = kind.from_parts(fields["counts"], arrays)
     return made

@@ -94,9 +94,9 @@ def _close(free: Sequence[int], n_new: int, per_page: int, most: int) -> tuple[l
     """
     used = Counter(number // per_page for number in free)
     ordered = sorted(free, key=lambda number: (-used[number // per_page], number))
-    dense = sum(2 * used[number // per_page] >= per_page for number in free)
-    n_taken = min(n_new, len(free) if len(free) > most else dense)
-    return ordered[:n_taken], ordered[n_taken:]
+    if len(free) <= most:
+        n_new = min(n_new, sum(2 * used[number // per_page] >= per_page for number in free))
+    return ordered[:n_new], ordered[n_new:]
 
 
 def _frontier(node: Node | None) -> Iterator[int]:

@@ -15,7 +15,7 @@ from ridgeway.retrospect import Comparison, Summary, compare, submodel, summary
 from ridgeway.store._changes import Handle
 from ridgeway.store._connection import as_path, transaction
 from ridgeway.store._digests import Array
-from ridgeway.store._exchange import export, predict_file
+from ridgeway.store._exchange import PredictedRows, export, predict_file
 from ridgeway.store._generations import Generation, read_arrays, read_generation, read_ledger, stream_ledger
 from ridgeway.store._ledger import Record
 from ridgeway.store._merge import Snapshot
@@ -101,8 +101,8 @@ class StoreReader(ABC):
         column: str | None = None,
         csv: CsvFormat | None = None,
         progress: Progress | None = None,
-    ) -> int:
-        """Write what `predict` returns to a new file, block by block; return the number of rows.
+    ) -> PredictedRows:
+        """Write what `predict` returns to a new file, block by block; return the numbers of rows.
 
         The file must not exist yet, and appears once it is complete.
         """
@@ -111,7 +111,7 @@ class StoreReader(ABC):
         if os.path.realpath(where) in map(os.path.realpath, taken):
             raise InvalidParameterError(f"{where} is an input of this call. Write the predictions to another file.")
         wanted = Wanted(ids, interval, confidence, column)
-        return predict_file(self._predictions(open_table(table, csv=csv), wanted, progress), where)
+        return predict_file(self._predictions(open_table(table, csv=csv), wanted, progress), where, len({*ids}))
 
     def _predictions(self, table: Table, wanted: Wanted, progress: Progress | None) -> Iterator[Any]:
         schema, arrays = self._state()
