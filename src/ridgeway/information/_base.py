@@ -19,6 +19,7 @@ from ridgeway.information._reshaped import (
     mapped_mean,
     places_of,
     varying_columns,
+    with_targets,
 )
 from ridgeway.kernels import Mean
 from ridgeway.linalg import EPS, Solution, empty_triangle, tolerance
@@ -258,6 +259,11 @@ class Information(ABC):
         R = self.factor()
         return np.asarray(R.T @ R)
 
+    def times(self, columns: Array) -> Array:
+        """Return moments()·columns, without forming the moments. O(p²) per column."""
+        R = self.factor()
+        return np.asarray(R.T @ (R @ columns))
+
     def select(self, columns: NDArray[np.intp]) -> Self:
         """Return the information of the same rows with fewer features, in the order of `columns`. O(p³) at most."""
         return self._restricted(np.r_[columns, self.n_features : len(self.mean)], len(columns))
@@ -300,6 +306,11 @@ class Information(ABC):
             matrix=np.asfortranarray(np.pad(matrix, (0, 1))[np.ix_(slots, slots)]),
             peak=peak,
         )
+
+    def with_targets(self, targets: NDArray[np.intp]) -> Self:
+        """Return the information of the same rows with other targets: the old ones at these places, 0 for −1."""
+        changed: Self = with_targets(self, targets)
+        return changed
 
     def mapped(self, matrix: Array, shift: Array) -> Self:
         """Return the information of the same rows, the features being x·matrix + shift instead of x. O(p³).
