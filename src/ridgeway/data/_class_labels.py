@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway.data._columns import label_of
 from ridgeway.data._refusals import refuse_shuffled_index
-from ridgeway.data._schema import listed
 from ridgeway.data._task import is_sparse
 from ridgeway.data._validation import is_missing, typed_errors
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError
@@ -97,8 +97,20 @@ def joined_classes(one: Classes, two: Classes, name: str = "y") -> Classes:
 
 
 def class_name(label: Label) -> str:
-    """Return how a class is called where its memory is kept apart: '1' and 1 differ."""
-    return repr(label)
+    """Return how a class is called where its memory is kept apart: '1' and 1 differ, 1.0 and 1 do not."""
+    return label_of(repr(label))
+
+
+def listed_classes(classes: Iterable[Label]) -> str:
+    """Return classes as text, the first few if there are many.
+
+    Examples
+    --------
+    >>> listed_classes(range(8))
+    '0, 1, 2, 3, 4, 5, …'
+    """
+    shown = [repr(label) for label in classes]
+    return ", ".join([*shown[:6], *["…"] * (len(shown) > 6)])
 
 
 def _found(labels: Any, name: str) -> tuple[list[Label], NDArray[np.intp]]:
@@ -144,7 +156,7 @@ def _plain(values: Iterable[Any], name: str) -> NDArray[Any]:
         raise InvalidDataError(f"Input {name} contains NaN: {missing} missing label(s). Label or drop those rows.")
     types = {type(value) if type(value) in KINDS else _ancestor(value, name) for value in plain}
     if len({KINDS[kind] for kind in types}) > 1:
-        examples = listed([next(value for value in plain if isinstance(value, kind)) for kind in types])
+        examples = listed_classes(next(value for value in plain if isinstance(value, kind)) for kind in types)
         raise InvalidDataError(f"{name} has labels of different types, such as {examples}. {REMEDY}")
     array = np.array(plain, dtype=str if str in types else None)
     if float in types:

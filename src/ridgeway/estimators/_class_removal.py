@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ridgeway._checks import Array
-from ridgeway.data import Label, Task, class_name, listed
+from ridgeway.data import Label, Task, class_name, listed_classes
 from ridgeway.errors import RemovalError
 from ridgeway.information import class_weights
 from ridgeway.weights import TaskKeeper
@@ -24,7 +24,7 @@ def without_class(state: Any, label: Label) -> Any:
             "apart. From this one, remove its rows."
         )
     if label not in classes:
-        raise RemovalError(f"there is no class {label!r}. The classes are {listed(classes)}.")
+        raise RemovalError(f"there is no class {label!r}. The classes are {listed_classes(classes)}.")
     left = state.by_task.without_cluster(class_name(classes[classes.index(label)]))
     if left.tree is None:
         raise RemovalError(f"{label!r} is the only class: nothing would remain. Start a new model.")

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from ridgeway._checks import Array
-from ridgeway.data import Task, check_rows, check_tasks, coded_labels, listed
+from ridgeway.data import Task, check_rows, check_tasks, coded_labels, listed_classes
 from ridgeway.errors import InferenceError, InvalidDataError
 from ridgeway.estimators._shell import ContinualEstimator, lock_of
 from ridgeway.estimators._temperature import best_factor, log_probabilities
@@ -108,8 +108,8 @@ class ContinualClassifier(ClassifierMixin, ContinualEstimator):
             unknown = [label for label in labels.found if not learned.get(label)]
             if unknown:
                 raise InvalidDataError(
-                    f"y has classes that this model has not learned: {listed(unknown)}. Learn them first, or leave "
-                    "their rows out."
+                    f"y has classes that this model has not learned: {listed_classes(unknown)}. Learn them first, or "
+                    "leave their rows out."
                 )
             places = np.cumsum(seen) - 1
             doubt = 1.0 / (len(scores) + 2.0)  # as in Platt scaling

@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from ridgeway._checks import Array, flag, nonnegative, one_of
-from ridgeway.data import InformationKind, Label, Task, WeightKind, listed
+from ridgeway.data import InformationKind, Label, Task, WeightKind, listed_classes
 from ridgeway.errors import InvalidParameterError, RemovalError
 from ridgeway.estimators._class_decisions import balanced, expected_factor, linear_discriminants
 from ridgeway.estimators._class_removal import without_class, without_empty_classes, without_rows
@@ -13,7 +13,7 @@ from ridgeway.estimators._classifier import ContinualClassifier
 from ridgeway.estimators._default_policy import DefaultPolicyMixin
 from ridgeway.estimators._retaining import RetainingMixin, without_task
 from ridgeway.information import ByTask, class_weights
-from ridgeway.weights import Answer, State, WeightPolicy
+from ridgeway.weights import Answer, Informed, State, WeightPolicy
 
 DECISIONS, CODINGS = ("least_squares", "lda"), ("one_hot", "signed")
 
@@ -131,7 +131,7 @@ class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualCl
         (rows,) = self._checked(state, X, y, sample_weight)
         if rows.classes != state.origin.classes:
             never = [label for label in rows.classes or () if label not in state.origin.classes]
-            raise RemovalError(f"there are no rows of the classes {listed(never)}. Remove rows that were learned.")
+            raise RemovalError(f"there are no rows of class {listed_classes(never)}. Remove rows that were learned.")
         return self._with(without_rows(state, rows))
 
     def _rule(self) -> Answer:
@@ -150,38 +150,44 @@ class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualCl
         return super()._contrasted(values)
 
     def _settings(self) -> tuple[Any, ...]:
-        """Return decision, shrinkage and balance, or raise if they are not available."""
+        return self._choices(self.state_)
+
+    def _choices(self, state: State | None) -> tuple[Any, ...]:
+        """Return decision, shrinkage and balance, or raise if a state, or a model without one, does not allow them."""
         decision = one_of(self.decision, DECISIONS, "decision")
         one_of(self.coding, CODINGS, "coding")
         automatic = isinstance(self.shrinkage, str) and self.shrinkage == "auto"
         shrinkage = "auto" if automatic else nonnegative(self.shrinkage, "shrinkage")
         if isinstance(shrinkage, float) and shrinkage > 1.0:
             raise InvalidParameterError(f"shrinkage must lie between 0 and 1; got {self.shrinkage!r}.")
-        kept, even = self._keeps, flag(self.balanced, "balanced")
-        if decision == "lda" and not self._policy().retains:
+        kept, even = self._keeps if state is None else state.origin.information, flag(self.balanced, "balanced")
+        if decision == "lda" and not self._retains(state):
             raise InvalidParameterError(
                 f"decision='lda' needs the information of all rows, and weights={self.weights!r} keeps none. Use "
                 "weights.Accumulated(), or decision='least_squares'."
             )
         needs = "balanced=True" * even or "shrinkage='auto'" * (automatic and decision == "lda")
-        if needs and (kept.name != ByTask.name or not self._policy().retains):
+        if needs and (kept.name != ByTask.name or not self._retains(state)):
             raise InvalidParameterError(
-                f"{needs} needs one memory for each class, and information={self.information!r} holds only their sum. "
-                "Start a new model with information='by_task'."
+                f"{needs} needs one memory for each class, and this model keeps at most that of all rows. Start a new "
+                "model with information='by_task'."
             )
         if kept.name == ByTask.name and kept.fourth_moments:
             raise InvalidParameterError("a classifier has no use for fourth moments. Use ByTask without them.")
         return decision, shrinkage, even
 
     def _has_probabilities(self) -> bool:
-        return self._policy().retains or super()._has_probabilities()
+        return self._retains(vars(self).get("_state")) or super()._has_probabilities()
+
+    def _retains(self, state: State | None) -> bool:
+        """Return whether the state keeps information, or that of a first task will."""
+        return self._policy().retains if state is None else isinstance(state, Informed)
 
     def _factor(self) -> float:
-        found, retains = self._calibrated(), self._policy().retains
-        if found is not None or not retains:
+        if self._calibrated() is not None or not self._retains(self.state_):
             return super()._factor()
         return 1.0 if self.decision == "lda" else expected_factor(self._in_force())
 
     def _checked(self, state: State | None, X: Any, y: Any, sample_weight: Any, **names: Any) -> list[Task]:
-        self._settings()
+        self._choices(state)
         return super()._checked(state, X, y, sample_weight, **names)
