@@ -150,7 +150,7 @@ def _as_array(labels: Any, name: str) -> NDArray[Any]:
 
 def _plain(values: Iterable[Any], name: str) -> NDArray[Any]:
     """Return labels that came as objects as an array of one plain type, or raise."""
-    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+    plain: list[Any] = [value.item() if isinstance(value, np.generic) else value for value in values]
     missing = sum(is_missing(value) for value in plain)
     if missing:
         raise InvalidDataError(f"Input {name} contains NaN: {missing} missing label(s). Label or drop those rows.")
@@ -158,6 +158,8 @@ def _plain(values: Iterable[Any], name: str) -> NDArray[Any]:
     if len({KINDS[kind] for kind in types}) > 1:
         examples = listed_classes(next(value for value in plain if isinstance(value, kind)) for kind in types)
         raise InvalidDataError(f"{name} has labels of different types, such as {examples}. {REMEDY}")
+    if any(isinstance(value, str) and value.endswith("\0") for value in plain):
+        raise InvalidDataError(f"{name} has text that ends with a null character, which NumPy drops. Remove it.")
     array = np.array(plain, dtype=str if str in types else None)
     if float in types:
         _refuse_fractions(array, name)

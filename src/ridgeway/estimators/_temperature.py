@@ -11,8 +11,8 @@ from scipy.special import log_softmax, ndtri, softmax
 from ridgeway._checks import Array
 from ridgeway.linalg import psd_root
 
-MOST_DRAWS, LEAST_DRAWS, DRAWS = 512, 16, 20_000
-"""Draws for each class, at most and at least, and about how many for all."""
+MOST_LOG, LEAST_LOG, DRAWS = 9, 4, 20_000
+"""Draws for each class, as the logarithm to base 2, at most and at least, and about how many for all."""
 WIDEST = 1e15
 """How far a factor is looked for, relative to the differences of the scores."""
 
@@ -51,7 +51,7 @@ def normal_factor(shares: Array, means: Array, covariance: Array, n_rows: float)
     """Return the factor of least expected log-loss, if the scores of each class are normal with a common covariance.
 
     Each class counts as if one of n + K rows were of it, whatever its scores. The draws are fixed: points that fill the
-    unit cube evenly (Roberts' sequence), as normal quantiles.
+    unit cube evenly (a Sobol' sequence), as normal quantiles.
 
     Parameters
     ----------
@@ -62,19 +62,18 @@ def normal_factor(shares: Array, means: Array, covariance: Array, n_rows: float)
     """
     doubt = (len(shares) - 1.0) / (n_rows + len(shares))
     present = np.flatnonzero(shares > 0.0)
-    n_draws = int(np.clip(DRAWS // len(present), LEAST_DRAWS, MOST_DRAWS))
-    normal = even_normals(n_draws, len(covariance)) @ psd_root(covariance)
+    log_draws = int(np.clip(np.log2(DRAWS / len(present)), LEAST_LOG, MOST_LOG))
+    n_draws, normal = 2**log_draws, even_normals(log_draws, len(covariance)) @ psd_root(covariance)
     scores = (means[present][:, None] + normal).reshape(-1, len(covariance))
     return best_factor(scores, np.repeat(present, n_draws), np.repeat(shares[present] / n_draws, n_draws), doubt)
 
 
-def even_normals(n_draws: int, n_columns: int) -> Array:
-    """Return standard normal quantiles of points that fill the unit cube evenly, (n_draws, n_columns)."""
-    root = 2.0
-    for _ in range(64):  # the root of x^(d + 1) = x + 1, the golden ratio for d = 1
-        root = (1.0 + root) ** (1.0 / (n_columns + 1))
-    steps = root ** -np.arange(1.0, n_columns + 1)
-    return np.asarray(ndtri((0.5 + np.arange(1.0, n_draws + 1)[:, None] * steps) % 1.0))
+def even_normals(log_draws: int, n_columns: int) -> Array:
+    """Return standard normal quantiles of 2^log_draws points that fill the unit cube evenly, each in one row."""
+    from scipy.stats import qmc
+
+    points = qmc.Sobol(n_columns, scramble=False).random_base2(log_draws)
+    return np.asarray(ndtri(points + 0.5 ** (log_draws + 1)))  # the first point is 0
 
 
 def log_probabilities(scores: Array, factor: float) -> Array:

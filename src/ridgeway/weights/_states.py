@@ -284,9 +284,10 @@ class Pooled(Whole):
     def merge(self, other: "Pooled") -> "Pooled":
         """Return the state of both pasts, and of the classes of both. The prior counts once. O(p³) at most."""
         mine, theirs = self.origin.classes, other.origin.classes
-        if mine != theirs and mine is not None and theirs is not None:
+        if mine is not None and theirs is not None:
             classes = _classes_of_both(mine, theirs)
-            return self.with_classes(classes).merge(other.with_classes(classes))
+            if not mine == theirs == classes:
+                return self.with_classes(classes).merge(other.with_classes(classes))
         differences = [what for what, same in self._agreement(other) if not same]
         if differences:
             raise MergeError(
