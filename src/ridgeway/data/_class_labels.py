@@ -156,8 +156,8 @@ def _plain(values: Iterable[Any], name: str) -> NDArray[Any]:
         raise InvalidDataError(f"Input {name} contains NaN: {missing} missing label(s). Label or drop those rows.")
     types = {type(value) if type(value) in KINDS else _ancestor(value, name) for value in plain}
     if len({KINDS[kind] for kind in types}) > 1:
-        examples = listed_classes(next(value for value in plain if isinstance(value, kind)) for kind in types)
-        raise InvalidDataError(f"{name} has labels of different types, such as {examples}. {REMEDY}")
+        examples: list[Any] = [next(value for value in plain if isinstance(value, kind)) for kind in types]
+        raise InvalidDataError(f"{name} has labels of different types, such as {listed_classes(examples)}. {REMEDY}")
     if any(isinstance(value, str) and value.endswith("\0") for value in plain):
         raise InvalidDataError(f"{name} has text that ends with a null character, which NumPy drops. Remove it.")
     array = np.array(plain, dtype=str if str in types else None)
