@@ -163,14 +163,26 @@ def test_removing_all_rows_of_a_class_removes_the_class(rng, kind):
         model.remove(X[:2], [9, 1])
 
 
-def bits(model):
-    return {name: array.tobytes() for name, array in model.to_arrays().items() if name != "header"}
+def assert_same_memory(model, other):
+    """The same tasks, classes and sums, to the last digits: how sums are rounded depends on the number of columns."""
+    assert list(model.classes_) == list(other.classes_)
+    assert model.information_.ids == other.information_.ids
+    assert model.n_tasks_ == other.n_tasks_
+    for one, two in zip(
+        (model.information_, *model.information_.parts().values()),
+        (other.information_, *other.information_.parts().values()),
+        strict=True,
+    ):
+        assert (one.n_samples, one.digits_lost) == (two.n_samples, two.digits_lost)
+        np.testing.assert_allclose(one.mean, two.mean, rtol=1e-13, atol=1e-13)
+        largest = max(two.total_weight, np.abs(two.moments()).max())
+        np.testing.assert_allclose(one.moments(), two.moments(), rtol=0, atol=1e-13 * largest)
 
 
 @pytest.mark.parametrize("kind", KINDS[2:], ids=str)
 @given(stream=streams(), seed=st.integers(0, 1000))
 def test_a_class_that_is_removed_was_never_learned(kind, stream, seed):
-    """Bit for bit, wherever the class was: no rows are needed."""
+    """Wherever the class was: no rows are needed."""
     _, y, _ = stream.rows()
     gone = np.random.default_rng(seed).choice(np.unique(y))
     others = [(X[y != gone], y[y != gone], w[y != gone]) for X, y, w in stream.tasks]
@@ -184,11 +196,9 @@ def test_a_class_that_is_removed_was_never_learned(kind, stream, seed):
             model.remove(label=gone)
         return
     left = model.remove(label=gone)
-    assert list(left.classes_) == list(never.classes_)
-    assert bits(left) == bits(never)
-    assert left.information_.ids == never.information_.ids
-    assert left.n_tasks_ == never.n_tasks_
-    assert bits(model) != bits(never)
+    assert_same_memory(left, never)
+    with pytest.raises(AssertionError):
+        assert_same_memory(model, never)
 
 
 @pytest.mark.parametrize("kind", KINDS[2:], ids=str)
@@ -200,8 +210,7 @@ def test_a_task_that_is_removed_was_never_learned(kind, stream, seed):
     for number, (X, y, w) in enumerate(stream.tasks):
         if number != gone:
             never.partial_fit(X, y, sample_weight=w, task=f"t{number}")
-    assert list(left.classes_) == list(never.classes_)
-    assert bits(left) == bits(never)
+    assert_same_memory(left, never)
 
 
 def test_the_comparison_can_fail(rng):
