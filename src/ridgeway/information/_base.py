@@ -18,6 +18,7 @@ from ridgeway.information._reshaped import (
     less_rounding,
     mapped_mean,
     places_of,
+    spread_triangle,
     varying_columns,
     with_targets,
 )
@@ -295,7 +296,6 @@ class Information(ABC):
         past = checked_past(past, new, centered=self.centered)
         kept = places[~new]
         matrix = self.matrix if (np.diff(kept) > 0).all() else self._combined(lambda rows: rows[:, kept])
-        slots = np.where(new, -1, np.cumsum(~new) - 1)  # −1 is the row and the column of zeros at the end
         mean, mean_low, peak = (np.append(values, 0.0)[places] for values in (self.mean, self.mean_low, self.peak))
         return replace(
             self,
@@ -303,7 +303,7 @@ class Information(ABC):
             n_targets=len(targets),
             mean=np.where(new, past, mean) if self.n_samples else mean,
             mean_low=mean_low,
-            matrix=np.asfortranarray(np.pad(matrix, (0, 1))[np.ix_(slots, slots)]),
+            matrix=spread_triangle(matrix, np.flatnonzero(~new), len(new)),
             peak=peak,
         )
 

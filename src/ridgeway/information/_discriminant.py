@@ -36,7 +36,7 @@ class ClassMeans:
     def of(cls, held: Information) -> "ClassMeans":
         """Take the means from information. O(p²) per class."""
         p, weights = held.n_features, class_weights(held)
-        cross = held.times(np.eye(len(held.mean))[:, p:])[:p]
+        cross = held.times(_targets(held))[:p]
         divisor = np.where(weights > 0.0, weights, np.inf)
         centre = (held.mean + held.mean_low)[:p, None] * (weights > 0.0)
         return cls(weights, cross / divisor + centre, cross / np.sqrt(divisor))
@@ -52,7 +52,7 @@ def class_weights(held: Information) -> Array:
     p = held.n_features
     if held.centered:
         return np.asarray(held.total_weight * (held.mean + held.mean_low)[p:].clip(0.0))
-    return np.asarray(held.times(np.eye(len(held.mean))[:, p:])[p:].diagonal().clip(0.0))
+    return np.asarray(held.times(_targets(held))[p:].diagonal().clip(0.0))
 
 
 def within_squares(held: Information) -> Array:
@@ -125,16 +125,24 @@ def score_moments(held: Information, coef: Array, intercept: Array) -> tuple[Arr
     return classes.shares, np.asarray(classes.means.T @ coef + intercept), within / held.total_weight
 
 
+def _targets(held: Information) -> Array:
+    """Return the columns of the identity that select the targets."""
+    return np.eye(len(held.mean), held.n_targets, -held.n_features)
+
+
 def _less(squares: Array, rows: Array) -> Array:
-    """Return squares − rowsᵀ·rows, with zeros for columns of which only rounding is left."""
-    left = squares - rows.T @ rows
-    varies = left.diagonal() > tolerance(len(left)) * squares.diagonal()
-    return np.asarray(left * (varies & varies[:, None]))
+    """Subtract rowsᵀ·rows from squares, in place, and return them; zeros for columns of which only rounding is left."""
+    least = tolerance(len(squares)) * squares.diagonal()
+    squares -= rows.T @ rows
+    rounding = squares.diagonal() <= least
+    squares[rounding] = squares[:, rounding] = 0.0
+    return squares
 
 
 def _shrunk(covariance: Array, shrinkage: float) -> Array:
-    p = len(covariance)
-    return np.asarray((1.0 - shrinkage) * covariance + shrinkage * np.trace(covariance) / p * np.eye(p))
+    shrunk = (1.0 - shrinkage) * covariance
+    shrunk.flat[:: len(shrunk) + 1] += shrinkage * np.trace(covariance) / len(shrunk)
+    return np.asarray(shrunk)
 
 
 def _oas(covariance: Array, n_samples: float) -> float:

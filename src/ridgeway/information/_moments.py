@@ -40,7 +40,8 @@ class Moments(Information):
 
     def times(self, columns: Array) -> Array:
         """Return moments()·columns. O(p²) per column."""
-        return np.asarray(self.moments() @ columns)
+        S = self.matrix
+        return np.asarray(S @ columns + S.T @ columns - S.diagonal()[:, None] * columns)
 
     def factor(self) -> Array:
         """Return a root of the co-moments, with half of their digits; directions that are rounding are zero. O(p³)."""

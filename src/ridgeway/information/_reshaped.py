@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ridgeway._checks import LARGEST, Array
 from ridgeway.errors import InvalidParameterError
 from ridgeway.kernels import pivoted_qr, solve_triangular
-from ridgeway.linalg import EPS, tolerance
+from ridgeway.linalg import EPS, empty_triangle, tolerance
 
 
 def varying_columns(held: Any) -> NDArray[np.bool_]:
@@ -48,6 +48,14 @@ def checked_past(past: Array, new: NDArray[np.bool_], *, centered: bool) -> Arra
             "Subtract this value from the column, or start a new model with an intercept."
         )
     return values
+
+
+def spread_triangle(triangle: Array, places: NDArray[np.intp], width: int) -> Array:
+    """Return an upper triangle with its rows and columns at ascending places among zeros, without a copy in between."""
+    wide = empty_triangle(width)
+    for column, place in enumerate(places):
+        wide[places[: column + 1], place] = triangle[: column + 1, column]
+    return wide
 
 
 def with_targets(held: Any, targets: NDArray[np.intp]) -> Any:
