@@ -1,4 +1,4 @@
-"""What the five estimators share: the shell around a pure step on a frozen state."""
+"""What all estimators share: the shell around a pure step on a frozen state."""
 
 import copy
 import os
@@ -86,7 +86,9 @@ class ContinualEstimator(BaseEstimator, ABC):
         given = [name for name in ("task_id", "clusters") if names.get(name) is not None]
         if given and self._keeps.name != ByTask.name:
             name = "task" if "task_id" in given else "clusters"
-            raise InvalidParameterError(f"{name} needs a GeneralizedRidge with information='by_task'. Leave it out.")
+            raise InvalidParameterError(
+                f"{name} needs a GeneralizedRidge, or its classifier, with information='by_task'. Leave it out."
+            )
         with lock_of(self):
             before = getattr(self, "_state", None)
             state = None if first else before
