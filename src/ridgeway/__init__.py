@@ -24,19 +24,29 @@ if TYPE_CHECKING:
     from ridgeway.estimators import (
         ContinualPipeline,
         ContinualRidge,
+        ContinualRidgeClassifier,
         EarlyStopping,
+        EarlyStoppingClassifier,
         GeneralizedRidge,
+        GeneralizedRidgeClassifier,
         MinimumNorm,
+        MinimumNormClassifier,
         Oracle,
+        OracleClassifier,
     )
 
 __all__ = [
     "ContinualPipeline",
     "ContinualRidge",
+    "ContinualRidgeClassifier",
     "EarlyStopping",
+    "EarlyStoppingClassifier",
     "GeneralizedRidge",
+    "GeneralizedRidgeClassifier",
     "MinimumNorm",
+    "MinimumNormClassifier",
     "Oracle",
+    "OracleClassifier",
     "catalogue",
     "data",
     "datasets",
@@ -50,7 +60,7 @@ __all__ = [
     "weights",
 ]
 
-_ESTIMATORS = {"ContinualPipeline", "ContinualRidge", "EarlyStopping", "GeneralizedRidge", "MinimumNorm", "Oracle"}
+_ESTIMATORS = {name for name in __all__ if name[0].isupper()}
 
 
 def __getattr__(name: str) -> Any:

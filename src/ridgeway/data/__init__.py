@@ -1,6 +1,7 @@
 """The one door for data: whatever a user passes leaves here as a checked `Task`, or as a typed error."""
 
 from ridgeway._checks import LARGEST
+from ridgeway.data._class_labels import Classes, Label, class_name, coded_labels, joined_classes, listed_classes
 from ridgeway.data._columns import (
     Categories,
     Numbers,
@@ -35,11 +36,13 @@ __all__ = [
     "READERS",
     "Block",
     "Categories",
+    "Classes",
     "CsvFormat",
     "Encoder",
     "Encoding",
     "InformationKind",
     "Keep",
+    "Label",
     "MissingRule",
     "Numbers",
     "Progress",
@@ -61,6 +64,8 @@ __all__ = [
     "checked_keep",
     "checked_rows",
     "checked_schema",
+    "class_name",
+    "coded_labels",
     "column_term",
     "columns_of_a_model",
     "cut",
@@ -72,9 +77,11 @@ __all__ = [
     "inferred",
     "is_number",
     "is_sparse",
+    "joined_classes",
     "kind_of",
     "label_of",
     "listed",
+    "listed_classes",
     "open_stream",
     "open_table",
     "ordered",

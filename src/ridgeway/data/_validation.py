@@ -192,13 +192,14 @@ def _labels(labels: Any, n_samples: int, what: str) -> list[Any]:
         ) from None
     if len(listed) != n_samples:
         raise InvalidDataError(f"{what} has {len(listed)} labels; it needs one per row, {n_samples}. {remedy}")
-    missing = sum(_is_missing(label) for label in listed)
+    missing = sum(is_missing(label) for label in listed)
     if missing:
         raise InvalidDataError(f"{what} has {missing} missing label(s). Label those rows, or drop them.")
     return listed
 
 
-def _is_missing(label: Any) -> bool:
+def is_missing(label: Any) -> bool:
+    """Say whether a label is None or NaN."""
     try:
         return label is None or bool(label != label)
     except (TypeError, ValueError):  # pandas' NA has no truth value
@@ -261,6 +262,7 @@ _REMEDIES = {
     "Reshape your data": "A task is a table of shape (n_samples, n_features).",
     "features, but": "Start a new model, or select the columns that this one learned.",
     "y to be passed": "Pass the targets as y.",
+    "1d array": "Pass one class label per row.",
     "feature names should match": "Pass X[model.feature_names_in_], or start a new model.",
 }
 

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from ridgeway.estimators._shell import AnchoredRegressor
+from ridgeway.estimators._shell import AnchoredMixin, ContinualRegressor
 from ridgeway.weights import Isotropic
 
 
-class ContinualRidge(AnchoredRegressor):
+class ContinualRidge(AnchoredMixin, ContinualRegressor):
     """Ridge regression towards the last estimate (CRR).
 
     ŵ_t = argmin_w (1/n_t)‖X_t·w − y_t‖² + λ_t‖w − ŵ_{t−1}‖². The penalty is relative to the mean squared error, so it

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from ridgeway.estimators._shell import AnchoredRegressor
+from ridgeway.estimators._shell import AnchoredMixin, ContinualRegressor
 from ridgeway.weights import GradientSteps
 
 
-class EarlyStopping(AnchoredRegressor):
+class EarlyStopping(AnchoredMixin, ContinualRegressor):
     """Gradient descent on each task, stopped early (ES).
 
     From w = ŵ_{t−1}, it takes m_t steps w ← w − (A_t/n_t)·X_tᵀ(X_t·w − y_t); then ŵ_t = w. Equal to `GeneralizedRidge`

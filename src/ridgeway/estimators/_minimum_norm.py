@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from ridgeway.estimators._shell import AnchoredRegressor
+from ridgeway.estimators._shell import AnchoredMixin, ContinualRegressor
 from ridgeway.weights import Zero
 
 
-class MinimumNorm(AnchoredRegressor):
+class MinimumNorm(AnchoredMixin, ContinualRegressor):
     """Continual least squares that remembers only its last estimate (MN).
 
     ŵ_t = ŵ_{t−1} + X_t⁺(y_t − X_t·ŵ_{t−1}): the limit of H_t = δ·I as δ → 0. Of all coefficients that fit task t best,

@@ -9,6 +9,13 @@ from ridgeway.information._averaged import AveragedInference
 from ridgeway.information._base import Information, Stacked
 from ridgeway.information._by_task import ByTask
 from ridgeway.information._change import change_odds, useful_share
+from ridgeway.information._discriminant import (
+    class_weights,
+    discriminants,
+    oas_covariance,
+    score_moments,
+    shrunk_covariance,
+)
 from ridgeway.information._evidence import (
     LearnedPrior,
     evidence_estimate,
@@ -44,6 +51,8 @@ __all__ = [
     "Stacked",
     "change_odds",
     "checked_kind",
+    "class_weights",
+    "discriminants",
     "evidence_estimate",
     "found",
     "learn_by_gcv",
@@ -51,7 +60,10 @@ __all__ = [
     "learn_groups",
     "learn_penalty",
     "log_evidence",
+    "oas_covariance",
+    "score_moments",
     "score_squares",
+    "shrunk_covariance",
     "task_node",
     "useful_share",
     "with_leaf",

@@ -18,7 +18,9 @@ from ridgeway.information._reshaped import (
     less_rounding,
     mapped_mean,
     places_of,
+    spread_triangle,
     varying_columns,
+    with_targets,
 )
 from ridgeway.kernels import Mean
 from ridgeway.linalg import EPS, Solution, empty_triangle, tolerance
@@ -258,6 +260,11 @@ class Information(ABC):
         R = self.factor()
         return np.asarray(R.T @ R)
 
+    def times(self, columns: Array) -> Array:
+        """Return moments()·columns, without forming the moments. O(p²) per column."""
+        R = self.factor()
+        return np.asarray(R.T @ (R @ columns))
+
     def select(self, columns: NDArray[np.intp]) -> Self:
         """Return the information of the same rows with fewer features, in the order of `columns`. O(p³) at most."""
         return self._restricted(np.r_[columns, self.n_features : len(self.mean)], len(columns))
@@ -289,7 +296,6 @@ class Information(ABC):
         past = checked_past(past, new, centered=self.centered)
         kept = places[~new]
         matrix = self.matrix if (np.diff(kept) > 0).all() else self._combined(lambda rows: rows[:, kept])
-        slots = np.where(new, -1, np.cumsum(~new) - 1)  # −1 is the row and the column of zeros at the end
         mean, mean_low, peak = (np.append(values, 0.0)[places] for values in (self.mean, self.mean_low, self.peak))
         return replace(
             self,
@@ -297,9 +303,14 @@ class Information(ABC):
             n_targets=len(targets),
             mean=np.where(new, past, mean) if self.n_samples else mean,
             mean_low=mean_low,
-            matrix=np.asfortranarray(np.pad(matrix, (0, 1))[np.ix_(slots, slots)]),
+            matrix=spread_triangle(matrix, np.flatnonzero(~new), len(new)),
             peak=peak,
         )
+
+    def with_targets(self, targets: NDArray[np.intp]) -> Self:
+        """Return the information of the same rows with other targets: the old ones at these places, 0 for −1."""
+        changed: Self = with_targets(self, targets)
+        return changed
 
     def mapped(self, matrix: Array, shift: Array) -> Self:
         """Return the information of the same rows, the features being x·matrix + shift instead of x. O(p³).

@@ -17,7 +17,7 @@ from ridgeway.information._fourth import MOST_FEATURES, FourthMoments
 from ridgeway.information._moments import Moments
 from ridgeway.information._parts import ARRAYS
 from ridgeway.information._square_root import SquareRoot
-from ridgeway.information._tree import HALF, Leaf, Node, PartName, found, task_key, with_leaf, without
+from ridgeway.information._tree import HALF, Leaf, Node, PartName, changed_now, found, task_key, with_leaf, without
 from ridgeway.information._with_fourth import FOURTH, WITH_FOURTH
 
 COLUMNS = ("n_features", "n_targets", "centered")
@@ -192,6 +192,27 @@ class ByTask:
                 tree = with_leaf(tree, leaf if weight == 1.0 else Leaf.of(leaf.name, changed))
         return replace(self, tree=tree, ids=tuple(task for task in self.ids if task in kept))
 
+    def balanced(self) -> "ByTask":
+        """Return the information with the rows of each cluster weighted alike, so that all clusters weigh the same."""
+        weights: dict[str | None, float] = {}
+        for leaf in self._leaves():
+            weights[leaf.name.cluster] = weights.get(leaf.name.cluster, 0.0) + leaf.information.total_weight
+        mean = sum(weights.values()) / len(weights)
+        tree: Node | None = None
+        for leaf in self._leaves():
+            scaled = leaf.information.scaled(mean / weights[leaf.name.cluster])
+            tree = with_leaf(tree, Leaf.of(leaf.name, scaled))
+        return replace(self, tree=tree)
+
+    def without_cluster(self, cluster: str) -> "ByTask":
+        """Return the information as if no row of a cluster had been learned. No digits are lost."""
+        tree = self.tree
+        for leaf in self._leaves():
+            if leaf.name.cluster == cluster and tree is not None:
+                tree = without(tree, leaf.name.key)
+        left = set() if tree is None else {leaf.name.task for leaf in tree.leaves()}
+        return replace(self, tree=tree, ids=tuple(task for task in self.ids if task in left))
+
     def select(self, columns: NDArray[np.intp]) -> "ByTask":
         """Return the information of the same rows with fewer features."""
         return self._changed(lambda part: part.select(columns))
@@ -199,6 +220,11 @@ class ByTask:
     def widened(self, features: NDArray[np.intp], targets: NDArray[np.intp], past: Array) -> "ByTask":
         """Return the information of the same rows with more columns, which were constant."""
         return self._changed(lambda part: part.widened(features, targets, past))
+
+    def with_targets(self, targets: NDArray[np.intp]) -> "ByTask":
+        """Return the information of the same rows with other targets: the old ones at these places, 0 for −1."""
+        tree = None if self.tree is None else changed_now(self.tree, lambda part: part.with_targets(targets))
+        return replace(self, blank=self._blank.with_targets(targets), tree=tree)
 
     def mapped(self, matrix: Array, shift: Array) -> "ByTask":
         """Return the information of the same rows, the features being x·matrix + shift instead of x."""

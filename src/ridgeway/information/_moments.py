@@ -38,6 +38,11 @@ class Moments(Information):
         """Return Σ w·(a − ā)(a − ā)ᵀ, of shape (n_features + n_targets, n_features + n_targets)."""
         return mirrored(self.matrix)
 
+    def times(self, columns: Array) -> Array:
+        """Return moments()·columns. O(p²) per column."""
+        S = self.matrix
+        return np.asarray(S @ columns + S.T @ columns - S.diagonal()[:, None] * columns)
+
     def factor(self) -> Array:
         """Return a root of the co-moments, with half of their digits; directions that are rounding are zero. O(p³)."""
         p, moments = self.n_features, self.moments()

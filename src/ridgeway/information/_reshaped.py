@@ -1,5 +1,6 @@
 """The same rows with other columns: new ones that were constant, another order, linear functions of the features."""
 
+from dataclasses import replace
 from math import fsum
 from typing import Any
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from ridgeway._checks import LARGEST, Array
 from ridgeway.errors import InvalidParameterError
 from ridgeway.kernels import pivoted_qr, solve_triangular
-from ridgeway.linalg import EPS, tolerance
+from ridgeway.linalg import EPS, empty_triangle, tolerance
 
 
 def varying_columns(held: Any) -> NDArray[np.bool_]:
@@ -47,6 +48,36 @@ def checked_past(past: Array, new: NDArray[np.bool_], *, centered: bool) -> Arra
             "Subtract this value from the column, or start a new model with an intercept."
         )
     return values
+
+
+def spread_triangle(triangle: Array, places: NDArray[np.intp], width: int) -> Array:
+    """Return an upper triangle with its rows and columns at ascending places among zeros, without a copy in between."""
+    wide = empty_triangle(width)
+    for column, place in enumerate(places):
+        wide[places[: column + 1], place] = triangle[: column + 1, column]
+    return wide
+
+
+def with_targets(held: Any, targets: NDArray[np.intp]) -> Any:
+    """Return information with some of its targets, at these places, and with new ones (−1) that were 0.
+
+    O(p²), and columns that keep their order keep their bits, unless a target is left out that varied: then O(p³).
+    """
+    p, kept = held.n_features, np.sort(targets[targets >= 0])
+    gone = p + np.setdiff1d(np.arange(held.n_targets), kept)
+    if len(gone):
+        held = _without_constant(held, gone) or held._restricted(np.r_[:p, p + kept], p)
+    places = np.where(targets < 0, -1, np.searchsorted(kept, targets))
+    return held.widened(np.arange(p), places, np.zeros(p + len(targets)))
+
+
+def _without_constant(held: Any, gone: NDArray[np.intp]) -> Any:
+    """Return information without targets that never varied, or None if one did."""
+    if held.matrix[gone].any() or held.matrix[:, gone].any():
+        return None
+    arrays = {name: np.delete(getattr(held, name), gone) for name in ("mean", "mean_low", "peak")}
+    matrix = np.asfortranarray(np.delete(np.delete(held.matrix, gone, axis=0), gone, axis=1))
+    return replace(held, n_targets=held.n_targets - len(gone), matrix=matrix, **arrays)
 
 
 def checked_map(matrix: Array, shift: Array, held: Any) -> None:

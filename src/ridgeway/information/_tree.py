@@ -141,6 +141,16 @@ class Join(Node):
         return Join(self.key, self.shared, left, right, lambda: change(self.information))
 
 
+def changed_now(node: Node, change: Callable[[Information], Information]) -> Node:
+    """Return the same tree of changed parts, as `Node.changed`, but at once: no part of the old one stays in memory."""
+    if not isinstance(node, Join):
+        return Leaf.of(next(node.leaves()).name, change(node.information))
+    made = Join(node.key, node.shared, changed_now(node.left, change), changed_now(node.right, change))
+    if "information" in vars(node):  # what was merged is not merged again
+        vars(made)["information"] = change(node.information)
+    return made
+
+
 def found(node: Node | None, key: int, bits: int = BITS) -> Node | None:
     """Return the node of all parts whose keys begin with the first bits of a key, or None."""
     while node is not None and node.shared < bits and isinstance(node, Join) and _agrees(node, key, node.shared):

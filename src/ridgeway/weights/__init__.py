@@ -19,11 +19,22 @@ from ridgeway.weights._parted import TaskKeeper
 from ridgeway.weights._penalties import Explicit, FullInformation, Isotropic, Zero
 from ridgeway.weights._policy import Designed, DesignPolicy, PenaltyPolicy, WeightPolicy, checked_policy
 from ridgeway.weights._settings import Decay, PriorValue
-from ridgeway.weights._states import Anchored, Inferable, Informed, Mergeable, Origin, Removable, Retained, State
+from ridgeway.weights._states import (
+    Anchored,
+    Answer,
+    Inferable,
+    Informed,
+    Mergeable,
+    Origin,
+    Removable,
+    Retained,
+    State,
+)
 
 __all__ = [
     "Accumulated",
     "Anchored",
+    "Answer",
     "Decay",
     "DesignPolicy",
     "Designed",

@@ -44,6 +44,8 @@ class Accumulated(WeightPolicy):
     array([2.])
     """
 
+    retains = True
+
     def __init__(self, prior: PriorValue | Literal["evidence"] = 0.0, decay: Decay = 1.0) -> None:
         self.prior = prior
         self.decay = decay

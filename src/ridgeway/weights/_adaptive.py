@@ -11,7 +11,7 @@ from ridgeway._checks import Array
 from ridgeway.data import Task
 from ridgeway.errors import InvalidParameterError
 from ridgeway.information import Information, change_odds, useful_share
-from ridgeway.weights._states import Retained, Whole
+from ridgeway.weights._states import Origin, Retained, Whole
 
 FALSE_ALARMS = 0.05
 """The most that the probabilities of setting the past aside add up to, over all tasks, if nothing changes."""
@@ -112,6 +112,13 @@ class Adaptive(Whole):
         raise InvalidParameterError(
             "a state with decay='adaptive' cannot be widened: which rows count was decided task by task with the old "
             "columns, and the new ones might have decided otherwise. Start a new model, or use a fixed decay."
+        )
+
+    def _with_targets(self, targets: NDArray[np.intp], origin: Origin) -> NoReturn:
+        """Raise: whether the past still counts was decided with the old classes."""
+        raise InvalidParameterError(
+            f"decay='adaptive' needs all classes from the start, since they decide which rows count; got "
+            f"{(targets < 0).sum()} new one(s). Pass them to the first partial_fit as classes, or use a fixed decay."
         )
 
 

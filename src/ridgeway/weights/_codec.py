@@ -3,13 +3,14 @@
 import copyreg
 import json
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import LARGEST
-from ridgeway.data import WeightKind
+from ridgeway.data import Classes, WeightKind
 from ridgeway.errors import InvalidParameterError, InvalidStateError
 from ridgeway.information import KINDS, ByTask, Information, checked_kind
 from ridgeway.weights._accumulated import Accumulated
@@ -27,10 +28,10 @@ STATES: dict[str, type[Retained]] = {"pooled": Pooled, "by_task": Parted, "fadin
 def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
     """Return a state as arrays: a header (JSON, as bytes) and float64 numbers. `from_arrays` reads them, bit for bit.
 
-    The header names the version, the kind of state and of information, the counts and the settings, and the kind of
-    weights unless they are precisions. `matrix` is an upper triangle, column after column; `start` is ŵ_0; `prior` is
-    there unless it is learned. If decay is "adaptive", a past that is set aside and the rows since have arrays and
-    counts of their own: `aside.matrix`, ….
+    The header names the version, the kind of state and of information, the counts and the settings, the kind of
+    weights unless they are precisions, and the classes of a classifier. `matrix` is an upper triangle, column after
+    column; `start` is ŵ_0; `prior` is there unless it is learned. If decay is "adaptive", a past that is set aside and
+    the rows since have arrays and counts of their own: `aside.matrix`, ….
     """
     counts, arrays = state.information.to_parts()
     header = {
@@ -43,6 +44,8 @@ def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
         "decay": state.decay if isinstance(state, Fading) else None,
         **counts,
     } | ({} if state.origin.weight_kind == "precision" else {"weight_kind": state.origin.weight_kind})
+    if state.origin.classes is not None:
+        header["classes"] = list(state.origin.classes)
     if isinstance(state, Adaptive):
         header |= {name: getattr(state, name) for name in (*OUT_OF_FORCE, "doubted")}
         for name in ("aside", "recent"):
@@ -77,7 +80,9 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
         raise InvalidStateError("the state and its information are of different kinds. Read an intact copy.")
     kept = checked_kind(information.setting) if kind is Parted else kept
     weights = header.get("weight_kind", "precision")
-    origin = Origin(start, kept, information.centered, header["single_target"], weight_kind=weights)
+    classes = _classes(header, k) if "classes" in header else None
+    single = header["single_target"]
+    origin = Origin(start, kept, information.centered, single, weight_kind=weights, classes=classes)
     try:
         prior = None if header["prior"] == "evidence" else np.array(arrays.get("prior", ()))
         plain = prior is None or (prior.dtype == np.float64 and prior.shape == (p,))
@@ -89,6 +94,17 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
     if kind is Adaptive:
         settings = _out_of_force(header, arrays, information)
     return kind(origin, n_tasks, information, prior, **settings)
+
+
+def _classes(header: dict[str, Any], n_targets: int) -> Classes:
+    """Return the classes that the targets stand for: one each, of one type, in ascending order."""
+    found = header["classes"]
+    plain = isinstance(found, list) and len(found) == n_targets and not header["single_target"]
+    if not plain or {type(label) for label in found} not in ({bool}, {int}, {float}, {str}):
+        raise InvalidStateError("the classes of a state are not one label per target. Read an intact copy.")
+    if any(not one < two for one, two in pairwise(found)) or not all(label == label for label in found):
+        raise InvalidStateError("the classes of a state are not in ascending order. Read an intact copy.")
+    return tuple(found)
 
 
 def _out_of_force(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]], held: Information) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What a policy is: all that an estimator and the theory call."""
 
 from abc import ABC, abstractmethod
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -20,6 +20,9 @@ class WeightPolicy(Parameters, ABC):
     An estimator calls `start` once and then `step` for every task. Both are pure. Policies have `get_params` and
     `set_params`, so they work with grid search.
     """
+
+    retains: ClassVar[bool] = False
+    """Whether its states keep information about the past."""
 
     @abstractmethod
     def start(self, origin: Origin) -> Any:

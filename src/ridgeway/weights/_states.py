@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
-from ridgeway.data import Task, WeightKind
+from ridgeway.data import Classes, Task, WeightKind, joined_classes
 from ridgeway.errors import (
     InferenceError,
     InvalidDataError,
@@ -48,6 +48,8 @@ class Origin:
         Whether a weight is a precision, or the number of times that a row was observed.
     given : object
         ŵ_0 as the user gave it: it is checked once, as long as it is the same object.
+    classes : tuple of labels, or None
+        What the targets stand for, if they are the classes of a classifier.
     """
 
     coef: Array
@@ -56,6 +58,7 @@ class Origin:
     single_target: bool = True
     given: Any = None
     weight_kind: WeightKind = "precision"
+    classes: Classes | None = None
 
     def check_targets(self, task: Task) -> None:
         """Raise if a task's targets are not those of the model."""
@@ -87,9 +90,12 @@ class State(Protocol):
     def resumed(self, origin: Origin) -> "State":
         """Return the state under the model's present settings, or raise if they cannot change any more."""
 
+    def with_classes(self, classes: Classes) -> "State":
+        """Return the state with these classes as targets. A new one is a target that was 0 in every past row."""
+
 
 @dataclass(frozen=True, eq=False)
-class _Started:
+class _Started(ABC):
     """What all states have in common."""
 
     origin: Origin
@@ -103,6 +109,17 @@ class _Started:
             raise changed()
         return self if np.array_equal(mine.coef, origin.coef) else replace(self, origin=origin)
 
+    def with_classes(self, classes: Classes) -> Self:
+        """Return the state with these classes as targets. A new one is a target that was 0 in every past row."""
+        place = {label: number for number, label in enumerate(self.origin.classes or ())}
+        targets = np.array([place.get(label, -1) for label in classes])
+        origin = replace(self.origin, coef=_chosen(self.origin.coef, targets), classes=classes)
+        return self._with_targets(targets, origin)
+
+    @abstractmethod
+    def _with_targets(self, targets: NDArray[np.intp], origin: Origin) -> Self:
+        """Return the state with the old targets at these places, and new ones (−1) that were 0 in every past row."""
+
 
 @dataclass(frozen=True, eq=False)
 class Anchored(_Started):
@@ -112,6 +129,10 @@ class Anchored(_Started):
     n_samples: int
     policy: type
     memory: Any = None
+
+    def _with_targets(self, targets: NDArray[np.intp], origin: Origin) -> Self:
+        coef, intercept = (_chosen(values, targets) for values in (self.answer.coef, self.answer.intercept))
+        return replace(self, origin=origin, answer=replace(self.answer, coef=coef, intercept=intercept))
 
 
 @runtime_checkable
@@ -146,7 +167,7 @@ class Inferable(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Retained(_Started, ABC):
+class Retained(_Started):
     """A state that keeps information about the past, and solves for the estimate when it is first asked for.
 
     The information holds rows only. The prior is kept beside it: a diagonal (p,), a matrix (p, p), or None if it is
@@ -190,6 +211,9 @@ class Retained(_Started, ABC):
         origin = replace(self.origin, coef=coef, single_target=single, given=None)
         wider = widened_prior(self.prior, features, prior)
         return replace(self, information=information, prior=wider, origin=origin, given=(None, None))
+
+    def _with_targets(self, targets: NDArray[np.intp], origin: Origin) -> Self:
+        return replace(self, origin=origin, information=self.information.with_targets(targets))
 
     def before(self, task: Task) -> Information:
         """Return the past as it counts beside a new task: whole."""
@@ -258,7 +282,12 @@ class Pooled(Whole):
     """Every row counts fully: states can be merged, and tasks can be removed."""
 
     def merge(self, other: "Pooled") -> "Pooled":
-        """Return the state of both pasts. The prior counts once. O(p³) at most."""
+        """Return the state of both pasts, and of the classes of both. The prior counts once. O(p³) at most."""
+        mine, theirs = self.origin.classes, other.origin.classes
+        if mine is not None and theirs is not None:
+            classes = _classes_of_both(mine, theirs)
+            if not mine == theirs == classes:
+                return self.with_classes(classes).merge(other.with_classes(classes))
         differences = [what for what, same in self._agreement(other) if not same]
         if differences:
             raise MergeError(
@@ -287,7 +316,7 @@ class Pooled(Whole):
     def _agreement(self, other: "Pooled") -> list[tuple[str, bool]]:
         """Return what two states must have in common, and whether they do."""
         mine, theirs = self.origin, other.origin
-        targets = [(origin.coef.shape, origin.single_target) for origin in (mine, theirs)]
+        targets = [(origin.coef.shape, origin.single_target, origin.classes) for origin in (mine, theirs)]
         return [
             ("targets", targets[0] == targets[1]),
             ("intercept", mine.centered == theirs.centered),
@@ -329,6 +358,18 @@ def changed() -> InvalidParameterError:
         "the policy, its decay, information, fit_intercept or weight_kind changed since the last task, and the rows "
         "are gone. Set them back, or start a new model."
     )
+
+
+def _chosen(values: Array, targets: NDArray[np.intp]) -> Array:
+    """Return the columns of these targets: zeros for a new one (−1)."""
+    return np.asarray(np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, 1)])[..., targets])
+
+
+def _classes_of_both(one: Classes, two: Classes) -> Classes:
+    try:
+        return joined_classes(one, two, "the other model")
+    except InvalidDataError as error:
+        raise MergeError(f"cannot merge: {error}") from error
 
 
 def _same(one: Array | None, two: Array | None) -> bool:

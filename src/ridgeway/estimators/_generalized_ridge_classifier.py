@@ -1,0 +1,193 @@
+"""Classification that does not forget, whatever the order of the classes."""
+
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from ridgeway._checks import Array, flag, nonnegative, one_of
+from ridgeway.data import InformationKind, Label, Task, WeightKind, listed_classes
+from ridgeway.errors import InvalidParameterError, RemovalError
+from ridgeway.estimators._class_decisions import balanced, expected_factor, linear_discriminants
+from ridgeway.estimators._class_removal import without_class, without_empty_classes, without_rows
+from ridgeway.estimators._classifier import ContinualClassifier
+from ridgeway.estimators._default_policy import DefaultPolicyMixin
+from ridgeway.estimators._retaining import RetainingMixin, without_task
+from ridgeway.information import ByTask, class_weights
+from ridgeway.weights import Answer, Informed, State, WeightPolicy
+
+DECISIONS, CODINGS = ("least_squares", "lda"), ("one_hot", "signed")
+
+
+class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualClassifier):
+    """Continual classification that does not forget.
+
+    Least squares on one target per class, which is 1 in the rows of the class and 0 in all others. With
+    `weights.Accumulated()`, the default, the model after every task **is** one fit on all rows so far, in any order of
+    rows, tasks and classes. Classes need not be declared: a new one was 0 in every row before.
+
+    Parameters
+    ----------
+    weights : policy of `ridgeway.weights`, optional
+        As for `GeneralizedRidge`; `Accumulated(prior=0.0)` if not given.
+    decision : {"least_squares", "lda"}, default "least_squares"
+        What the scores are: the fitted targets, or the linear discriminants, log π_k + x·C⁻¹m_k − ½·m_kᵀC⁻¹m_k, with
+        the shares π_k and the means m_k of the classes and the covariance C within them. Both come from the same
+        memory, so this may be changed at any time. Discriminants need a policy that keeps information, and do not
+        depend on its prior.
+    coding : {"one_hot", "signed"}, default "one_hot"
+        Whether `coef_` and `decision_function` are those of targets 0 and 1, or −1 and 1, with "least_squares" and
+        more than two classes. `predict` is the same.
+    shrinkage : float from 0 to 1, or "auto", default 0.0
+        With "lda", the covariance is (1 − s)·C + s·(trace C/p)·I. "auto" shrinks that of each class as far as it is
+        best for normal distributions (OAS), which needs information="by_task".
+    balanced : bool, default False
+        Whether all classes count the same, however many rows they have. This needs information="by_task".
+    information : {"square_root", "moments", "by_task"} or `information.ByTask`, default "square_root"
+        As for `GeneralizedRidge`. "by_task" keeps one memory for each class of each task, so that tasks and classes
+        can be removed without their rows.
+    fit_intercept : bool, default True
+        Whether an intercept is fitted for each class. Discriminants always have one.
+    weight_kind : {"precision", "frequency"}, default "precision"
+        What `sample_weight` means, as for `GeneralizedRidge`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        In ascending order.
+    coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) if there are two classes
+    intercept_ : ndarray of shape (n_classes,), or (1,) if there are two classes
+    information_ : Information
+        What the past left behind (`Accumulated` only).
+    digits_lost_ : float
+        Decimal digits that `remove` may have cost (`Accumulated` only).
+    n_tasks_, n_samples_seen_, n_features_in_, rank_ : int
+    feature_names_in_ : ndarray of str, if the tasks were DataFrames
+
+    Notes
+    -----
+    A task costs O(n·(p + k)²) for k classes; the memory has (p + k)² numbers.
+
+    `predict_proba` is softmax(score/T). With "lda" T is 1. Otherwise it is the T of least expected log-loss if the
+    scores of each class are normal, with the means and the covariance that the memory implies. That is too sure if
+    there are few rows for so many features: `calibrate` takes T from rows that were not learned.
+
+    A learned prior (`prior="evidence"`) is that of the targets 0 and 1.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidgeClassifier
+    >>> model = GeneralizedRidgeClassifier()
+    >>> model = model.partial_fit([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], ["cat", "cat", "cat"])
+    >>> model = model.partial_fit([[4.0, 4.0], [5.0, 4.0], [4.0, 5.0]], ["dog", "dog", "dog"])
+    >>> model.classes_
+    array(['cat', 'dog'], dtype='<U3')
+    >>> model.predict([[0.5, 0.5], [4.5, 4.5]])
+    array(['cat', 'dog'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        weights: WeightPolicy | None = None,
+        *,
+        decision: Literal["least_squares", "lda"] = "least_squares",
+        coding: Literal["one_hot", "signed"] = "one_hot",
+        shrinkage: float | Literal["auto"] = 0.0,
+        balanced: bool = False,
+        information: InformationKind | Literal["by_task"] | ByTask = "square_root",
+        fit_intercept: bool = True,
+        weight_kind: WeightKind = "precision",
+    ) -> None:
+        self.weights = weights
+        self.decision = decision
+        self.coding = coding
+        self.shrinkage = shrinkage
+        self.balanced = balanced
+        self.information = information
+        self.fit_intercept = fit_intercept
+        self.weight_kind = weight_kind
+
+    def remove(
+        self, X: Any = None, y: Any = None, sample_weight: Any = None, *, task: Any = None, label: Label | None = None
+    ) -> Self:
+        """Return a new model, as if some rows had never been learned, or raise `RemovalError`. This one stays as it is.
+
+        With "by_task" a whole task is removed by its id, and a whole class by its label. No rows are needed, and no
+        digits are lost. Otherwise the rows must be passed again, as for `GeneralizedRidge`. A class that has no rows
+        left is a class no longer.
+
+        Parameters
+        ----------
+        X, y, sample_weight : the rows to remove
+        task : the id of the task to remove
+        label : the class to remove
+        """
+        state = self._removable()
+        if label is not None:
+            if not all(given is None for given in (X, y, sample_weight, task)):
+                raise RemovalError("a class is removed by its label alone. Leave out rows and task.")
+            return self._with(without_class(state, label))
+        if task is not None:
+            return self._with(without_empty_classes(without_task(state, task, X), class_weights(state.information)))
+        (rows,) = self._checked(state, X, y, sample_weight)
+        if rows.classes != state.origin.classes:
+            never = [label for label in rows.classes or () if label not in state.origin.classes]
+            raise RemovalError(f"there are no rows of class {listed_classes(never)}. Remove rows that were learned.")
+        return self._with(without_rows(state, rows))
+
+    def _rule(self) -> Answer:
+        decision, shrinkage, even = self._settings()
+        if decision == "lda":
+            return linear_discriminants(self.state_, shrinkage, even=even)
+        return self._in_force().answer
+
+    def _in_force(self) -> State:
+        state: State = balanced(self.state_) if self.balanced else self.state_
+        return state
+
+    def _contrasted(self, values: Array) -> Array:
+        if self.coding == "signed" and self.decision == "least_squares" and values.shape[-1] > 2:
+            return np.asarray(2.0 * values - values.sum(axis=-1, keepdims=True))  # 2·y_k − 1, and 1 = Σ_j y_j
+        return super()._contrasted(values)
+
+    def _settings(self) -> tuple[Any, ...]:
+        return self._choices(self.state_)
+
+    def _choices(self, state: State | None) -> tuple[Any, ...]:
+        """Return decision, shrinkage and balance, or raise if a state, or a model without one, does not allow them."""
+        decision = one_of(self.decision, DECISIONS, "decision")
+        one_of(self.coding, CODINGS, "coding")
+        automatic = isinstance(self.shrinkage, str) and self.shrinkage == "auto"
+        shrinkage = "auto" if automatic else nonnegative(self.shrinkage, "shrinkage")
+        if isinstance(shrinkage, float) and shrinkage > 1.0:
+            raise InvalidParameterError(f"shrinkage must lie between 0 and 1; got {self.shrinkage!r}.")
+        kept, even = self._keeps if state is None else state.origin.information, flag(self.balanced, "balanced")
+        if decision == "lda" and not self._retains(state):
+            raise InvalidParameterError(
+                f"decision='lda' needs the information of all rows, and weights={self.weights!r} keeps none. Use "
+                "weights.Accumulated(), or decision='least_squares'."
+            )
+        needs = "balanced=True" * even or "shrinkage='auto'" * (automatic and decision == "lda")
+        if needs and (kept.name != ByTask.name or not self._retains(state)):
+            raise InvalidParameterError(
+                f"{needs} needs one memory for each class, and this model keeps at most that of all rows. Start a new "
+                "model with information='by_task'."
+            )
+        if kept.name == ByTask.name and kept.fourth_moments:
+            raise InvalidParameterError("a classifier has no use for fourth moments. Use ByTask without them.")
+        return decision, shrinkage, even
+
+    def _has_probabilities(self) -> bool:
+        return self._retains(vars(self).get("_state")) or super()._has_probabilities()
+
+    def _retains(self, state: State | None) -> bool:
+        """Return whether the state keeps information, or that of a first task will."""
+        return self._policy().retains if state is None else isinstance(state, Informed)
+
+    def _factor(self) -> float:
+        if self._calibrated() is not None or not self._retains(self.state_):
+            return super()._factor()
+        return 1.0 if self.decision == "lda" else expected_factor(self._in_force())
+
+    def _checked(self, state: State | None, X: Any, y: Any, sample_weight: Any, **names: Any) -> list[Task]:
+        self._choices(state)
+        return super()._checked(state, X, y, sample_weight, **names)
