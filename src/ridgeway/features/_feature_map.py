@@ -16,7 +16,7 @@ Floats = NDArray[np.floating]
 
 LARGEST = 1e15
 """The largest value that is accepted: its square, summed over many columns, does not overflow in float32."""
-NUMBERS = 2**21
+NUMBERS = 2**20
 """Numbers that a block of rows may take up on the way: they stay in cache."""
 
 

@@ -82,7 +82,7 @@ class RandomFourier(FeatureMap):
 
     @property
     def _numbers_per_row(self) -> int:
-        return self.n_features_in_ + self._n_features_out
+        return self._n_features_out
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
