@@ -51,8 +51,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         fresh = copy.copy(self)  # a call that fails changes nothing
         rows = self._checked(fresh, X, first=True)
         vars(fresh).update(self._draw(rows))
-        vars(self).clear()
-        vars(self).update(vars(fresh))
+        self.__dict__ = vars(fresh)
         return self
 
     def transform(self, X: Any) -> Floats:

@@ -74,6 +74,7 @@ class RandomPatches(FeatureMap):
 
     filters_: NDArray[np.float32]
     shape_: tuple[int, int]
+    _offset: float
     _pool: NDArray[np.float32]
 
     def __init__(
@@ -112,6 +113,7 @@ class RandomPatches(FeatureMap):
         return {
             "filters_": filters.reshape(n_filters, *sides),
             "shape_": shape,
+            "_offset": offset,
             "_pool": pool,
             "_n_features_out": 2 * n_filters * len(pool),
         }
@@ -119,7 +121,7 @@ class RandomPatches(FeatureMap):
     def _encode(self, rows: NDArray[Any]) -> Float32:
         n, sides = len(rows), self.filters_.shape[1:]
         patches = sliding_window_view(rows.astype(np.float32).reshape(n, *self.shape_), sides, axis=(1, 2))
-        patches = _normalised(patches.reshape(-1, sides[0] * sides[1]), float(self.offset))
+        patches = _normalised(patches.reshape(-1, sides[0] * sides[1]), self._offset)
         filters = self.filters_.reshape(len(self.filters_), -1)
         responses = (patches @ filters.T).reshape(n, self._pool.shape[1], len(filters))
         rectified = np.maximum(responses, 0.0)
