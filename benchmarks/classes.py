@@ -30,7 +30,7 @@ Labels = NDArray[np.integer]
 Features = NDArray[np.float32]
 
 N_CLASSES, N_FILTERS, N_FOURIER = 10, 200, 3600
-GAMMA, FOURIER_WEIGHT, PRIOR = 0.004, 10.0, 0.1
+GAMMA, FOURIER_WEIGHT, PRIOR = 0.003, 20.0, 0.1
 SEED, N_ORDERS, N_HELD_OUT, BLOCK = 0, 10, 10_000, 1000
 CORES, MOST_SECONDS, MOST_BYTES = 2, 360.0, 3e9
 LEAST = {("MNIST", True): 99.1, ("MNIST", False): 98.9, ("Fashion-MNIST", True): 91.0, ("Fashion-MNIST", False): 90.8}
