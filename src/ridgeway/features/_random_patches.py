@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ridgeway._checks import one_of, positive, whole
 from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.features._feature_map import FeatureMap
+from ridgeway.kernels import single_threaded
 
 Float32 = NDArray[np.float32]
 Source = Literal["random", "first_task"]
@@ -123,11 +124,12 @@ class RandomPatches(FeatureMap):
         patches = sliding_window_view(rows.astype(np.float32).reshape(n, *self.shape_), sides, axis=(1, 2))
         patches = _normalised(patches.reshape(-1, sides[0] * sides[1]), self._offset)
         filters = self.filters_.reshape(len(self.filters_), -1)
-        responses = (patches @ filters.T).reshape(n, self._pool.shape[1], len(filters))
-        rectified = np.maximum(responses, 0.0)
         features = np.empty((n, len(self._pool), 2, len(filters)), dtype=np.float32)
-        features[:, :, 0] = self._pool @ rectified
-        features[:, :, 1] = self._pool @ np.subtract(rectified, responses, out=rectified)
+        with single_threaded():  # the products are small: threads would wait for each other
+            responses = (patches @ filters.T).reshape(n, self._pool.shape[1], len(filters))
+            rectified = np.maximum(responses, 0.0)
+            features[:, :, 0] = self._pool @ rectified
+            features[:, :, 1] = self._pool @ np.subtract(rectified, responses, out=rectified)
         return np.sqrt(features, out=features).reshape(n, -1)
 
     @property
