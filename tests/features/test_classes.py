@@ -20,7 +20,7 @@ def pictures(tmp_path, monkeypatch):
     for part, rows in (("train", slice(0, 1200)), ("t10k", slice(1200, None))):
         write(tmp_path / f"{part}-images-idx3-ubyte", images[rows])
         write(tmp_path / f"{part}-labels-idx1-ubyte", labels[rows])
-    for name, value in {"N_FILTERS": 30, "N_ORDERS": 3, "N_HELD_OUT": 200, "BLOCK": 150}.items():
+    for name, value in {"N_FILTERS": 30, "N_ORDERS": 3, "N_HELD_OUT": 200, "BLOCK": 50, "AT_ONCE": 70}.items():
         monkeypatch.setattr(classes, name, value)
     return classes.Pictures(str(tmp_path), None, validate=False)
 
