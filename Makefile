@@ -15,7 +15,7 @@ test test-lowest test-reference retrospect: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-lowest test-reference check lint docs flow torture mutants bench accuracy paper \
-        retrospect designs reproduction clean
+        retrospect designs classes reproduction clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -80,6 +80,11 @@ retrospect: $(VENV)/check ## Write the simulations, table and figures of docs/re
 
 designs: $(VENV)/test ## Decide the rank of 20,000 hard designs, against extended precision (about 5 minutes).
 	$(BIN)/python -m benchmarks.designs
+
+# Both folders have the files of datasets.load_idx. About 20 minutes on two cores.
+classes: $(VENV)/check ## Learn images class by class: MNIST=folder FASHION=folder. Writes docs/classes.md.
+	$(BIN)/python -m benchmarks.classes --mnist '$(MNIST)' --fashion '$(FASHION)'
+	$(BIN)/python docs/make_classes.py
 
 reproduction: $(VENV)/simulation ## Repeat the experiments of the paper and write docs/reproduction.md.
 	rm -rf build/reproduction

@@ -19,7 +19,8 @@ from ridgeway import errors
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 MODULES = modules()
 PUBLIC = [ridgeway, errors]
-PUBLIC += [getattr(ridgeway, name) for name in ("data", "information", "metrics", "retrospect", "store", "weights")]
+PUBLIC += [getattr(ridgeway, name) for name in ("data", "datasets", "features", "information", "metrics")]
+PUBLIC += [getattr(ridgeway, name) for name in ("retrospect", "store", "weights")]
 PUBLIC += [ridgeway.research.theory]
 
 HOMES = {

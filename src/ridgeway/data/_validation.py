@@ -158,14 +158,25 @@ def checked_numbers(data: Any, name: str) -> Array:
     return checked
 
 
-def check_rows(estimator: "BaseEstimator", X: Any) -> Any:
-    """Check the rows to predict for: a float64 array or CSR matrix with the estimator's columns."""
+def check_rows(
+    estimator: "BaseEstimator", X: Any, *, first: bool = False, sparse: bool = True, dtype: Any = np.float64
+) -> Any:
+    """Check rows without targets: an array, or a CSR matrix, with the estimator's columns.
+
+    Parameters
+    ----------
+    estimator : the calling estimator
+    X : what the user passed
+    first : whether the columns are to be written to the estimator rather than compared with it
+    sparse : whether X may be sparse
+    dtype : what numbers are converted to; None leaves them as they are
+    """
     from sklearn.utils.validation import validate_data
 
     X = from_arrow(X, "X")
     refuse_non_numbers(X, "X")
     with typed_errors(estimator):
-        return validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        return validate_data(estimator, X, reset=first, accept_sparse="csr" if sparse else False, dtype=dtype)
 
 
 def groups(labels: Any, n_samples: int) -> Iterator[tuple[Any, Any]]:

@@ -1,0 +1,70 @@
+"""Make the table and the figure of docs/classes.md from the results in docs/classes.json."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+import numpy as np
+from matplotlib.figure import Figure
+from paper_figures import BLACK, BLUE, GREEN, ORANGE, RED, label, panels
+
+PAGE = Path(__file__).with_name("classes.md")
+RESULTS: dict[str, Any] = json.loads(PAGE.with_suffix(".json").read_text(encoding="utf-8"))
+START, END = "<!-- table: made by `make classes` -->\n", "<!-- end of table -->\n"
+PUBLISHED = {"MNIST": 98.3}
+STYLES = ((BLUE, "-", "o"), (GREEN, "--", "s"), (ORANGE, "-.", "^"), (RED, ":", "D"))
+
+
+def main() -> None:
+    """Draw the figure and put the table into the page."""
+    curves().savefig(PAGE.with_name("images") / "classes.png", dpi=90)
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
+    after = rest.partition(END)[2]
+    PAGE.write_text(before + START + "".join(table()) + END + after, encoding="utf-8")
+
+
+def lines_of(found: dict[str, Any]) -> dict[str, list[float]]:
+    """Return the curves of a data set by name."""
+    own: dict[str, list[float]] = {f"GeneralizedRidge, p = {run['p']:,}": run["curve"] for run in found["runs"]}
+    own.update(found["contrast"]["curves"])
+    return own
+
+
+def curves() -> Figure:
+    """Draw the accuracy on the classes seen so far, after each class."""
+    figure, axes = panels(len(RESULTS))
+    for axis, (name, found) in zip(axes, RESULTS.items(), strict=True):
+        for (what, curve), (colour, dashes, marker) in zip(lines_of(found).items(), STYLES, strict=True):
+            axis.plot(np.arange(1, len(curve) + 1), curve, color=colour, ls=dashes, marker=marker, ms=4, label=what)
+        if name in PUBLISHED:
+            axis.axhline(PUBLISHED[name], color=BLACK, lw=1, ls=":", label=f"RanDumb, published: {PUBLISHED[name]} %")
+        axis.set_ylim(0.0, 104.0)
+        label(axis, f"{name}, one class after another", "classes learned", "% correct, of the classes seen")
+    return figure
+
+
+def table() -> Iterator[str]:
+    """Yield the lines of the table, in Markdown."""
+    yield f"| | {' | '.join(RESULTS)} |\n|---|{'---:|' * len(RESULTS)}\n"
+    for what in lines_of(next(iter(RESULTS.values()))):
+        yield _line(f"`{what.replace(',', '`,', 1)}" if "," in what else f"`{what}`", "{:.2f} %", what)
+    runs = [found["runs"] for found in RESULTS.values()]
+    for number, run in enumerate(runs[0]):
+        times = [f"{each[number]['seconds']:.0f} s, {each[number]['bytes'] / 1e9:.1f} GB" for each in runs]
+        yield f"| time and memory, p = {run['p']:,} | {' | '.join(times)} |\n"
+    changed = [found["contrast"]["changed"] for found in RESULTS.values()]
+    counts = " | ".join(str(sum(each)) for each in changed)
+    yield f"| test images that any of {len(changed[0])} random orders of the classes changes | {counts} |\n"
+
+
+def _line(title: str, form: str, what: str) -> str:
+    values = (form.format(lines_of(found)[what][-1]) for found in RESULTS.values())
+    return f"| {title} | {' | '.join(values)} |\n"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""Random Fourier features, by scikit-learn's sampler."""
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway._checks import one_of, positive, whole
+from ridgeway.features._feature_map import FeatureMap, Floats
+
+SEEDS = 2**32 - 1
+"""The largest seed that scikit-learn accepts."""
+
+
+class RandomFourier(FeatureMap):
+    """Random Fourier features: √(2/m)·cos(x·w_j + b_j), whose products approximate exp(−γ‖x − z‖²).
+
+    A model that is linear in them is a kernel machine, approximately; exactly so as m grows. The w_j ~ N(0, 2γ·I) and
+    b_j ~ U(0, 2π) come from the seed alone, as in scikit-learn's `RBFSampler`.
+
+    Parameters
+    ----------
+    n_features : int, default 1000
+        m, the number of features that come out.
+    gamma : float or "scale", default "scale"
+        γ. "scale" is 1/(n_columns · variance of all values of the first task).
+    seed : int, default 0
+
+    Attributes
+    ----------
+    sampler_ : sklearn.kernel_approximation.RBFSampler
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, if the first task was a DataFrame
+
+    Notes
+    -----
+    The first task decides how the map computes, for all tasks: in float64 if its values are float64 or large integers,
+    in float32 otherwise.
+
+    References
+    ----------
+    Rahimi and Recht (2007), Random features for large-scale kernel machines.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import ContinualPipeline, GeneralizedRidge, weights
+    >>> from ridgeway.features import RandomFourier
+    >>> model = GeneralizedRidge(weights.Accumulated(prior=1e-3))
+    >>> pipeline = ContinualPipeline([RandomFourier(200, gamma=2.0), model])
+    >>> X = np.linspace(-2.0, 2.0, 80)[:, None]
+    >>> pipeline.partial_fit(X[::2], np.sin(3.0 * X[::2, 0])).partial_fit(X[1::2], np.sin(3.0 * X[1::2, 0]))
+    ContinualPipeline(...)
+    >>> print(pipeline.predict([[0.5]]).round(2), np.sin(1.5).round(2))
+    [1.] 1.0
+    """
+
+    sampler_: Any
+
+    def __init__(self, n_features: int = 1000, gamma: float | Literal["scale"] = "scale", seed: int = 0) -> None:
+        self.n_features = n_features
+        self.gamma = gamma
+        self.seed = seed
+
+    def _draw(self, rows: NDArray[Any]) -> dict[str, Any]:
+        from sklearn.kernel_approximation import RBFSampler
+
+        n_features, seed = whole(self.n_features, "n_features"), whole(self.seed, "seed", 0, SEEDS)
+        gamma = self._scale(rows) if isinstance(self.gamma, str) else positive(self.gamma, "gamma")
+        kind = np.result_type(rows.dtype, np.float32)
+        sampler = RBFSampler(gamma=gamma, n_components=n_features, random_state=seed)
+        return {"sampler_": sampler.fit(rows[:1].astype(kind)), "_n_features_out": n_features}
+
+    def _scale(self, rows: NDArray[Any]) -> float:
+        one_of(self.gamma, ["scale"], "gamma")
+        variance = float(rows.var(dtype=np.float64))
+        return 1.0 / (rows.shape[1] * variance) if variance > 0.0 else 1.0
+
+    def _encode(self, rows: NDArray[Any]) -> Floats:
+        features: Floats = self.sampler_.transform(rows.astype(self.sampler_.random_weights_.dtype, copy=False))
+        return features
+
+    @property
+    def _numbers_per_row(self) -> int:
+        return self._n_features_out
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
