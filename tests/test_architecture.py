@@ -19,7 +19,8 @@ from ridgeway import errors
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 MODULES = modules()
 PUBLIC = [ridgeway, errors]
-PUBLIC += [getattr(ridgeway, name) for name in ("data", "information", "metrics", "retrospect", "store", "weights")]
+PUBLIC += [getattr(ridgeway, name) for name in ("data", "information", "likelihoods", "metrics", "retrospect")]
+PUBLIC += [ridgeway.store, ridgeway.weights]
 PUBLIC += [ridgeway.research.theory]
 
 HOMES = {

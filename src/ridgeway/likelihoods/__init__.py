@@ -1,0 +1,23 @@
+"""What one row says about w: its log-likelihood, the derivatives, and the polynomial that remains of gone rows."""
+
+from ridgeway.likelihoods._families import Binomial, Gaussian, Poisson
+from ridgeway.likelihoods._likelihood import Likelihood, Slopes
+from ridgeway.likelihoods._multinomial import Multinomial
+from ridgeway.likelihoods._newton import Climbed, climb, newton_step
+from ridgeway.likelihoods._observed import Observed
+from ridgeway.likelihoods._polynomial import Polynomial, pairs
+
+__all__ = [
+    "Binomial",
+    "Climbed",
+    "Gaussian",
+    "Likelihood",
+    "Multinomial",
+    "Observed",
+    "Poisson",
+    "Polynomial",
+    "Slopes",
+    "climb",
+    "newton_step",
+    "pairs",
+]
