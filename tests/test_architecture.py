@@ -243,6 +243,8 @@ def test_every_estimator_has_an_executed_example():
         ridgeway.ContinualPipeline,
         ridgeway.ContinualRidge,
         ridgeway.EarlyStopping,
+        ridgeway.GeneralizedLogistic,
+        ridgeway.GeneralizedPoisson,
         ridgeway.GeneralizedRidge,
         ridgeway.MinimumNorm,
         ridgeway.Oracle,

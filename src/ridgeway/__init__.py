@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         ContinualPipeline,
         ContinualRidge,
         EarlyStopping,
+        GeneralizedLogistic,
+        GeneralizedPoisson,
         GeneralizedRidge,
         MinimumNorm,
         Oracle,
@@ -35,6 +37,8 @@ __all__ = [
     "ContinualPipeline",
     "ContinualRidge",
     "EarlyStopping",
+    "GeneralizedLogistic",
+    "GeneralizedPoisson",
     "GeneralizedRidge",
     "MinimumNorm",
     "Oracle",
@@ -52,7 +56,7 @@ __all__ = [
     "weights",
 ]
 
-_ESTIMATORS = {"ContinualPipeline", "ContinualRidge", "EarlyStopping", "GeneralizedRidge", "MinimumNorm", "Oracle"}
+_ESTIMATORS = {name for name in __all__ if not name.islower()}
 
 
 def __getattr__(name: str) -> Any:

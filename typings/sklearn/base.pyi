@@ -5,8 +5,12 @@ T = TypeVar("T")
 class InputTags:
     sparse: bool
 
+class TargetTags:
+    positive_only: bool
+
 class Tags:
     input_tags: InputTags
+    target_tags: TargetTags
 
 class BaseEstimator:
     def get_params(self, deep: bool = True) -> dict[str, Any]: ...
@@ -14,6 +18,9 @@ class BaseEstimator:
     def __sklearn_tags__(self) -> Tags: ...
 
 class RegressorMixin:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
+
+class ClassifierMixin:
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
 
 class MultiOutputMixin: ...

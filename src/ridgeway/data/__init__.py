@@ -1,6 +1,7 @@
 """The one door for data: whatever a user passes leaves here as a checked `Task`, or as a typed error."""
 
 from ridgeway._checks import LARGEST
+from ridgeway.data._class_labels import Classes, Label, class_name, coded_labels, joined_classes
 from ridgeway.data._columns import (
     Categories,
     Numbers,
@@ -25,7 +26,14 @@ from ridgeway.data._tables import Table
 from ridgeway.data._task import Task, dense, is_sparse
 from ridgeway.data._terms import Term, column_term, parse_terms
 from ridgeway.data._united import Rebased, differences, united
-from ridgeway.data._validation import check_rows, check_tasks, check_values, columns_of_a_model
+from ridgeway.data._validation import (
+    check_offset,
+    check_rows,
+    check_single_target,
+    check_tasks,
+    check_values,
+    columns_of_a_model,
+)
 from ridgeway.data._widening import Widening, widened_schema, widening
 from ridgeway.data._writer import writer
 
@@ -35,11 +43,13 @@ __all__ = [
     "READERS",
     "Block",
     "Categories",
+    "Classes",
     "CsvFormat",
     "Encoder",
     "Encoding",
     "InformationKind",
     "Keep",
+    "Label",
     "MissingRule",
     "Numbers",
     "Progress",
@@ -55,12 +65,16 @@ __all__ = [
     "as_numbers",
     "check_columns",
     "check_file",
+    "check_offset",
     "check_rows",
+    "check_single_target",
     "check_tasks",
     "check_values",
     "checked_keep",
     "checked_rows",
     "checked_schema",
+    "class_name",
+    "coded_labels",
     "column_term",
     "columns_of_a_model",
     "cut",
@@ -72,6 +86,7 @@ __all__ = [
     "inferred",
     "is_number",
     "is_sparse",
+    "joined_classes",
     "kind_of",
     "label_of",
     "listed",

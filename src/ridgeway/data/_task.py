@@ -38,6 +38,8 @@ class Task:
         What the user calls the task, or None.
     clusters : ndarray of object of shape (n_samples,), or None
         The cluster that each row belongs to.
+    classes : tuple of labels, or None
+        What the columns of `y` stand for, if they are the classes of a classifier.
     offset : ndarray of shape (n_samples,), or None
         What is added to the linear predictor of each row, for likelihoods that are not Gaussian.
     """
@@ -55,6 +57,7 @@ class Task:
     log_weight: float
     task_id: Any = None
     clusters: NDArray[np.object_] | None = None
+    classes: tuple[Any, ...] | None = None
     offset: Array | None = None
 
     @classmethod

@@ -1,7 +1,9 @@
-"""The paper's five estimators, as scikit-learn regressors that learn task after task, and a pipeline for them."""
+"""The paper's five estimators, two for classes and counts, and a pipeline: each learns task after task."""
 
 from ridgeway.estimators._continual_ridge import ContinualRidge
 from ridgeway.estimators._early_stopping import EarlyStopping
+from ridgeway.estimators._generalized_logistic import GeneralizedLogistic
+from ridgeway.estimators._generalized_poisson import GeneralizedPoisson
 from ridgeway.estimators._generalized_ridge import GeneralizedRidge
 from ridgeway.estimators._minimum_norm import MinimumNorm
 from ridgeway.estimators._oracle import Oracle
@@ -13,6 +15,8 @@ __all__ = [
     "ContinualRegressor",
     "ContinualRidge",
     "EarlyStopping",
+    "GeneralizedLogistic",
+    "GeneralizedPoisson",
     "GeneralizedRidge",
     "MinimumNorm",
     "Oracle",

@@ -1,4 +1,4 @@
-"""What the five estimators share: the shell around a pure step on a frozen state."""
+"""What the estimators share: the shell around a pure step on a frozen state."""
 
 import copy
 import os
@@ -20,8 +20,8 @@ from ridgeway.information import ByTask, SquareRoot
 from ridgeway.weights import Inferable, Origin, State, WeightPolicy
 
 
-class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
-    """A regressor that learns task after task.
+class ContinualEstimator(BaseEstimator, ABC):
+    """An estimator that learns task after task.
 
     A subclass defines its policy. The policy's step is pure, so a call that fails leaves the model as it was.
 
@@ -32,7 +32,7 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     fit_intercept: bool
-    initial_coef: Any
+    initial_coef: Any = None
     weight_kind: WeightKind = "precision"
 
     @abstractmethod
@@ -43,6 +43,95 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
     @abstractmethod
     def _keeps(self) -> Any:
         """The kind of information to keep, if the policy keeps some."""
+
+    @abstractmethod
+    def _checked(self, state: State | None, X: Any, y: Any, sample_weight: Any, **names: Any) -> list[Task]:
+        """Return the tasks of one call, checked; `state` is what they are learned after, None at the beginning."""
+
+    @property
+    def rank_(self) -> int:
+        """Rank of the last system that was solved: directions that are only rounding do not count."""
+        rank = self.state_.answer.rank
+        if rank is None:
+            raise AttributeError(f"{type(self).__name__} solves no system of equations, so it has no rank_.")
+        return rank
+
+    @property
+    def state_(self) -> State:
+        """What is remembered between tasks. It is frozen; see `ridgeway.weights`."""
+        if "_state" not in vars(self):
+            check_is_fitted(self)
+        return self._state
+
+    @property
+    def n_tasks_(self) -> int:
+        """Tasks learned."""
+        return self.state_.n_tasks
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Rows learned, not counting rows of weight zero."""
+        return self.state_.n_samples
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_state")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any, *, first: bool, **names: Any) -> Self:
+        """Learn the tasks of one call: from the beginning if it is the `first`, or after those learned before."""
+        given = [name for name in ("task_id", "clusters") if names.get(name) is not None]
+        if given and self._keeps.name != ByTask.name:
+            name = "task" if "task_id" in given else "clusters"
+            raise InvalidParameterError(f"{name} needs a GeneralizedRidge with information='by_task'. Leave it out.")
+        with lock_of(self):
+            before = getattr(self, "_state", None)
+            state = None if first else before
+            return self._take(state, self._checked(state, X, y, sample_weight, **names), before)
+
+    def _take(self, state: State | None, tasks: list[Task], before: State | None) -> Self:
+        """Learn tasks, starting from a state, or raise if the model's own is not the same as before."""
+        policy, first = self._policy(), tasks[0]
+        after = policy.start(self._origin(first)) if state is None else self._resumed(state, first)
+        for task in tasks:
+            after = policy.step(after, task)
+        names = {} if first.feature_names is None else {"feature_names_in_": first.feature_names}
+        if getattr(self, "_state", None) is not before:  # the thread that holds the lock may call again
+            raise interrupted()
+        vars(self).update(_state=after, n_features_in_=first.n_features, **names)  # nothing can fail from here
+        if not names:
+            vars(self).pop("feature_names_in_", None)
+        return self
+
+    def _resumed(self, state: State, task: Task) -> State:
+        """Return the state under the present settings, or raise if they or the targets do not fit."""
+        origin = state.origin
+        if task.single_target != origin.single_target or task.n_targets != origin.coef.shape[1]:
+            origin.check_targets(task)
+        settings = (self.initial_coef, self.fit_intercept, self._keeps, self.weight_kind)
+        if all(map(is_, settings, (origin.given, origin.centered, origin.information, origin.weight_kind))):
+            return state
+        return state.resumed(self._origin(task))
+
+    def _origin(self, task: Task) -> Origin:
+        """Return where a model with these settings starts."""
+        centered = flag(self.fit_intercept, "fit_intercept")
+        start = checked_start(self.initial_coef, task.n_features, task.n_targets)
+        kind = one_of(self.weight_kind, get_args(WeightKind), "weight_kind")
+        return Origin(start, self._keeps, centered, task.single_target, self.initial_coef, kind, task.classes)
+
+    def _with(self, state: State) -> Self:
+        """Return a model like this one, with another state."""
+        other = copy.copy(self)
+        other._state = state
+        return other
+
+
+class ContinualRegressor(MultiOutputMixin, RegressorMixin, ContinualEstimator):
+    """A regressor that learns task after task."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, tasks: Any = None, clusters: Any = None) -> Self:
         """Forget everything, then learn one task, or one per label in `tasks` in order of first appearance.
@@ -59,7 +148,7 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
             Rows with the same label may have dependent errors. For a `GeneralizedRidge` with information="by_task",
             which keeps each cluster of a task apart.
         """
-        return self._learn(X, y, sample_weight, clusters, first=True, labels=tasks)
+        return self._learn(X, y, sample_weight, first=True, labels=tasks, clusters=clusters)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, task: Any = None, clusters: Any = None) -> Self:
         """Learn one more task. Its rows are not kept.
@@ -76,7 +165,7 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         clusters : array of shape (n_samples,), optional
             As for `fit`.
         """
-        return self._learn(X, y, sample_weight, clusters, first=False, task_id=task)
+        return self._learn(X, y, sample_weight, first=False, task_id=task, clusters=clusters)
 
     @overload
     def predict(self, X: Any, return_std: Literal[False] = False) -> Array: ...
@@ -119,88 +208,8 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         intercept = state.answer.intercept
         return float(intercept[0]) if state.origin.single_target else intercept.copy()
 
-    @property
-    def rank_(self) -> int:
-        """Rank of the last system that was solved: directions that are only rounding do not count."""
-        rank = self.state_.answer.rank
-        if rank is None:
-            raise AttributeError(f"{type(self).__name__} solves no system of equations, so it has no rank_.")
-        return rank
-
-    @property
-    def state_(self) -> State:
-        """What is remembered between tasks. It is frozen; see `ridgeway.weights`."""
-        if "_state" not in vars(self):
-            check_is_fitted(self)
-        return self._state
-
-    @property
-    def n_tasks_(self) -> int:
-        """Tasks learned."""
-        return self.state_.n_tasks
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Rows learned, not counting rows of weight zero."""
-        return self.state_.n_samples
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_state")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _learn(
-        self, X: Any, y: Any, sample_weight: Any, clusters: Any, *, first: bool, labels: Any = None, task_id: Any = None
-    ) -> Self:
-        """Learn the tasks of one call: from the beginning if it is the `first`, or after those learned before."""
-        if not (clusters is None and task_id is None) and self._keeps.name != ByTask.name:
-            name = "clusters" if task_id is None else "task"
-            raise InvalidParameterError(f"{name} needs a GeneralizedRidge with information='by_task'. Leave it out.")
-        with lock_of(self):
-            before = getattr(self, "_state", None)
-            state = None if first else before
-            names = {"labels": labels, "task_id": task_id, "clusters": clusters}
-            return self._take(state, check_tasks(self, X, y, sample_weight, first=state is None, **names), before)
-
-    def _take(self, state: State | None, tasks: list[Task], before: State | None) -> Self:
-        """Learn tasks, starting from a state, or raise if the model's own is not the same as before."""
-        policy, first = self._policy(), tasks[0]
-        after = policy.start(self._origin(first)) if state is None else self._resumed(state, first)
-        for task in tasks:
-            after = policy.step(after, task)
-        names = {} if first.feature_names is None else {"feature_names_in_": first.feature_names}
-        if getattr(self, "_state", None) is not before:  # the thread that holds the lock may call again
-            raise interrupted()
-        vars(self).update(_state=after, n_features_in_=first.n_features, **names)  # nothing can fail from here
-        if not names:
-            vars(self).pop("feature_names_in_", None)
-        return self
-
-    def _resumed(self, state: State, task: Task) -> State:
-        """Return the state under the present settings, or raise if they or the targets do not fit."""
-        origin = state.origin
-        if task.single_target != origin.single_target or task.n_targets != origin.coef.shape[1]:
-            origin.check_targets(task)
-        settings = (self.initial_coef, self.fit_intercept, self._keeps, self.weight_kind)
-        if all(map(is_, settings, (origin.given, origin.centered, origin.information, origin.weight_kind))):
-            return state
-        return state.resumed(self._origin(task))
-
-    def _origin(self, task: Task) -> Origin:
-        """Return where a model with these settings starts."""
-        centered = flag(self.fit_intercept, "fit_intercept")
-        start = checked_start(self.initial_coef, task.n_features, task.n_targets)
-        kind = one_of(self.weight_kind, get_args(WeightKind), "weight_kind")
-        return Origin(start, self._keeps, centered, task.single_target, self.initial_coef, kind)
-
-    def _with(self, state: State) -> Self:
-        """Return a model like this one, with another state."""
-        other = copy.copy(self)
-        other._state = state
-        return other
+    def _checked(self, state: State | None, X: Any, y: Any, sample_weight: Any, **names: Any) -> list[Task]:
+        return check_tasks(self, X, y, sample_weight, first=state is None, **names)
 
 
 class AnchoredRegressor(ContinualRegressor):

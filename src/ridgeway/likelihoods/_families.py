@@ -6,6 +6,7 @@ from scipy.special import expit, gammaln
 from ridgeway._checks import Array
 from ridgeway.errors import InvalidDataError
 from ridgeway.likelihoods._likelihood import Likelihood, Slopes
+from ridgeway.likelihoods._multinomial import Multinomial
 
 
 class Gaussian(Likelihood):
@@ -59,6 +60,10 @@ class Binomial(Likelihood):
     name = "binomial"
     largest_third = 1.0 / np.sqrt(108.0)  # at tanh²(η/2) = 1/3
     largest_fourth = 0.125  # at η = 0
+
+    def with_targets(self, n_targets: int) -> Likelihood:
+        """Return the likelihood of n_targets + 1 classes."""
+        return self if n_targets == 1 else Multinomial(n_targets + 1)
 
     def check(self, y: Array) -> None:
         """Raise if a value is outside [0, 1]."""

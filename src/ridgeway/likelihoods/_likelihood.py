@@ -3,6 +3,8 @@
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
 
+import numpy as np
+
 from ridgeway._checks import Array
 
 
@@ -42,6 +44,15 @@ class Likelihood(ABC):
     def n_predictors(self) -> int:
         """The number q of linear predictors of a row."""
         return 1
+
+    @property
+    def scores(self) -> Array:
+        """What turns the q linear predictors into what a user sees, of shape (n_scores, q)."""
+        return np.eye(1)
+
+    def with_targets(self, n_targets: int) -> "Likelihood":
+        """Return the likelihood for y with this many columns."""
+        return self
 
     @abstractmethod
     def check(self, y: Array) -> None:

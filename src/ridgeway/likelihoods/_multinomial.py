@@ -33,12 +33,17 @@ class Multinomial(Likelihood):
 
     def __init__(self, n_classes: int) -> None:
         self.n_classes = whole(n_classes, "n_classes", least=2)
-        self.contrasts = _contrasts(n_classes)
+        self.contrasts = helmert(n_classes)
 
     @property
     def n_predictors(self) -> int:
         """K − 1."""
         return self.n_classes - 1
+
+    @property
+    def scores(self) -> Array:
+        """C."""
+        return self.contrasts
 
     def check(self, y: Array) -> None:
         """Raise if a row has more than one class."""
@@ -78,7 +83,7 @@ class Multinomial(Likelihood):
         return np.where(y.any(axis=1), y.argmax(axis=1), self.n_classes - 1)
 
 
-def _contrasts(n_classes: int) -> Array:
+def helmert(n_classes: int) -> Array:
     """Return orthonormal columns that sum to 0: each class against the mean of those before it (Helmert)."""
     columns = np.triu(np.ones((n_classes, n_classes - 1)))
     columns[np.arange(1, n_classes), np.arange(n_classes - 1)] = -np.arange(1.0, n_classes)

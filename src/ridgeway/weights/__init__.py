@@ -14,12 +14,14 @@ from ridgeway.linalg import Rows
 from ridgeway.weights._accumulated import Accumulated
 from ridgeway.weights._adaptive import kept_share
 from ridgeway.weights._codec import from_arrays, policy_of, to_arrays
+from ridgeway.weights._expanded import Expandable, Expanded
 from ridgeway.weights._gradient import GradientSteps
 from ridgeway.weights._parted import TaskKeeper
 from ridgeway.weights._penalties import Explicit, FullInformation, Isotropic, Zero
 from ridgeway.weights._policy import Designed, DesignPolicy, PenaltyPolicy, WeightPolicy, checked_policy
 from ridgeway.weights._settings import Decay, PriorValue
 from ridgeway.weights._states import Anchored, Inferable, Informed, Mergeable, Origin, Removable, Retained, State
+from ridgeway.weights._with_likelihood import Memory, with_likelihood
 
 __all__ = [
     "Accumulated",
@@ -27,12 +29,15 @@ __all__ = [
     "Decay",
     "DesignPolicy",
     "Designed",
+    "Expandable",
+    "Expanded",
     "Explicit",
     "FullInformation",
     "GradientSteps",
     "Inferable",
     "Informed",
     "Isotropic",
+    "Memory",
     "Mergeable",
     "Origin",
     "PenaltyPolicy",
@@ -49,4 +54,5 @@ __all__ = [
     "kept_share",
     "policy_of",
     "to_arrays",
+    "with_likelihood",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
-from ridgeway.data import Task, WeightKind
+from ridgeway.data import Classes, Task, WeightKind
 from ridgeway.errors import (
     InferenceError,
     InvalidDataError,
@@ -48,6 +48,8 @@ class Origin:
         Whether a weight is a precision, or the number of times that a row was observed.
     given : object
         ŵ_0 as the user gave it: it is checked once, as long as it is the same object.
+    classes : tuple of labels, or None
+        What the targets stand for, if they are the classes of a classifier.
     """
 
     coef: Array
@@ -56,6 +58,7 @@ class Origin:
     single_target: bool = True
     given: Any = None
     weight_kind: WeightKind = "precision"
+    classes: Classes | None = None
 
     def check_targets(self, task: Task) -> None:
         """Raise if a task's targets are not those of the model."""
