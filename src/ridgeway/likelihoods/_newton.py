@@ -90,6 +90,7 @@ def newton_step(here: Polynomial, intercepts: int, size: int) -> Solution:
     below = kernels.solve_triangular(root, g[p:], transposed=True)
     offset = np.sqrt(np.square(cross).sum(axis=0))
     left = np.triu(J[:p, :p] - cross.T @ cross)
+    np.fill_diagonal(left, np.maximum(left.diagonal(), 0.0))  # a column that is constant may be below 0 by rounding
     found = solve_moments(left, g[:p] - cross.T @ below, size=min(size, p), offset=offset)
     last = kernels.solve_triangular(root, below - cross @ found.coef)
     return Solution(np.vstack([found.coef, last]), found.rank, found.growth, found.constant)

@@ -21,11 +21,13 @@ from ridgeway.weights._penalties import Explicit, FullInformation, Isotropic, Ze
 from ridgeway.weights._policy import Designed, DesignPolicy, PenaltyPolicy, WeightPolicy, checked_policy
 from ridgeway.weights._settings import Decay, PriorValue
 from ridgeway.weights._states import Anchored, Inferable, Informed, Mergeable, Origin, Removable, Retained, State
-from ridgeway.weights._with_likelihood import Memory, with_likelihood
+from ridgeway.weights._with_likelihood import AccumulatedLikelihood, AnchoredLikelihood, Memory, with_likelihood
 
 __all__ = [
     "Accumulated",
+    "AccumulatedLikelihood",
     "Anchored",
+    "AnchoredLikelihood",
     "Decay",
     "DesignPolicy",
     "Designed",
