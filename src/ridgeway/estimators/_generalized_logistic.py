@@ -47,6 +47,9 @@ class GeneralizedLogistic(ClassifierMixin, LikelihoodEstimator):
         The effect on the log-odds of the second class; of more classes, on the score of each. The scores sum to 0.
     intercept_, intercept_error_ : float, or ndarray of shape (n_classes,)
     log_likelihood_ : float
+        Of all rows learned, as far as the state knows it.
+    distance_bound_ : float
+        How far, in standard errors, a coefficient can be from that of all rows pooled.
     n_tasks_, n_samples_seen_, n_features_in_ : int
     feature_names_in_ : ndarray of str, if the tasks were DataFrames
 

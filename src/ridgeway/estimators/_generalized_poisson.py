@@ -39,6 +39,9 @@ class GeneralizedPoisson(RegressorMixin, LikelihoodEstimator):
     coef_, standard_errors_ : ndarray of shape (n_features,)
     intercept_, intercept_error_ : float
     log_likelihood_ : float
+        Of all rows learned, as far as the state knows it.
+    distance_bound_ : float
+        How far, in standard errors, a coefficient can be from that of all rows pooled.
     n_tasks_, n_samples_seen_, n_features_in_ : int
     feature_names_in_ : ndarray of str, if the tasks were DataFrames
 

@@ -88,6 +88,12 @@ class LikelihoodEstimator(DefaultPolicyMixin, ContinualEstimator):
         return value
 
     @property
+    def distance_bound_(self) -> float:
+        """How far, in standard errors, a coefficient can be from that of all rows pooled; infinite if unknown."""
+        bound: float = self._expanded().distance_bound()
+        return bound
+
+    @property
     def _keeps(self) -> type[SquareRoot]:
         return SquareRoot
 

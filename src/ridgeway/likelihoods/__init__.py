@@ -6,6 +6,7 @@ from ridgeway.likelihoods._multinomial import Multinomial
 from ridgeway.likelihoods._newton import Climbed, climb, newton_step
 from ridgeway.likelihoods._observed import Observed
 from ridgeway.likelihoods._polynomial import Polynomial, pairs
+from ridgeway.likelihoods._remainder import Remainder
 
 __all__ = [
     "Binomial",
@@ -16,6 +17,7 @@ __all__ = [
     "Observed",
     "Poisson",
     "Polynomial",
+    "Remainder",
     "Slopes",
     "climb",
     "newton_step",

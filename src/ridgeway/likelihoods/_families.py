@@ -1,5 +1,7 @@
 """The likelihoods with one linear predictor."""
 
+from math import inf
+
 import numpy as np
 from scipy.special import expit, gammaln
 
@@ -58,7 +60,7 @@ class Binomial(Likelihood):
     """
 
     name = "binomial"
-    largest_third = 1.0 / np.sqrt(108.0)  # at tanh²(η/2) = 1/3
+    largest_third = 108.0**-0.5  # at tanh²(η/2) = 1/3
     largest_fourth = 0.125  # at η = 0
 
     def with_targets(self, n_targets: int) -> Likelihood:
@@ -106,8 +108,8 @@ class Poisson(Likelihood):
     """
 
     name = "poisson"
-    largest_third = np.inf
-    largest_fourth = np.inf
+    largest_third = inf
+    largest_fourth = inf
 
     def check(self, y: Array) -> None:
         """Raise if a value is negative."""

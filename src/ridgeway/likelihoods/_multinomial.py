@@ -1,5 +1,7 @@
 """Several classes: K of them have K − 1 linear predictors."""
 
+from math import inf
+
 import numpy as np
 from scipy.special import logsumexp, softmax
 
@@ -28,8 +30,8 @@ class Multinomial(Likelihood):
     """
 
     name = "multinomial"
-    largest_third = np.inf
-    largest_fourth = np.inf
+    largest_third = inf
+    largest_fourth = inf
 
     def __init__(self, n_classes: int) -> None:
         self.n_classes = whole(n_classes, "n_classes", least=2)

@@ -81,9 +81,17 @@ class Observed:
         change = step.reshape(self.width, -1)
         return max(float(np.abs(kernels.product(part.design, change)).max()) for part in self._parts(None))
 
-    def designs(self) -> Iterator[Array]:
-        """Yield the rows of the design, some at a time."""
-        return (part.design for part in self._parts(None))
+    def curved(self, theta: Array) -> Iterator[tuple[Array, Array, Array]]:
+        """Yield some rows of the design at a time, their weights and their −ℓ'' at θ, for one predictor."""
+        for part in self._parts(theta):
+            yield part.design, part.weight, self.likelihood.slopes(part.predictor, part.y).curvature[:, 0, 0]
+
+    def gram(self) -> Array:
+        """Return Σ w·x·xᵀ, of shape (width, width)."""
+        total = np.zeros((self.width, self.width))
+        for part in self._parts(None):
+            total += kernels.product(part.design.T, part.weight[:, None] * part.design)
+        return total
 
     def start(self, theta: Array) -> Array:
         """Return θ with the intercept that predicts the mean of y at `about`: where to look from."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from ridgeway._checks import Array
 from ridgeway.errors import InferenceError, MergeError
-from ridgeway.likelihoods import Likelihood, Polynomial, climb, newton_step
+from ridgeway.likelihoods import Likelihood, Polynomial, Remainder, climb, newton_step
 from ridgeway.linalg import definite_inverse
 from ridgeway.weights._states import Answer, Origin, changed
 
@@ -21,6 +21,9 @@ class Expandable(Protocol):
 
     def covariance(self) -> Array:
         """Return the covariance of w and b."""
+
+    def distance_bound(self) -> float:
+        """Return how far, in standard errors, a coefficient can be from that of all rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +42,8 @@ class Expanded:
     about : ndarray of shape (n_features,), or None if there is no intercept
         The mean of the first task, which X is taken about.
     n_samples : int
+    remainder : Remainder, or None if there are more than two classes
+        What bounds the distance to the estimate of all rows.
     rank : int, or None before the first task
     """
 
@@ -49,6 +54,7 @@ class Expanded:
     prior: Array
     decay: float
     about: Array | None
+    remainder: Remainder | None
     n_samples: int = 0
     rank: int | None = None
 
@@ -80,7 +86,22 @@ class Expanded:
 
     def held(self) -> Polynomial:
         """Return the past and the prior together, about the estimate."""
-        return self.past.plus(anchor(self.origin.coef, self.prior * self.decay**self.n_tasks, self.n_intercepts))
+        return self.past.plus(self.prior_in_force())
+
+    def prior_in_force(self) -> Polynomial:
+        """Return −½‖w − ŵ_0‖²_P, with P as it applies now."""
+        return anchor(self.origin.coef, self.prior * self.decay**self.n_tasks, self.n_intercepts)
+
+    def distance_bound(self) -> float:
+        """Return how far, in standard errors, a coefficient can be from that of all rows; infinity if unknown."""
+        if self.remainder is None:
+            raise InferenceError("the distance is bounded for two classes only; this model has more.")
+        bound, inverse = self.remainder.distance(self.prior_in_force().curvature, self.held().gradient)
+        if not np.isfinite(bound):
+            return float("inf")
+        back = self._shear(None if self.about is None else -self.about)
+        wider = np.diag(back @ inverse @ back.T) / np.diag(self.covariance())
+        return float(bound * np.sqrt(wider.max()))
 
     def covariance(self) -> Array:
         """Return the covariance of w and b, (size, size), from the curvature at the estimate, or raise."""
@@ -109,7 +130,10 @@ class Expanded:
         centre = plain.centre + newton_step(plain, self.n_intercepts, both.size).coef[:, 0]
         both = replace(both, past=self.past.plus(theirs).at(centre))
         found = climb(None, both.held(), centre, intercepts=self.n_intercepts, size=both.size)
-        return replace(both, past=both.past.at(found.theta), rank=found.solution.rank)
+        remainder = other._remainder_about(self.about)
+        if self.remainder is not None and remainder is not None:
+            remainder = self.remainder.at(found.theta).plus(remainder, self.prior_in_force().curvature)
+        return replace(both, past=both.past.at(found.theta), rank=found.solution.rank, remainder=remainder)
 
     def _about(self, about: Array | None) -> Polynomial:
         """Return the past with X taken about another point: b there is b + (about − own)·w."""
@@ -117,6 +141,12 @@ class Expanded:
             return self.past
         matrix = self._shear(self.about - about)
         return self.past.mapped(matrix, self._shear(about - self.about) @ self.past.centre)
+
+    def _remainder_about(self, about: Array | None) -> Remainder | None:
+        if about is None or self.about is None or self.remainder is None:
+            return self.remainder
+        centre = self._shear(about - self.about) @ self.past.centre
+        return self.remainder.mapped(self._shear(self.about - about), centre)
 
     def _shear(self, shift: Array | None) -> Array:
         """Return the matrix that adds shift·w to the intercepts."""

@@ -9,7 +9,7 @@ import numpy as np
 from ridgeway._checks import Array, one_of
 from ridgeway.data import Task, check_values
 from ridgeway.errors import InvalidDataError, InvalidParameterError
-from ridgeway.likelihoods import Climbed, Likelihood, Observed, Polynomial, climb
+from ridgeway.likelihoods import Climbed, Likelihood, Observed, Polynomial, Remainder, climb
 from ridgeway.linalg import Rows
 from ridgeway.weights._expanded import Expanded, anchor
 from ridgeway.weights._policy import WeightPolicy
@@ -90,7 +90,9 @@ class AccumulatedLikelihood(WeightPolicy):
         about = np.zeros(p) if origin.centered else None
         prior, decay = checked_prior(self.prior, p), checked_decay(self.decay)
         likelihood = self.likelihood.with_targets(q)
-        return Expanded(origin, 0, likelihood, Polynomial.zero(theta, cubic=cubic), prior, decay, about)
+        remainder = Remainder.zero(likelihood, theta, cubic=cubic) if likelihood.n_predictors == 1 else None
+        past = Polynomial.zero(theta, cubic=cubic)
+        return Expanded(origin, 0, likelihood, past, prior, decay, about, remainder)
 
     def step(self, state: Any, task: Task) -> Expanded:
         """Return the state after a task."""
@@ -112,8 +114,12 @@ class AccumulatedLikelihood(WeightPolicy):
         state = replace(state, n_tasks=state.n_tasks + 1, n_samples=state.n_samples + n_samples)
         found = climb(observed, held, start, intercepts=state.n_intercepts, size=state.size)
         _check_found(found)
-        past = observed.expand(found.theta, cubic=cubic).plus(state.past.scaled(state.decay))
-        after: Expanded = replace(state, past=past, rank=found.solution.rank)
+        own = observed.expand(found.theta, cubic=cubic)
+        remainder = state.remainder
+        if remainder is not None:
+            remainder = remainder.faded(state.decay).after(observed, own, state.prior_in_force().curvature)
+        past = own.plus(state.past.scaled(state.decay))
+        after: Expanded = replace(state, past=past, remainder=remainder, rank=found.solution.rank)
         return after
 
 
