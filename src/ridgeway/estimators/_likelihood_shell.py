@@ -2,18 +2,30 @@
 
 import copy
 from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ridgeway._checks import Array
 from ridgeway.data import WeightKind, check_offset, check_rows
-from ridgeway.errors import InferenceError, MergeError
+from ridgeway.errors import InferenceError, InvalidStateError, MergeError
 from ridgeway.estimators._default_policy import DEFAULT, DefaultPolicyMixin
 from ridgeway.estimators._shell import ContinualEstimator
 from ridgeway.information import SquareRoot
 from ridgeway.likelihoods import Likelihood
-from ridgeway.weights import Expandable, Memory, Mergeable, WeightPolicy, checked_policy, with_likelihood
+from ridgeway.weights import (
+    Accumulated,
+    Expandable,
+    Memory,
+    Mergeable,
+    WeightPolicy,
+    checked_policy,
+    expanded_from_arrays,
+    expanded_to_arrays,
+    with_likelihood,
+)
 
 
 class LikelihoodEstimator(DefaultPolicyMixin, ContinualEstimator):
@@ -54,6 +66,40 @@ class LikelihoodEstimator(DefaultPolicyMixin, ContinualEstimator):
         if columns[0] != columns[1]:
             raise MergeError("cannot merge two models that differ in: features. Learn both with the same settings.")
         return self._with(mine.merge(theirs))
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what was learned as arrays, if the policy is `Accumulated`. Column names are not included.
+
+        `from_arrays` makes a model from them whose answers are bit for bit the same. `header` is JSON, as bytes; the
+        others hold float64 numbers.
+        """
+        return expanded_to_arrays(self._expanded())
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], feature_names: Sequence[str] | None = None) -> Self:
+        """Return the fitted model that `to_arrays` described, or raise `InvalidStateError`."""
+        state = expanded_from_arrays(arrays)
+        origin, n_features = state.origin, len(state.origin.coef)
+        model = cls(
+            Accumulated(state.prior, state.decay),
+            memory="quadratic" if state.past.third is None else "cubic",
+            fit_intercept=origin.centered,
+            initial_coef=origin.coef.T.copy() if origin.coef.any() else None,
+            weight_kind=origin.weight_kind,
+        )
+        expected = model._likelihood.with_targets(origin.coef.shape[1]).name
+        if state.likelihood.name != expected:
+            raise InvalidStateError(
+                f"the state is {state.likelihood.name}; a {cls.__name__} is {expected}. Use the class that wrote it."
+            )
+        if feature_names is not None and len(feature_names) != n_features:
+            raise InvalidStateError(
+                f"got {len(feature_names)} names for a state of {n_features} features. Pass one per feature."
+            )
+        if feature_names is not None:
+            model.feature_names_in_ = np.array(feature_names, dtype=object)
+        vars(model).update(n_features_in_=n_features, _state=state)
+        return model
 
     @property
     def coef_(self) -> Array:

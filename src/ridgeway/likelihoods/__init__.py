@@ -5,10 +5,11 @@ from ridgeway.likelihoods._likelihood import Likelihood, Slopes
 from ridgeway.likelihoods._multinomial import Multinomial
 from ridgeway.likelihoods._newton import Climbed, climb, newton_step
 from ridgeway.likelihoods._observed import Observed
-from ridgeway.likelihoods._polynomial import Polynomial, pairs
+from ridgeway.likelihoods._polynomial import Polynomial, packed_third, pairs, unpacked_third
 from ridgeway.likelihoods._remainder import Remainder
 
 __all__ = [
+    "FAMILIES",
     "Binomial",
     "Climbed",
     "Gaussian",
@@ -21,5 +22,15 @@ __all__ = [
     "Slopes",
     "climb",
     "newton_step",
+    "packed_third",
     "pairs",
+    "unpacked_third",
 ]
+
+FAMILIES: dict[str, type[Likelihood]] = {
+    "gaussian": Gaussian,
+    "binomial": Binomial,
+    "poisson": Poisson,
+    "multinomial": Binomial,
+}
+"""The likelihoods by name; `with_targets` turns the binomial one into the multinomial."""

@@ -10,7 +10,7 @@ from ridgeway import kernels
 from ridgeway._checks import Array
 from ridgeway.data import Task, dense
 from ridgeway.likelihoods._likelihood import Likelihood, Slopes
-from ridgeway.likelihoods._polynomial import Polynomial, pairs
+from ridgeway.likelihoods._polynomial import Polynomial, even, packed_third, pairs, unpacked_third
 
 ROWS = 4096
 ENTRIES = 2**21
@@ -66,7 +66,7 @@ class Observed:
         third = None if sums is None else _assembled(sums, triples, width, q)
         size = width * q
         matrix = curvature.reshape(size, size)
-        return Polynomial(theta, value, gradient.ravel(), 0.5 * (matrix + matrix.T), third)
+        return Polynomial(theta, value, gradient.ravel(), even(matrix), third)
 
     def weights(self, theta: Array) -> Array:
         """Return w·|ℓ''| of each row, of shape (n_samples,): what its square counts for. The trace if q > 1."""
@@ -85,13 +85,6 @@ class Observed:
         """Yield some rows of the design at a time, their weights and their −ℓ'' at θ, for one predictor."""
         for part in self._parts(theta):
             yield part.design, part.weight, self.likelihood.slopes(part.predictor, part.y).curvature[:, 0, 0]
-
-    def gram(self) -> Array:
-        """Return Σ w·x·xᵀ, of shape (width, width)."""
-        total = np.zeros((self.width, self.width))
-        for part in self._parts(None):
-            total += kernels.product(part.design.T, part.weight[:, None] * part.design)
-        return total
 
     def start(self, theta: Array) -> Array:
         """Return θ with the intercept that predicts the mean of y at `about`: where to look from."""
@@ -147,6 +140,7 @@ def _add_third(sums: Array, triples: Sequence[tuple[int, ...]], part: Part, slop
 
 def _assembled(sums: Array, triples: Sequence[tuple[int, ...]], width: int, q: int) -> Array:
     """Return T of all coefficients, (i, a) for column i and predictor a, from the sums of each triple of predictors."""
+    sums = np.stack([unpacked_third(packed_third(each), width) for each in sums])  # symmetric to the last bit
     if q == 1:
         return np.asarray(sums[0])
     rows, columns = pairs(width * q)

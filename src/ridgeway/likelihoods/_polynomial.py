@@ -94,8 +94,8 @@ class Polynomial:
             full = np.stack([symmetric(kernels.product(third, column)) for column in matrix.T])  # T[·, ·, m_c]
             turned = matrix.T @ full.reshape(p, p, p) @ matrix
             rows, columns = pairs(p)
-            third = np.ascontiguousarray(turned[:, rows, columns].T)
-        return Polynomial(centre, self.value, matrix.T @ self.gradient, matrix.T @ self.curvature @ matrix, third)
+            third = unpacked_third(packed_third(np.ascontiguousarray(turned[:, rows, columns].T)), p)
+        return Polynomial(centre, self.value, matrix.T @ self.gradient, even(matrix.T @ self.curvature @ matrix), third)
 
 
 @cache
@@ -113,3 +113,26 @@ def symmetric(upper: Array) -> Array:
     matrix[rows, columns] = upper
     matrix[columns, rows] = upper
     return matrix
+
+
+def even(matrix: Array) -> Array:
+    """Return the mean of a matrix and its transpose: symmetric to the last bit."""
+    return np.asarray(0.5 * (matrix + matrix.T))
+
+
+def packed_third(third: Array) -> Array:
+    """Return the entries i ≤ j ≤ k of a third derivative, C(size + 2, 3) of them."""
+    size = third.shape[1]
+    return third[np.arange(size) >= pairs(size)[1][:, None]]
+
+
+def unpacked_third(packed: Array, size: int) -> Array:
+    """Return the third derivative with these entries i ≤ j ≤ k, one row for each pair, symmetric to the last bit."""
+    rows, columns = pairs(size)
+    third = np.zeros((len(rows), size))
+    third[np.arange(size) >= columns[:, None]] = packed
+    for k in range(size - 1):
+        later = columns > k
+        first, second = np.minimum(rows[later], k), np.maximum(rows[later], k)
+        third[later, k] = third[first * size - first * (first - 1) // 2 + second - first, columns[later]]
+    return third

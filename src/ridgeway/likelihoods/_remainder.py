@@ -6,9 +6,9 @@ A task τ is kept as its Taylor polynomial of order m about θ_τ (m = 2 or 3). 
     |ρ_i| ≤ κ_i·|δ_i|^m/m!,   κ_i = min(K_{m+1}, h_i·e^|δ_i|),
 
 where K_{m+1} is the largest |ℓ^(m+1)| there is. (For these likelihoods |ℓ'''| and |ℓ''''| are at most |ℓ''|, so
-that ℓ'' changes by a factor of at most e^|δ| over a distance δ.) Let A_τ = Σ_{σ≤τ} J_σ(θ_σ) + P be the information when τ was
-learned, A that of now, M_τ = A_τ/n with n the weight of all rows then, and ‖x‖² = xᵀM_τ⁻¹x for the rows of τ. The
-Cauchy–Schwarz inequality, used twice, gives
+that ℓ'' changes by a factor of at most e^|δ| over a distance δ.) Let A_τ = Σ_{σ≤τ} J_σ(θ_σ) + P be the information
+when τ was learned, A that of now, M_τ = A_τ/n with n the weight of all rows then, and ‖x‖² = xᵀM_τ⁻¹x for the rows of
+τ. The Cauchy–Schwarz inequality, used twice, gives
 
     ‖Σ w_i·ρ_i·x_i‖_{A⁻¹} ≤ √(Σ w_i·κ_i²/h_i·δ_i^{2m})/m! ≤ D^{m−1}·√(Σ_τ ‖θ − θ_τ‖²_{Q_τ})/m! = R,
 
@@ -31,7 +31,7 @@ from ridgeway import kernels
 from ridgeway._checks import Array
 from ridgeway.likelihoods._likelihood import Likelihood
 from ridgeway.likelihoods._observed import Observed
-from ridgeway.likelihoods._polynomial import Polynomial
+from ridgeway.likelihoods._polynomial import Polynomial, even
 
 ALLOWED = 1.0
 """The |δ| for which κ² / h is summed up if derivatives are bounded; see `_inflation` for larger ones."""
@@ -96,7 +96,7 @@ class Remainder:
         """Return it for θ', if θ = matrix·θ' and the centre is matrix·centre."""
         kept = (one.mapped(matrix, centre) for one in (self.moves, self.tilts, self.drifts))
         moves, tilts, drifts = kept
-        return replace(self, first=matrix.T @ self.first @ matrix, moves=moves, tilts=tilts, drifts=drifts)
+        return replace(self, first=even(matrix.T @ self.first @ matrix), moves=moves, tilts=tilts, drifts=drifts)
 
     def plus(self, other: "Remainder", prior: Array) -> "Remainder":
         """Return that of the rows of both, at this one's estimate, under a prior."""
@@ -126,8 +126,8 @@ class Remainder:
             total_weight=observed.task.total_weight,
             first=own.curvature,
             moves=Polynomial.quadratic(theta, A / weight),
-            tilts=Polynomial.quadratic(theta, tilt),
-            drifts=Polynomial.quadratic(theta, drift),
+            tilts=Polynomial.quadratic(theta, even(tilt)),
+            drifts=Polynomial.quadratic(theta, even(drift)),
             row_norm=leverage * sqrt(weight),
             leverage=leverage,
             least_curvature=least,

@@ -15,6 +15,7 @@ from ridgeway.weights._accumulated import Accumulated
 from ridgeway.weights._adaptive import kept_share
 from ridgeway.weights._codec import from_arrays, policy_of, to_arrays
 from ridgeway.weights._expanded import Expandable, Expanded
+from ridgeway.weights._expanded_codec import expanded_from_arrays, expanded_to_arrays
 from ridgeway.weights._gradient import GradientSteps
 from ridgeway.weights._parted import TaskKeeper
 from ridgeway.weights._penalties import Explicit, FullInformation, Isotropic, Zero
@@ -52,6 +53,8 @@ __all__ = [
     "WeightPolicy",
     "Zero",
     "checked_policy",
+    "expanded_from_arrays",
+    "expanded_to_arrays",
     "from_arrays",
     "kept_share",
     "policy_of",

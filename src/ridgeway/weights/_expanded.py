@@ -160,7 +160,7 @@ class Expanded:
         """Return what two states must have in common, and whether they do."""
         mine, theirs = self.origin, other.origin
         return [
-            ("targets", mine.coef.shape == theirs.coef.shape),
+            ("targets", (mine.coef.shape, mine.classes) == (theirs.coef.shape, theirs.classes)),
             ("intercept", mine.centered == theirs.centered),
             ("kind of weights", mine.weight_kind == theirs.weight_kind),
             ("likelihood", self.likelihood.name == other.likelihood.name),
