@@ -14,8 +14,9 @@ from ridgeway.linalg import EPS, Solution, is_semidefinite, solve_moments
 MOST_STEPS = 200
 CONVERGED = 1e-12
 """Newton's decrement, in units of log-likelihood, before the last step: it is then off by 1e-6 standard errors."""
-STILL_MOVING = 0.1
-"""The change of a linear predictor in a step that no longer gains anything: the maximum is at infinity."""
+SMALL = 0.1
+"""A change of every linear predictor by less changes the curvature by a tenth: Newton's step is safe. If one changes by
+more in a step that no longer gains anything, the maximum is at infinity."""
 KEPT_CURVATURE = 0.1
 """The share of its curvature that a cubic must keep, in every direction, where steps may go."""
 SHORTEST = 2.0**-40
@@ -61,23 +62,24 @@ def climb(observed: Observed | None, held: Polynomial, start: Array, *, intercep
         here = held.at(theta) if observed is None else observed.expand(theta).plus(held)
         solution = newton_step(here, intercepts, size)
         step = solution.coef[:, 0]
-        gain = float(here.gradient @ step)
+        gain, farthest = float(here.gradient @ step), np.inf if observed is None else observed.farthest(step)
         share = 1.0
         while True:
             there = theta + share * step
             trusted = _is_trusted(held, there)
-            reached = _value(observed, held, there) if trusted else -np.inf
-            if reached >= value + 1e-4 * share * gain - 16.0 * EPS * abs(value):
+            if trusted and share * farthest < SMALL:  # near the end, values differ by less than their rounding
+                break
+            if trusted and _value(observed, held, there) >= value + 1e-4 * share * gain - 16.0 * EPS * abs(value):
                 break
             share /= 2.0
             if share < SHORTEST:
-                return Climbed(theta, solution, at_bound=not _is_trusted(held, theta + step))
-        theta, value = there, reached
+                return Climbed(theta, solution, at_bound=True)
+        theta, value = there, _value(observed, held, there)
         if gain < CONVERGED:
-            if observed is not None and observed.farthest(step) > STILL_MOVING:
-                raise _separated()
+            if observed is not None and farthest > SMALL:
+                raise _separated(held)
             return Climbed(theta, solution)
-    raise _separated()
+    raise _separated(held)
 
 
 def newton_step(here: Polynomial, intercepts: int, size: int) -> Solution:
@@ -105,7 +107,13 @@ def _is_trusted(held: Polynomial, theta: Array) -> bool:
     return held.third is None or is_semidefinite(held.at(theta).curvature - KEPT_CURVATURE * held.curvature)
 
 
-def _separated() -> SeparationError:
+def _separated(held: Polynomial) -> SeparationError:
+    if held.curvature.any():
+        return SeparationError(
+            "the log-likelihood of this task has no maximum in a direction that neither the prior nor the past holds, "
+            "such as the intercept of rows that all have one class. Learn them together with other rows; or pass a "
+            "column of ones and fit_intercept=False, so that the prior holds its coefficient."
+        )
     return SeparationError(
         "the log-likelihood of this task has no maximum: some combination of the columns separates the classes, or the "
         "rows with a count of 0, and its coefficient grows without end. Give a prior, such as "
