@@ -19,8 +19,8 @@ from ridgeway import errors
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 MODULES = modules()
 PUBLIC = [ridgeway, errors]
-PUBLIC += [getattr(ridgeway, name) for name in ("data", "datasets", "features", "information", "metrics")]
-PUBLIC += [getattr(ridgeway, name) for name in ("retrospect", "store", "weights")]
+PUBLIC += [getattr(ridgeway, name) for name in ("data", "datasets", "features", "information", "likelihoods")]
+PUBLIC += [getattr(ridgeway, name) for name in ("metrics", "retrospect", "store", "weights")]
 PUBLIC += [ridgeway.research.theory]
 
 HOMES = {
@@ -245,6 +245,8 @@ def test_every_estimator_has_an_executed_example():
         ridgeway.ContinualRidgeClassifier,
         ridgeway.EarlyStopping,
         ridgeway.EarlyStoppingClassifier,
+        ridgeway.GeneralizedLogistic,
+        ridgeway.GeneralizedPoisson,
         ridgeway.GeneralizedRidge,
         ridgeway.GeneralizedRidgeClassifier,
         ridgeway.MinimumNorm,

@@ -11,7 +11,16 @@ import numpy as np
 import pytest
 
 import ridgeway
-from ridgeway import GeneralizedRidge, report, research, retrospect, store, weights
+from ridgeway import (
+    GeneralizedLogistic,
+    GeneralizedPoisson,
+    GeneralizedRidge,
+    report,
+    research,
+    retrospect,
+    store,
+    weights,
+)
 from ridgeway.errors import InvalidParameterError
 from ridgeway.information import KINDS
 from ridgeway.research import simulation
@@ -84,6 +93,9 @@ def test_a_choice_without_its_literal_is_found():
 CHOICES = {
     (GeneralizedRidge, "information"): lambda word: GeneralizedRidge(information=word).fit(X, y),
     (GeneralizedRidge, "weight_kind"): lambda word: GeneralizedRidge(weight_kind=word).fit(X, y),
+    (GeneralizedLogistic, "memory"): lambda word: logistic(memory=word),
+    (GeneralizedPoisson, "memory"): lambda word: GeneralizedPoisson(memory=word).fit(X, y),
+    (GeneralizedPoisson, "weight_kind"): lambda word: GeneralizedPoisson(weight_kind=word).fit(X, y),
     (weights.Accumulated, "prior"): lambda word: GeneralizedRidge(weights.Accumulated(prior=word)).fit(X, y),
     (weights.Accumulated, "decay"): lambda word: GeneralizedRidge(weights.Accumulated(decay=word)).fit(X, y),
     (retrospect.learn_prior, "criterion"): lambda word: learn_prior(criterion=word),
@@ -97,6 +109,10 @@ CHOICES = {
     (report.compare, "missing"): lambda word: compare(missing=word),
     (report.compare, "unknown"): lambda word: compare(unknown=word),
 }
+
+
+def logistic(**options):
+    return GeneralizedLogistic(weights.Accumulated(prior=1.0), **options).fit(X, y > 2.0)
 
 
 def learn_prior(**options):

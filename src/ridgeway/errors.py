@@ -7,6 +7,7 @@
     ├── InvalidDataError (ValueError)         rows, targets or weights that cannot be learned from
     │   ├── CsvFormatError                    a CSV file that seems to be written in another way than it is read
     │   ├── FeatureMismatchError              columns that are not the model's columns
+    │   ├── SeparationError                   a task whose likelihood has no maximum without a prior
     │   └── UnknownCategoryError              categories that the model does not have
     ├── InvalidDataTypeError (TypeError)      text, dates, masked or otherwise non-numeric data
     ├── InvalidParameterError (ValueError)    a penalty, prior, decay, weight matrix or step size out of range
@@ -46,6 +47,7 @@ __all__ = [
     "RemovalError",
     "RidgewayError",
     "RunFolderError",
+    "SeparationError",
     "StoreBusyError",
     "StoreError",
     "StoreVersionError",
@@ -72,6 +74,10 @@ class CsvFormatError(InvalidDataError):
 
 class FeatureMismatchError(InvalidDataError):
     """Columns that differ from those that the model has learned."""
+
+
+class SeparationError(InvalidDataError):
+    """A task whose log-likelihood has no maximum, such as classes that a line separates: a prior is needed."""
 
 
 class UnknownCategoryError(InvalidDataError):

@@ -5,11 +5,15 @@ T = TypeVar("T")
 class InputTags:
     sparse: bool
 
+class TargetTags:
+    positive_only: bool
+
 class TransformerTags:
     preserves_dtype: list[str]
 
 class Tags:
     input_tags: InputTags
+    target_tags: TargetTags
     transformer_tags: TransformerTags
 
 class BaseEstimator:

@@ -26,7 +26,14 @@ from ridgeway.data._tables import Table
 from ridgeway.data._task import Task, dense, is_sparse
 from ridgeway.data._terms import Term, column_term, parse_terms
 from ridgeway.data._united import Rebased, differences, united
-from ridgeway.data._validation import check_rows, check_tasks, check_values, columns_of_a_model
+from ridgeway.data._validation import (
+    check_offset,
+    check_rows,
+    check_single_target,
+    check_tasks,
+    check_values,
+    columns_of_a_model,
+)
 from ridgeway.data._widening import Widening, widened_schema, widening
 from ridgeway.data._writer import writer
 
@@ -58,7 +65,9 @@ __all__ = [
     "as_numbers",
     "check_columns",
     "check_file",
+    "check_offset",
     "check_rows",
+    "check_single_target",
     "check_tasks",
     "check_values",
     "checked_keep",

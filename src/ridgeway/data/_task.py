@@ -40,6 +40,8 @@ class Task:
         The cluster that each row belongs to.
     classes : tuple of labels, or None
         What the columns of `y` stand for, if they are the classes of a classifier.
+    offset : ndarray of shape (n_samples,), or None
+        What is added to the linear predictor of each row, for likelihoods that are not Gaussian.
     """
 
     X: Any
@@ -56,6 +58,7 @@ class Task:
     task_id: Any = None
     clusters: NDArray[np.object_] | None = None
     classes: tuple[Any, ...] | None = None
+    offset: Array | None = None
 
     @classmethod
     def of(

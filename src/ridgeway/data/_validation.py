@@ -35,6 +35,7 @@ def check_tasks(
     labels: Any = None,
     task_id: Any = None,
     clusters: Any = None,
+    offset: Any = None,
 ) -> list[Task]:
     """Check the rows of one call, and cut them into one `Task` per label, in order of first appearance.
 
@@ -46,18 +47,26 @@ def check_tasks(
     labels : one label per row, or None for a single task
     task_id : what the single task is called, if it has a name
     clusters : one label per row, or None
+    offset : what is added to the linear predictor of each row, or None
     """
-    if sample_weight is None and labels is None and clusters is None and _is_plain(estimator, X, y, first=first):
+    if (
+        sample_weight is None
+        and labels is None
+        and clusters is None
+        and offset is None
+        and _is_plain(estimator, X, y, first=first)
+    ):
         return [_plain_task(X, y, task_id)]
-    given = {"X": X, "y": y, "sample_weight": sample_weight, "tasks": labels, "clusters": clusters}
+    given = {"X": X, "y": y, "sample_weight": sample_weight, "tasks": labels, "clusters": clusters, "offset": offset}
     for one, other in combinations(given, 2):
         refuse_shuffled_index(given[one], given[other], (one, other))
-    X, y, sample_weight, labels, clusters = (from_arrow(data, name) for name, data in given.items())
+    X, y, sample_weight, labels, clusters, offset = (from_arrow(data, name) for name, data in given.items())
     X, y, names = _check_table(estimator, X, y, first=first)
     single_target = y.ndim == 1
     y = y.reshape(len(y), -1)
     weight = _check_weight(sample_weight, len(y))
     _refuse_overflow(X, y, weight)
+    offset = check_offset(offset, len(y))
     cluster_of = None if clusters is None else np.array(_labels(clusters, len(y), "clusters"), dtype=object)
     tasks = []
     for label, index in groups(labels, len(y)):
@@ -72,7 +81,9 @@ def check_tasks(
             part = part[part > 0.0]
         task = Task.of(X[index], y[index], part, names, single_target)
         named = task_id if label is None else label
-        tasks.append(replace(task, task_id=named, clusters=None if cluster_of is None else cluster_of[index]))
+        parts = {"clusters": cluster_of, "offset": offset}
+        parts = {name: None if whole is None else whole[index] for name, whole in parts.items()}
+        tasks.append(replace(task, task_id=named, **parts))
     return tasks
 
 
@@ -250,6 +261,30 @@ def _check_weight(sample_weight: Any, n_samples: int) -> Array | None:
     return weight
 
 
+def check_single_target(y: Any) -> Any:
+    """Return targets with one axis, those of a single column with scikit-learn's warning, or raise."""
+    from sklearn.utils.validation import column_or_1d
+
+    if y is None:
+        return y
+    y = from_arrow(y, "y")
+    refuse_non_numbers(y, "y")
+    with typed_errors(None):
+        return y if np.asarray(y).ndim == 1 else column_or_1d(np.asarray(y), warn=True)
+
+
+def check_offset(offset: Any, n_samples: int) -> Array | None:
+    """Return offsets as float64, one finite number per row, or raise; None if there are none."""
+    if offset is None:
+        return None
+    values = checked_numbers(offset, "offset")
+    if values.shape != (n_samples,):
+        raise InvalidDataError(f"offset has shape {values.shape}; it must be ({n_samples},), one number per row.")
+    if not np.isfinite(values).all():
+        raise InvalidDataError("offset contains NaN or infinity. Pass finite numbers, or drop those rows.")
+    return values
+
+
 def _refuse_overflow(X: Any, y: Array, weight: Array | None) -> None:
     values = X.data if is_sparse(X) else X
     root = 1.0 if weight is None else np.sqrt(max(weight.max(), 1.0))
@@ -273,7 +308,7 @@ _REMEDIES = {
     "Reshape your data": "A task is a table of shape (n_samples, n_features).",
     "features, but": "Start a new model, or select the columns that this one learned.",
     "y to be passed": "Pass the targets as y.",
-    "1d array": "Pass one class label per row.",
+    "1d array": "Pass one target per row, or one class label.",
     "feature names should match": "Pass X[model.feature_names_in_], or start a new model.",
 }
 

@@ -1,10 +1,12 @@
-"""The paper's five estimators, as scikit-learn regressors and classifiers that learn task after task; a pipeline."""
+"""The paper's five estimators as regressors and classifiers, two more for classes and counts, and a pipeline."""
 
 from ridgeway.estimators._classifier import ContinualClassifier
 from ridgeway.estimators._continual_ridge import ContinualRidge
 from ridgeway.estimators._continual_ridge_classifier import ContinualRidgeClassifier
 from ridgeway.estimators._early_stopping import EarlyStopping
 from ridgeway.estimators._early_stopping_classifier import EarlyStoppingClassifier
+from ridgeway.estimators._generalized_logistic import GeneralizedLogistic
+from ridgeway.estimators._generalized_poisson import GeneralizedPoisson
 from ridgeway.estimators._generalized_ridge import GeneralizedRidge
 from ridgeway.estimators._generalized_ridge_classifier import GeneralizedRidgeClassifier
 from ridgeway.estimators._minimum_norm import MinimumNorm
@@ -22,6 +24,8 @@ __all__ = [
     "ContinualRidgeClassifier",
     "EarlyStopping",
     "EarlyStoppingClassifier",
+    "GeneralizedLogistic",
+    "GeneralizedPoisson",
     "GeneralizedRidge",
     "GeneralizedRidgeClassifier",
     "MinimumNorm",

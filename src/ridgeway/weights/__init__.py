@@ -14,6 +14,8 @@ from ridgeway.linalg import Rows
 from ridgeway.weights._accumulated import Accumulated
 from ridgeway.weights._adaptive import kept_share
 from ridgeway.weights._codec import from_arrays, policy_of, to_arrays
+from ridgeway.weights._expanded import Expandable, Expanded
+from ridgeway.weights._expanded_codec import expanded_from_arrays, expanded_to_arrays
 from ridgeway.weights._gradient import GradientSteps
 from ridgeway.weights._parted import TaskKeeper
 from ridgeway.weights._penalties import Explicit, FullInformation, Isotropic, Zero
@@ -30,20 +32,26 @@ from ridgeway.weights._states import (
     Retained,
     State,
 )
+from ridgeway.weights._with_likelihood import AccumulatedLikelihood, AnchoredLikelihood, Memory, with_likelihood
 
 __all__ = [
     "Accumulated",
+    "AccumulatedLikelihood",
     "Anchored",
+    "AnchoredLikelihood",
     "Answer",
     "Decay",
     "DesignPolicy",
     "Designed",
+    "Expandable",
+    "Expanded",
     "Explicit",
     "FullInformation",
     "GradientSteps",
     "Inferable",
     "Informed",
     "Isotropic",
+    "Memory",
     "Mergeable",
     "Origin",
     "PenaltyPolicy",
@@ -56,8 +64,11 @@ __all__ = [
     "WeightPolicy",
     "Zero",
     "checked_policy",
+    "expanded_from_arrays",
+    "expanded_to_arrays",
     "from_arrays",
     "kept_share",
     "policy_of",
     "to_arrays",
+    "with_likelihood",
 ]

@@ -9,12 +9,14 @@ from ridgeway._checks import Array
 from ridgeway.data import Task
 from ridgeway.errors import InvalidParameterError
 from ridgeway.information import ByTask
+from ridgeway.likelihoods import Likelihood
 from ridgeway.weights._adaptive import Adaptive
 from ridgeway.weights._parted import Parted
 from ridgeway.weights._penalties import FullInformation
 from ridgeway.weights._policy import WeightPolicy
 from ridgeway.weights._settings import Decay, PriorValue, checked_decay, checked_prior
 from ridgeway.weights._states import Fading, Origin, Pooled, Retained, changed
+from ridgeway.weights._with_likelihood import AccumulatedLikelihood, Memory
 
 
 class Accumulated(WeightPolicy):
@@ -90,6 +92,10 @@ class Accumulated(WeightPolicy):
         checked_decay(self.decay)
         checked_prior(self.prior if np.ndim(self.prior) == 0 else 0.0, 1)
         return FullInformation(self.prior, float(self.decay))
+
+    def with_likelihood(self, likelihood: Likelihood, memory: Memory) -> AccumulatedLikelihood:
+        """Return the policy that keeps the past's log-likelihood as a polynomial."""
+        return AccumulatedLikelihood(self.prior, self.decay, likelihood, memory)
 
     def _prior(self, n_features: int) -> Array | None:
         """Return P, or None if it is learned."""

@@ -60,7 +60,7 @@ def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
     """Return the state that `to_arrays` wrote, checked, or raise `InvalidStateError`."""
-    header = _header(arrays)
+    header = checked_header(arrays)
     names = {"information": list(KINDS), "state": list(STATES), "prior": ["given", "evidence"]}
     known = [header.get(field) in choices for field, choices in names.items()]
     known.append(header.get("weight_kind", "precision") in get_args(WeightKind))
@@ -134,7 +134,8 @@ def policy_of(state: Retained) -> Accumulated:
     return Accumulated(prior, "adaptive" if isinstance(state, Adaptive) else 1.0)
 
 
-def _header(arrays: Any) -> dict[str, Any]:
+def checked_header(arrays: Any) -> dict[str, Any]:
+    """Return the header of a state, or raise if the arrays are not those of one, or of another version."""
     found = list(arrays.values()) if isinstance(arrays, Mapping) else [arrays]
     if not all(isinstance(array, np.ndarray) and not isinstance(array, np.ma.MaskedArray) for array in found):
         raise InvalidStateError("a state is a dictionary of plain arrays. Pass everything from to_arrays().")

@@ -128,12 +128,13 @@ class PenaltyPolicy(DesignPolicy):
 
     def gain(self, memory: Any, rows: Rows) -> Array:
         """Return K_t, of shape (n_features, n_samples). O((n + p)·p²)."""
-        return penalty_gain(rows, self._checked_weight(memory, rows))
+        return penalty_gain(rows, self.checked_weight(memory, rows))
 
     def _change(self, memory: Any, rows: Rows, coef: Array) -> Solution:
-        return penalized_change(rows, coef, self._checked_weight(memory, rows))
+        return penalized_change(rows, coef, self.checked_weight(memory, rows))
 
-    def _checked_weight(self, memory: Any, rows: Rows) -> float | Array:
+    def checked_weight(self, memory: Any, rows: Rows) -> float | Array:
+        """Return H_t, or raise if it is not a number, a diagonal or a matrix that is positive semidefinite."""
         weight, p = self.weight(memory, rows), rows.n_features
         if isinstance(weight, float):
             return nonnegative(weight, "the weight H_t of the policy")

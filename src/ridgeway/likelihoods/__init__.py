@@ -1,0 +1,36 @@
+"""What one row says about w: its log-likelihood, the derivatives, and the polynomial that remains of gone rows."""
+
+from ridgeway.likelihoods._families import Binomial, Gaussian, Poisson
+from ridgeway.likelihoods._likelihood import Likelihood, Slopes
+from ridgeway.likelihoods._multinomial import Multinomial
+from ridgeway.likelihoods._newton import Climbed, climb, newton_step
+from ridgeway.likelihoods._observed import Observed
+from ridgeway.likelihoods._polynomial import Polynomial, packed_third, pairs, unpacked_third
+from ridgeway.likelihoods._remainder import Remainder
+
+__all__ = [
+    "FAMILIES",
+    "Binomial",
+    "Climbed",
+    "Gaussian",
+    "Likelihood",
+    "Multinomial",
+    "Observed",
+    "Poisson",
+    "Polynomial",
+    "Remainder",
+    "Slopes",
+    "climb",
+    "newton_step",
+    "packed_third",
+    "pairs",
+    "unpacked_third",
+]
+
+FAMILIES: dict[str, type[Likelihood]] = {
+    "gaussian": Gaussian,
+    "binomial": Binomial,
+    "poisson": Poisson,
+    "multinomial": Binomial,
+}
+"""The likelihoods by name; `with_targets` turns the binomial one into the multinomial."""

@@ -1,0 +1,75 @@
+"""What a likelihood is: the log-likelihood of one row, and its derivatives in the linear predictor."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from ridgeway._checks import Array
+
+
+class Slopes(NamedTuple):
+    """The derivatives of each row's log-likelihood ℓ in its linear predictors η, of which there are q.
+
+    Attributes
+    ----------
+    gradient : ndarray of shape (n_samples, q)
+    curvature : ndarray of shape (n_samples, q, q)
+        −ℓ'', positive semidefinite: with these links the observed and the expected information are the same.
+    third : ndarray of shape (n_samples, q, q, q)
+    """
+
+    gradient: Array
+    curvature: Array
+    third: Array
+
+
+class Likelihood(ABC):
+    """What one row says about w, through its linear predictors η = x·w + b + offset.
+
+    Every likelihood here is concave in η, with its canonical link. `y` has one column per linear predictor.
+
+    Attributes
+    ----------
+    name : str
+    largest_third, largest_fourth : float
+        The suprema of |ℓ'''| and |ℓ''''| over all η; infinite if there is none.
+    """
+
+    name: ClassVar[str]
+    largest_third: ClassVar[float]
+    largest_fourth: ClassVar[float]
+
+    @property
+    def n_predictors(self) -> int:
+        """The number q of linear predictors of a row."""
+        return 1
+
+    @property
+    def scores(self) -> Array:
+        """What turns the q linear predictors into what a user sees, of shape (n_scores, q)."""
+        return np.eye(1)
+
+    def with_targets(self, n_targets: int) -> "Likelihood":
+        """Return the likelihood for y with this many columns."""
+        return self
+
+    @abstractmethod
+    def check(self, y: Array) -> None:
+        """Raise `InvalidDataError` if a value of y cannot be observed."""
+
+    @abstractmethod
+    def value(self, predictor: Array, y: Array) -> Array:
+        """Return ℓ of each row, of shape (n_samples,)."""
+
+    @abstractmethod
+    def slopes(self, predictor: Array, y: Array) -> Slopes:
+        """Return the first three derivatives of ℓ of each row."""
+
+    @abstractmethod
+    def mean(self, predictor: Array) -> Array:
+        """Return E[y], of shape (n_samples, q)."""
+
+    @abstractmethod
+    def link(self, mean: Array) -> Array:
+        """Return the η at which E[y] is `mean`, of shape (…, q)."""

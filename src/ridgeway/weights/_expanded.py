@@ -1,0 +1,180 @@
+"""The state of a likelihood that is not Gaussian: the past as a polynomial about the last estimate."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from ridgeway._checks import Array
+from ridgeway.errors import InferenceError, MergeError
+from ridgeway.likelihoods import Likelihood, Polynomial, Remainder, climb, newton_step
+from ridgeway.linalg import definite_inverse
+from ridgeway.weights._states import Answer, Origin, changed
+
+
+@runtime_checkable
+class Expandable(Protocol):
+    """States that keep the past as a polynomial."""
+
+    past: Polynomial
+
+    def covariance(self) -> Array:
+        """Return the covariance of w and b."""
+
+    def distance_bound(self) -> float:
+        """Return how far, in standard errors, a coefficient can be from that of all rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Expanded:
+    """What is kept of the past: its log-likelihood as a polynomial, of rows only. The prior is kept beside it.
+
+    Attributes
+    ----------
+    origin : Origin
+    n_tasks : int
+    likelihood : Likelihood
+    past : Polynomial
+        About the estimate; a cubic if it has a third derivative. It is exact up to the remainders of Taylor's theorem.
+    prior : ndarray of shape (n_features,), a diagonal, or (n_features, n_features)
+    decay : float
+    about : ndarray of shape (n_features,), or None if there is no intercept
+        The mean of the first task, which X is taken about.
+    n_samples : int
+    remainder : Remainder, or None if there are more than two classes
+        What bounds the distance to the estimate of all rows.
+    rank : int, or None before the first task
+    """
+
+    origin: Origin
+    n_tasks: int
+    likelihood: Likelihood
+    past: Polynomial
+    prior: Array
+    decay: float
+    about: Array | None
+    remainder: Remainder | None
+    n_samples: int = 0
+    rank: int | None = None
+
+    @cached_property
+    def answer(self) -> Answer:
+        """The estimate."""
+        p, q = self.origin.coef.shape
+        coef = self.past.centre[: p * q].reshape(p, q)
+        if self.about is None:
+            return Answer(coef, np.zeros(q), self.rank)
+        return Answer(coef, self.past.centre[p * q :] - self.about @ coef, self.rank)
+
+    def resumed(self, origin: Origin) -> "Expanded":
+        """Return the state under the model's present settings, or raise if they cannot change any more."""
+        mine = self.origin
+        if (mine.centered, mine.weight_kind) != (origin.centered, origin.weight_kind):
+            raise changed()
+        return self if np.array_equal(mine.coef, origin.coef) else replace(self, origin=origin)
+
+    @property
+    def n_intercepts(self) -> int:
+        """How many coefficients at the end of θ are intercepts."""
+        return 0 if self.about is None else self.likelihood.n_predictors
+
+    @property
+    def size(self) -> int:
+        """The number of rows that determine the coefficients; under a prior that is no limit."""
+        return len(self.past.centre) if self.prior.any() else self.n_samples
+
+    def held(self) -> Polynomial:
+        """Return the past and the prior together, about the estimate."""
+        return self.past.plus(self.prior_in_force())
+
+    def prior_in_force(self) -> Polynomial:
+        """Return −½‖w − ŵ_0‖²_P, with P as it applies now."""
+        return anchor(self.origin.coef, self.prior * self.decay**self.n_tasks, self.n_intercepts)
+
+    def distance_bound(self) -> float:
+        """Return how far, in standard errors, a coefficient can be from that of all rows; infinity if unknown."""
+        if self.remainder is None:
+            raise InferenceError("the distance is bounded for two classes only; this model has more.")
+        bound, inverse = self.remainder.distance(self.prior_in_force().curvature, self.held().gradient)
+        if not np.isfinite(bound):
+            return float("inf")
+        back = self._shear(None if self.about is None else -self.about)
+        wider = np.diag(back @ inverse @ back.T) / np.diag(self.covariance())
+        return float(bound * np.sqrt(wider.max()))
+
+    def covariance(self) -> Array:
+        """Return the covariance of w and b, (size, size), from the curvature at the estimate, or raise."""
+        inverse = definite_inverse(self.held().curvature)
+        if inverse is None:
+            raise InferenceError(
+                "the columns learned are collinear, so the errors of their coefficients are infinite. Drop a column, "
+                "or give a prior."
+            )
+        back = self._shear(None if self.about is None else -self.about)
+        return np.asarray(back @ inverse @ back.T)
+
+    def merge(self, other: "Expanded") -> "Expanded":
+        """Return the state of both pasts: polynomials add exactly, and so do their remainders. O(p⁴) for a cubic."""
+        differences = [what for what, same in self._agreement(other) if not same]
+        if differences:
+            raise MergeError(
+                f"cannot merge two models that differ in: {', '.join(differences)}. Learn both with the same settings."
+            )
+        n_samples = self.n_samples + other.n_samples
+        both = replace(self, n_tasks=self.n_tasks + other.n_tasks, n_samples=n_samples)
+        if not (self.n_tasks and other.n_tasks):
+            return replace(self if self.n_tasks else other, n_tasks=both.n_tasks)
+        theirs = other._about(self.about)
+        plain = replace(self, past=replace(self.past, third=None)).held().plus(replace(theirs, third=None))
+        centre = plain.centre + newton_step(plain, self.n_intercepts, both.size).coef[:, 0]
+        both = replace(both, past=self.past.plus(theirs).at(centre))
+        found = climb(None, both.held(), centre, intercepts=self.n_intercepts, size=both.size)
+        remainder = other._remainder_about(self.about)
+        if self.remainder is not None and remainder is not None:
+            remainder = self.remainder.at(found.theta).plus(remainder, self.prior_in_force().curvature)
+        return replace(both, past=both.past.at(found.theta), rank=found.solution.rank, remainder=remainder)
+
+    def _about(self, about: Array | None) -> Polynomial:
+        """Return the past with X taken about another point: b there is b + (about − own)·w."""
+        if about is None or self.about is None:
+            return self.past
+        matrix = self._shear(self.about - about)
+        return self.past.mapped(matrix, self._shear(about - self.about) @ self.past.centre)
+
+    def _remainder_about(self, about: Array | None) -> Remainder | None:
+        if about is None or self.about is None or self.remainder is None:
+            return self.remainder
+        centre = self._shear(about - self.about) @ self.past.centre
+        return self.remainder.mapped(self._shear(self.about - about), centre)
+
+    def _shear(self, shift: Array | None) -> Array:
+        """Return the matrix that adds shift·w to the intercepts."""
+        matrix = np.eye(len(self.past.centre))
+        if shift is not None:
+            q = self.n_intercepts
+            matrix[-q:, :-q] = np.kron(shift, np.eye(q))
+        return matrix
+
+    def _agreement(self, other: "Expanded") -> list[tuple[str, bool]]:
+        """Return what two states must have in common, and whether they do."""
+        mine, theirs = self.origin, other.origin
+        return [
+            ("targets", (mine.coef.shape, mine.classes) == (theirs.coef.shape, theirs.classes)),
+            ("intercept", mine.centered == theirs.centered),
+            ("kind of weights", mine.weight_kind == theirs.weight_kind),
+            ("likelihood", self.likelihood.name == other.likelihood.name),
+            ("memory", (self.past.third is None) == (other.past.third is None)),
+            ("prior", np.array_equal(self.prior, other.prior)),
+            ("decay, which must be 1", self.decay == other.decay == 1.0),
+            ("initial_coef", np.array_equal(mine.coef, theirs.coef)),
+        ]
+
+
+def anchor(coef: Array, weight: float | Array, intercepts: int) -> Polynomial:
+    """Return −½‖w − coef‖²_W as a polynomial in θ, for a number, a diagonal or a matrix W. Intercepts are free."""
+    p, q = coef.shape
+    matrix = np.diag(np.broadcast_to(weight, (p,))) if np.ndim(weight) < 2 else np.asarray(weight)
+    curvature = np.zeros((p * q + intercepts,) * 2)
+    curvature[: p * q, : p * q] = np.kron(matrix, np.eye(q))
+    return Polynomial.quadratic(np.append(coef.ravel(), np.zeros(intercepts)), curvature)

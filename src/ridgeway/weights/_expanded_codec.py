@@ -1,0 +1,158 @@
+"""The state of a likelihood as arrays, by name and version: the one form that pickles and `to_arrays` share."""
+
+import copyreg
+import json
+from collections.abc import Mapping
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway._checks import LARGEST, Array
+from ridgeway.data import WeightKind
+from ridgeway.errors import InvalidParameterError, InvalidStateError
+from ridgeway.likelihoods import FAMILIES, Likelihood, Polynomial, Remainder, packed_third, unpacked_third
+from ridgeway.weights._codec import MOST_TASKS, checked_header
+from ridgeway.weights._expanded import Expanded
+from ridgeway.weights._settings import checked_decay, checked_prior
+from ridgeway.weights._states import Origin
+from ridgeway.weights._with_likelihood import Memory
+
+VERSION = 1
+SUMS = ("moves", "tilts", "drifts")
+SCALARS = ("total_weight", "row_norm", "leverage", "least_curvature")
+DAMAGED = "Read an intact copy."
+
+
+def expanded_to_arrays(state: Expanded) -> dict[str, NDArray[Any]]:
+    """Return a state as arrays: a header (JSON, as bytes) and float64 numbers. The reader returns it bit for bit.
+
+    `curvature` is an upper triangle, row after row, and `third` has the entries i ≤ j ≤ k, C(p + 2, 3) of them. What
+    bounds the distance is in arrays of its own: `remainder.first`, ….
+    """
+    origin, past, kept = state.origin, state.past, state.remainder
+    header = {
+        "version": VERSION,
+        "state": "expanded",
+        "likelihood": state.likelihood.name,
+        "memory": "quadratic" if past.third is None else "cubic",
+        "n_tasks": state.n_tasks,
+        "n_samples": state.n_samples,
+        "rank": state.rank,
+        "decay": state.decay,
+        "single_target": origin.single_target,
+        "weight_kind": origin.weight_kind,
+        "classes": origin.classes,
+    }
+    text = json.dumps(header, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    arrays: dict[str, NDArray[Any]] = {"header": np.frombuffer(text.encode(), dtype=np.uint8), "start": origin.coef}
+    arrays |= {"prior": state.prior, "centre": past.centre, **_written(past, "")}
+    if state.about is not None:
+        arrays["about"] = state.about
+    if kept is not None:
+        arrays["remainder.scalars"] = np.array([getattr(kept, name) for name in SCALARS])
+        arrays["remainder.first"] = kept.first[np.triu_indices(len(kept.first))]
+        for name in SUMS:
+            arrays |= _written(getattr(kept, name), f"remainder.{name}.")
+    return arrays
+
+
+def expanded_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Expanded:
+    """Return the state that `expanded_to_arrays` wrote, checked, or raise `InvalidStateError`."""
+    header = checked_header(arrays)
+    shape = np.shape(arrays.get("start", ()))
+    if len(shape) != 2 or 0 in shape or header.get("state") != "expanded":
+        raise InvalidStateError(f"the arrays are not those of a state with a likelihood. {DAMAGED}")
+    (p, q), reader = shape, _Reader(arrays)
+    start, centered = reader.numbers("start", (p, q)), "about" in arrays
+    about, size = reader.numbers("about", (p,)) if centered else None, (p + centered) * q
+    _check_header(header, q, size)
+    square = np.ndim(arrays.get("prior", ())) == 2
+    prior = reader.numbers("prior", (p, p) if square else (p,))
+    try:
+        prior, decay = checked_prior(prior, p), checked_decay(header.get("decay"))
+    except InvalidParameterError as error:
+        raise InvalidStateError(f"a setting of a state is damaged: {error}") from error
+    likelihood, cubic = FAMILIES[header["likelihood"]]().with_targets(q), header["memory"] == "cubic"
+    centre = reader.numbers("centre", (size,))
+    remainder = reader.remainder(likelihood, centre, cubic=cubic) if q == 1 else None
+    classes = None if header.get("classes") is None else tuple(header["classes"])
+    single, kind = header["single_target"], header["weight_kind"]
+    return Expanded(
+        origin=Origin(start, centered=centered, single_target=single, weight_kind=kind, classes=classes),
+        n_tasks=header["n_tasks"],
+        likelihood=likelihood,
+        past=reader.polynomial("", centre, cubic=cubic),
+        prior=prior,
+        decay=decay,
+        about=about,
+        remainder=remainder,
+        n_samples=header["n_samples"],
+        rank=header.get("rank"),
+    )
+
+
+def _check_header(header: Mapping[str, Any], n_targets: int, size: int) -> None:
+    """Raise if a field of the header is unknown or does not fit."""
+    for name, most in (("n_tasks", MOST_TASKS), ("n_samples", MOST_TASKS), ("rank", size)):
+        count = header.get(name)
+        if not (type(count) is int and 0 <= count <= most) and not (name == "rank" and count is None):
+            raise InvalidStateError(f"{name} of a state is out of range. {DAMAGED}")
+    choices = {"likelihood": tuple(FAMILIES), "memory": get_args(Memory), "weight_kind": get_args(WeightKind)}
+    known = [header.get(name) in words for name, words in choices.items()]
+    if not all(known) or type(header.get("single_target")) is not bool:
+        raise InvalidStateError("the header of a state names something unknown. Read an intact copy, or upgrade.")
+    likelihood = FAMILIES[header["likelihood"]]().with_targets(n_targets)
+    classes = header.get("classes")
+    fits = classes is None or (isinstance(classes, list) and len(classes) == n_targets + 1)
+    if likelihood.name != header["likelihood"] or likelihood.n_predictors != n_targets or not fits:
+        raise InvalidStateError(f"the likelihood or the classes of a state do not fit its targets. {DAMAGED}")
+
+
+class _Reader:
+    """Arrays by name, checked."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.arrays = arrays
+
+    def numbers(self, name: str, shape: tuple[int, ...], most: float = LARGEST**2) -> Array:
+        """Return an array of float64 of this shape, without NaN."""
+        array = np.array(self.arrays.get(name, ()))
+        if array.dtype != np.float64 or array.shape != shape or not (np.abs(array) <= most).all():
+            raise InvalidStateError(f"the array {name!r} of a state does not fit, or is damaged. {DAMAGED}")
+        return array
+
+    def symmetric(self, name: str, size: int) -> Array:
+        """Return a symmetric matrix from its upper triangle."""
+        matrix = np.zeros((size, size))
+        matrix[np.triu_indices(size)] = self.numbers(name, (size * (size + 1) // 2,))
+        return matrix + np.triu(matrix, 1).T
+
+    def remainder(self, likelihood: Likelihood, centre: Array, *, cubic: bool) -> Remainder:
+        """Return what bounds the distance."""
+        weight, *norms = self.numbers("remainder.scalars", (len(SCALARS),), most=np.inf).tolist()
+        first = self.symmetric("remainder.first", len(centre))
+        moves, tilts, drifts = (self.polynomial(f"remainder.{name}.", centre) for name in SUMS)
+        return Remainder(likelihood, 3 if cubic else 2, weight, first, moves, tilts, drifts, *norms)
+
+    def polynomial(self, prefix: str, centre: Array, *, cubic: bool = False) -> Polynomial:
+        """Return a polynomial about a centre."""
+        size = len(centre)
+        gradient = self.numbers(f"{prefix}gradient", (size,))
+        value = float(self.numbers(f"{prefix}value", (1,))[0])
+        third = None
+        if cubic:
+            third = unpacked_third(self.numbers(f"{prefix}third", (size * (size + 1) * (size + 2) // 6,)), size)
+        return Polynomial(centre, value, gradient, self.symmetric(f"{prefix}curvature", size), third)
+
+
+def _written(polynomial: Polynomial, prefix: str) -> dict[str, NDArray[Any]]:
+    upper = np.triu_indices(len(polynomial.centre))
+    arrays = {"value": np.array([polynomial.value]), "gradient": polynomial.gradient}
+    arrays["curvature"] = polynomial.curvature[upper]
+    if polynomial.third is not None:
+        arrays["third"] = packed_third(polynomial.third)
+    return {f"{prefix}{name}": array for name, array in arrays.items()}
+
+
+copyreg.pickle(Expanded, lambda state: (expanded_from_arrays, (expanded_to_arrays(state),)))
