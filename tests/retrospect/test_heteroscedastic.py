@@ -284,3 +284,24 @@ def test_an_overflow_leaves_the_model_as_it_was(rng):
     with pytest.raises(InvalidDataError, match="fourth powers of these rows overflow"):
         model.partial_fit(X * 1e100, y)
     assert pickle.dumps(model) == before
+
+
+def nearly_equal(rng, noise, apart):
+    """Return rows of two columns that differ by `apart`, and a model of them: the sums of four products cancel."""
+    a, labels = rng.normal(size=600), np.repeat(np.arange(6), 100)
+    X = np.column_stack([a + 3.0, a + apart * rng.normal(size=600)])
+    y = X @ [1.0, 2.0] + noise * (1.0 + np.abs(a)) * rng.normal(size=600)
+    return X, y, GeneralizedRidge(information=ByTask(fourth_moments=True)).fit(X, y, tasks=labels)
+
+
+@pytest.mark.parametrize(("noise", "apart"), [(1.0, 1.0), (1.0, 1e-3), (1e-2, 1e-2), (1e-4, 1.0)])
+def test_errors_of_nearly_equal_columns(rng, noise, apart):
+    X, y, model = nearly_equal(rng, noise, apart)
+    expected = sm.OLS(y, sm.add_constant(X)).fit(cov_type="HC1").bse
+    np.testing.assert_allclose(retrospect.heteroscedastic(model).standard_errors, expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize(("noise", "apart"), [(1.0, 1e-4), (1.0, 1e-6), (1e-4, 1e-2), (1e-6, 1.0), (1e-6, 1e-6)])
+def test_errors_without_digits_are_refused(rng, noise, apart):
+    with pytest.raises(InferenceError, match=r"do not have the digits for the errors of .*'x1'"):
+        retrospect.heteroscedastic(nearly_equal(rng, noise, apart)[2])

@@ -163,6 +163,15 @@ class FourthMoments:
         second = np.where(is_old, squares[:, _place_of_two(low, high)], 0.0)
         return FourthMoments(self.centered, center, fourth, third, second)
 
+    def term_sizes(self, alpha: Array) -> Array:
+        """Return g, (n_targets, m): the terms of Σ ω·(α·z + y)²·z_i·z_j are at most g_i·g_j, about, for each row α."""
+        every = np.arange(self.n_columns)
+        own = self.fourth[_place_of_four(every, every, every, every)] ** 0.25  # |Σ ω·z_i·z_j·z_k·z_l| ≤ own_i·…·own_l
+        squares = self.second[:, _place_of_two(every, every)]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            targets = np.where(own > 0.0, np.sqrt(squares) / own, 0.0).max(axis=1)
+        return np.asarray((np.abs(alpha) @ own + targets)[:, None] * own)
+
     def to_array(self) -> Array:
         """Return all numbers as one vector: `from_array` restores the same, bit for bit."""
         return np.concatenate([self.center, self.fourth, self.third.ravel(), self.second.ravel()])
@@ -184,11 +193,12 @@ class FourthMoments:
         return cls(centered, center, fourth, third.reshape(n_targets, -1), second.reshape(n_targets, -1))
 
 
-def score_squares(parts: Sequence[FourthMoments], mean: Mean, coef: Array) -> Array:
-    """Return Σ ω·e²·zzᵀ over the rows of all parts, (n_targets, m, m), with z = [1, x − x̄] or x. O(p⁴) each.
+def score_squares(parts: Sequence[FourthMoments], mean: Mean, coef: Array) -> tuple[Array, Array]:
+    """Return S = Σ ω·e²·zzᵀ over the rows of all parts, (n_targets, m, m), with z = [1, x − x̄] or x. O(p⁴) each.
 
     With e = (y − ȳ) − (x − x̄)·coef = α·z + y' for z and y' about the centre of a part, the sum is that of
-    (α·z)²·zzᵀ + 2·y'·(α·z)·zzᵀ + y'²·zzᵀ.
+    (α·z)²·zzᵀ + 2·y'·(α·z)·zzᵀ + y'²·zzᵀ. These cancel if the columns are nearly collinear, or if e is small beside y.
+    The second array, g of shape (n_targets, m), says how large the terms are: rounding moves S_ij by about eps·g_i·g_j.
 
     Parameters
     ----------
@@ -216,12 +226,14 @@ def score_squares(parts: Sequence[FourthMoments], mean: Mean, coef: Array) -> Ar
                 linear = part.third[target][threes] @ alpha[target, number]
                 sums[target, number, chunk] = held @ twice[target, number] + 2.0 * linear + part.second[target, chunk]
     whole, found, moved = np.zeros((k, m, m)), np.empty((k, m, m)), np.eye(m)
-    for number, gap in enumerate(gaps):
+    sizes = np.zeros((k, m))
+    for number, (part, gap) in enumerate(zip(parts, gaps, strict=True)):
         found[:, low, high] = found[:, high, low] = sums[:, number]
         if centered:
             moved[1:, 0] = gap[:p]
         whole += moved @ found @ moved.T
-    return whole
+        sizes += np.square(part.term_sizes(alpha[:, number]) @ np.abs(moved).T)
+    return whole, np.sqrt(sizes)
 
 
 def _sizes(m: int) -> tuple[int, int, int]:

@@ -4,13 +4,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ridgeway.errors import InvalidParameterError
+from ridgeway._checks import Array
+from ridgeway.data import listed
+from ridgeway.errors import InferenceError, InvalidParameterError
 from ridgeway.information import ByTask, score_squares
 from ridgeway.retrospect._model import checked_level, state_of
 from ridgeway.retrospect._robust import Fit, RobustSummary
 from ridgeway.weights import TaskKeeper
 
 HeteroscedasticKind = Literal["HC0", "HC1"]
+
+ROUNDING = 8.0 * np.finfo(np.float64).eps
+LARGEST_SHARE = 1e-3
+"""How much of a variance may be rounding."""
 
 
 def heteroscedastic(model: Any, kind: HeteroscedasticKind = "HC1", *, level: float = 0.95) -> RobustSummary:
@@ -38,7 +44,8 @@ def heteroscedastic(model: Any, kind: HeteroscedasticKind = "HC1", *, level: flo
     Raises
     ------
     InferenceError
-        If no degrees of freedom are left, or the model has a prior.
+        If no degrees of freedom are left, the model has a prior, or rounding has taken the digits of an error: sums of
+        four columns have few left if columns are nearly collinear.
 
     References
     ----------
@@ -70,8 +77,9 @@ def heteroscedastic(model: Any, kind: HeteroscedasticKind = "HC1", *, level: flo
     parts = (state.by_task if isinstance(state, TaskKeeper) else ByTask()).fourth()
     fit = Fit.of(model, "heteroscedastic")
     held, freedom = fit.known.information, fit.known.degrees_of_freedom
-    squares = score_squares(parts, held.running_mean, fit.known.coef)
+    squares, sizes = score_squares(parts, held.running_mean, fit.known.coef)
     turned = fit.whitened(np.eye(len(fit.terms)))
+    _check_digits(fit, squares, sizes, turned @ fit.contrasts)
     factor = held.n_samples / freedom if kind == "HC1" else 1.0
     return fit.summary(
         turned.T @ squares @ turned * factor,
@@ -82,3 +90,17 @@ def heteroscedastic(model: Any, kind: HeteroscedasticKind = "HC1", *, level: flo
         cautions=(),
         assumption="Confidence intervals for many rows. Rows are assumed independent; each may have its own variance.",
     )
+
+
+def _check_digits(fit: Fit, squares: Array, sizes: Array, terms: Array) -> None:
+    """Raise if rounding may have taken the digits of a variance, vᵀSv for a column v of `terms`."""
+    variances = np.einsum("im,kij,jm->km", terms, squares, terms)
+    rounding = ROUNDING * np.square(sizes @ np.abs(terms))
+    lost = fit.estimable & (rounding > LARGEST_SHARE * variances).any(axis=0)
+    if lost.any():
+        named = listed([term for term, is_lost in zip(fit.terms, lost, strict=True) if is_lost])
+        raise InferenceError(
+            f"fourth moments do not have the digits for the errors of {named}: the "
+            "columns are nearly collinear, or the noise is small beside the target. Center the columns before they are "
+            "learned, drop some, or use retrospect.clustered (`--errors cluster`)."
+        )
