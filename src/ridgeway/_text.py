@@ -32,13 +32,23 @@ def quoted(text: str) -> str:
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """Return a question that names the known name closest to an unknown one, after a space; nothing if none is close.
 
+    Names that differ in digits alone are not close: another month is another task.
+
     Examples
     --------
     >>> did_you_mean("tenur", ["age", "tenure"])
     " Did you mean 'tenure'?"
-    >>> did_you_mean("humidity", ["age", "tenure"])
-    ''
+    >>> did_you_mean("humidity", ["age", "tenure"]), did_you_mean("2024-08", ["2024-09"])
+    ('', '')
     """
+    asked = str(name).casefold()
     by_case = {other.casefold(): other for other in known}
-    close = get_close_matches(str(name).casefold(), by_case, n=1)
+    by_case = {
+        other: as_known for other, as_known in by_case.items() if other == asked or _words(other) != _words(asked)
+    }
+    close = get_close_matches(asked, by_case, n=1)
     return f" Did you mean {by_case[close[0]]!r}?" if close else ""
+
+
+def _words(name: str) -> str:
+    return "".join(c for c in name if not c.isdigit())

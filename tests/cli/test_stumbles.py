@@ -43,7 +43,7 @@ def run(tmp_path, monkeypatch, rng):
         ("init x.rw --from wages-2019.csv --target wage --features age,tenur", "Did you mean 'tenure'?"),
         ("init x.rw --from wages-2019.csv --target wage --reference sector=ofice", "Did you mean 'office'?"),
         ("init x.rw --from wages-2019.csv --target wage --reference secto=shop", "Did you mean 'sector'?"),
-        ("remove wages.rw --task survey-2029", "no task 'survey-2029' in the state file. Did you mean 'survey-20"),
+        ("remove wages.rw --task survy-2019", "no task 'survy-2019' in the state file. Did you mean 'survey-20"),
         ("remove wages.rw wages-2019.csv --task survey2019", "Did you mean 'survey-2019'?"),
         ("tasks wages.rw --feature tenur", "Did you mean 'tenure'?"),
         ("summary wages.rw --features tenur", "Did you mean 'tenure'?"),

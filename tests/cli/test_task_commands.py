@@ -107,6 +107,16 @@ def test_many_terms_are_chosen_by_how_well_they_are_known(tmp_path, monkeypatch,
     assert "x6" in found["terms"]
 
 
+def test_a_feature_that_no_task_determines_is_named(run, rows):
+    """A feature that is new, or constant within each task: the other tables are printed all the same."""
+    run("widen flights.rw --feature prices --past-value 0")
+    shown = run("tasks flights.rw")
+    assert "How coefficients vary between tasks" in shown
+    assert "Fewer than two tasks determine these on their own: prices." in shown
+    assert json.loads(run("tasks flights.rw --json"))["undetermined"] == ["prices"]
+    assert "0 task(s) determine the coefficient of 'prices'" in run("tasks flights.rw --feature prices", 2)
+
+
 @pytest.mark.parametrize("command", ["tasks", "path", "segments", "summary --errors cluster"])
 def test_a_file_that_keeps_no_tasks_is_refused(run, command):
     run("init total.rw --features hour,distance --target delay")

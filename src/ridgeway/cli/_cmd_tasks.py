@@ -32,7 +32,7 @@ def tasks(file: str, feature: str | None, adjust: Any, level: float, plot: str |
     all fitted values change if the task is left out. Exits with 2 if the file does not keep its tasks.
     """
     from ridgeway import retrospect, store
-    from ridgeway.errors import InvalidParameterError
+    from ridgeway.errors import InferenceError, InvalidParameterError
 
     if plot is not None and feature is None:
         raise InvalidParameterError("--plot draws the estimates of one coefficient. Name it with --feature.")
@@ -43,12 +43,19 @@ def tasks(file: str, feature: str | None, adjust: Any, level: float, plot: str |
         emit(plain(found)) if as_json else say(*lines)
         return
     table, moved = retrospect.tasks(model, level=level, adjust=adjust), retrospect.influence(model)
-    features = [term for term in table.terms if term != "intercept"]
-    varying = [retrospect.meta_analysis(model, name, level=level) for name in features]
+    varying, undetermined = [], []
+    for name in (term for term in table.terms if term != "intercept"):
+        try:
+            varying.append(retrospect.meta_analysis(model, name, level=level))
+        except InferenceError:
+            undetermined.append(name)
     if as_json:
-        emit(plain(table) | {"distance": moved.distance.tolist(), "features": [plain(one) for one in varying]})
+        found = {"distance": moved.distance.tolist(), "features": [plain(one) for one in varying]}
+        emit(plain(table) | found | {"undetermined": undetermined})
         return
     _print(file, table, moved, varying)
+    if undetermined:
+        say(f"Fewer than two tasks determine these on their own: {', '.join(undetermined)}.")
 
 
 def _plotted(found: "MetaAnalysis", plot: str | None) -> list[str]:
@@ -76,7 +83,8 @@ def _print(file: str, table: Any, moved: Any, varying: list["MetaAnalysis"]) -> 
         for one in varying:
             said = [float(np.atleast_1d(value)[target]) for value in (one.random, one.q, one.p_value, one.i_squared)]
             found.append([one.terms[0], *map(_shown, said[:3]), f"{said[3]:.0%}"])
-        print_table("How coefficients vary between tasks", VARIATION, found, left=["feature"])
+        if found:
+            print_table("How coefficients vary between tasks", VARIATION, found, left=["feature"])
     say(table.assumption)
 
 

@@ -36,6 +36,8 @@ MOST_PANELS = 12
 FENCE, FEWEST = 5.0, 12
 """Numbers further than this many interquartile ranges from the quartiles do not set the limits of an axis, unless there
 are too few to say what is usual."""
+WIDE = 4.0
+"""An interval that is wider than this many usual ones does not make its estimate set the limits of an axis."""
 UNIT = "in the unit of the target per unit of the feature"
 
 
@@ -83,6 +85,15 @@ def limits(values: Any, always: Any = ()) -> tuple[float, float]:
     low, high = float(both.min()), float(both.max())
     margin = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
     return low - margin, high + margin
+
+
+def clear(coef: Array, ends: Array) -> Array:
+    """Return the estimates that are known about as well as most, and their intervals: if one is far off, it is news."""
+    with np.errstate(invalid="ignore"):
+        widths = ends[:, 1] - ends[:, 0]
+    known = np.isfinite(widths)
+    usual = known & (widths <= WIDE * np.median(widths[known])) if known.any() else known
+    return np.concatenate([coef[usual], ends[usual].ravel()])
 
 
 def chosen(terms: Sequence[str], wanted: Any, scores: Array, most: int = MOST_PANELS) -> list[int]:

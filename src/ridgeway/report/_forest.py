@@ -20,6 +20,7 @@ from ridgeway.report._drawing import (
     TIE,
     UNIT,
     WIDTH,
+    clear,
     finish,
     interval,
     limits,
@@ -49,7 +50,8 @@ def forest(found: MetaAnalysis) -> Figure:
     places = n_tasks - 1 + unit * np.array([1.6, 2.7, 3.8])
     figure = Figure(figsize=(WIDTH, 1.6 + pitch * n_tasks + 4.0 * PITCH), layout="constrained")
     axes = figure.add_subplot()
-    bounds = limits([found.coef, *found.intervals.T], [found.fixed_interval, found.random_interval])
+    always = [*clear(found.coef, found.intervals), *found.fixed_interval, *found.random_interval]
+    bounds = limits([found.coef, *found.intervals.T], always)
     axes.axvline(0.0, color=GREY, linewidth=0.8)
     axes.axvline(found.random, color=GREEN, linewidth=0.8, linestyle=":")
     _draw_tasks(axes, found, order, bounds, 72.0 * pitch)

@@ -16,6 +16,7 @@ from ridgeway.report._drawing import (
     RED,
     TIE,
     chosen,
+    clear,
     finish,
     interval,
     limits,
@@ -44,7 +45,7 @@ def path_panels(found: CoefficientPath, terms: Any) -> Figure:
     figure, axes, columns = panels(len(places))
     for each, term in zip(axes, places, strict=True):
         coef, ends = found.coef[:, term], found.intervals[:, term]
-        bounds = limits([coef, *ends.T], [coef[-1], *ends[-1]])
+        bounds = limits([coef, *ends.T], [*clear(coef, ends), coef[-1], *ends[-1]])
         _prepare(each, found.terms[term], bounds, len(coef), columns)
         _draw_path(each, coef, ends)
         name_tasks(each, found.tasks, columns)
