@@ -99,7 +99,7 @@ def test_influence_without_degrees_of_freedom_is_unknown(rng):
 @EXACT
 def test_questions_that_need_noise_say_so(kind):
     model = learned(*exact(kind))
-    with pytest.raises(InferenceError, match="show no noise"):
+    with pytest.raises(InferenceError, match="not fitted exactly"):
         retrospect.meta_analysis(model, 0)
     for question in (retrospect.segments, retrospect.cusum):
         with pytest.raises(InferenceError, match="without noise"):
