@@ -37,6 +37,15 @@ EQUIVALENT: dict[Mutant, str] = {
         "information._change", "", "np.linspace(-1.0, 1.0, 21)", "np.linspace(-1.0, 1.0, 22)"
     ): "The steps are narrower: the logarithm of the best ratio is found to 2.4e-4 instead of 2.5e-4.",
     Mutant(
+        "information._discriminant", "_less", "squares.diagonal() <= least", "squares.diagonal() < least"
+    ): "Both are 0 for a column that never varied, which is zeros already.",
+    Mutant(
+        "information._discriminant",
+        "_oas",
+        "min((squares + mean ** 2) / spread, 1.0) if spread > 0.0 else 1.0",
+        "min((squares + mean ** 2) / spread, 1.0) if spread > 0.0 else 2.0",
+    ): "The spread is 0 if the covariance is a multiple of the identity, which any shrinkage leaves as it is.",
+    Mutant(
         "information._marginals",
         "Marginals._quantile",
         "self.mean + place * self.deviations",

@@ -10,7 +10,7 @@ from sklearn.linear_model import RidgeClassifier
 
 from ridgeway import GeneralizedRidgeClassifier, weights
 from ridgeway.errors import InvalidParameterError
-from ridgeway.information import ByTask, Moments, discriminants, shrunk_covariance
+from ridgeway.information import ByTask, Moments, discriminants, score_moments, shrunk_covariance
 
 pytestmark = pytest.mark.filterwarnings("ignore:Only one sample available")  # scikit-learn's, of a class of one row
 
@@ -140,11 +140,12 @@ def test_a_feature_that_is_constant_in_each_class_counts_for_nothing(rng):
         )
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_rare_classes(rng, kind):
+def test_rare_classes(rng, kind, fit_intercept):
     """A class of one row has no scatter, one without rows no probability, and a single class is certain."""
     X, y = rng.normal(size=(41, 2)), np.array([1] * 20 + [2] * 20 + [5])
-    model = GeneralizedRidgeClassifier(decision="lda", information=kind)
+    model = GeneralizedRidgeClassifier(decision="lda", information=kind, fit_intercept=fit_intercept)
     model.partial_fit(X[:20], y[:20], classes=[1, 2, 3, 5])
     np.testing.assert_array_equal(model.predict_proba(X), np.tile([1.0, 0.0, 0.0, 0.0], (41, 1)))
     model.partial_fit(X[40:], y[40:]).partial_fit(X[20:40], y[20:40])
@@ -153,7 +154,7 @@ def test_rare_classes(rng, kind):
     assert set(model.predict(X)) <= {1, 2, 5}
     np.testing.assert_array_equal(model.predict_proba(X)[:, 2], 0.0)
     model.set_params(decision="least_squares")
-    assert set(model.predict(X)) <= {1, 2, 5}
+    assert set(model.predict(X)) <= {1, 2, 5} or not fit_intercept
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 
@@ -202,3 +203,21 @@ def test_a_class_without_rows_has_no_discriminant(rng):
     coef, intercept = discriminants(held, shrunk_covariance(held, 0.0))
     assert np.isneginf(intercept[2])
     assert not coef[:, 2].any()
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_how_scores_are_distributed_in_each_class(rng, kind, fit_intercept):
+    """Means and covariance of the scores of the rows themselves; a score that is constant in each class has zeros."""
+    X, y = rng.normal(size=(50, 3)) + 4.0, rng.integers(3, size=50)
+    X[:, 2] = y
+    held = GeneralizedRidgeClassifier(information=kind, fit_intercept=fit_intercept).fit(X, y).information_
+    coef, intercept = np.column_stack([rng.normal(size=(3, 3)), [0.0, 0.0, 1.0]]), rng.normal(size=4)
+    scores = X @ coef + intercept
+    shares, means, covariance = score_moments(held, coef, intercept)
+    np.testing.assert_allclose(shares, np.bincount(y) / 50, rtol=1e-12)
+    np.testing.assert_allclose(means, [scores[y == label].mean(axis=0) for label in range(3)], atol=1e-10)
+    apart = scores - np.array([scores[y == label].mean(axis=0) for label in range(3)])[y]
+    np.testing.assert_allclose(covariance, apart.T @ apart / 50, atol=1e-10)
+    assert not covariance[3].any()
+    assert not covariance[:, 3].any()

@@ -84,8 +84,8 @@ def oas_covariance(classes: Iterable[Information], *, balanced: bool) -> Array:
     for part in classes:
         covariance = within_squares(part) / part.total_weight
         shrunk.append(_shrunk(covariance, _oas(covariance, part.total_weight)))
-        shares.append(1.0 if balanced else part.total_weight)
-    return np.asarray(np.average(shrunk, axis=0, weights=shares))
+        shares.append(part.total_weight)
+    return np.asarray(np.average(shrunk, axis=0, weights=None if balanced else shares))
 
 
 def discriminants(held: Information, covariance: Array) -> tuple[Array, Array]:
@@ -149,6 +149,4 @@ def _oas(covariance: Array, n_samples: float) -> float:
     p = len(covariance)
     squares, mean = float(np.square(covariance).mean()), float(np.trace(covariance)) / p
     spread = (n_samples + 1) * (squares - mean**2 / p)
-    if p == 1:
-        return 0.0
     return min((squares + mean**2) / spread, 1.0) if spread > 0.0 else 1.0
