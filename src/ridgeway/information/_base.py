@@ -289,9 +289,7 @@ class Information(ABC):
         past = checked_past(past, new, centered=self.centered)
         kept = places[~new]
         matrix = self.matrix if (np.diff(kept) > 0).all() else self._combined(lambda rows: rows[:, kept])
-        at = np.flatnonzero(~new)
-        wider = np.zeros((len(places), len(places)), order="F")
-        wider[np.ix_(at, at)] = matrix  # no third matrix of this size: p may be 10,000
+        slots = np.where(new, -1, np.cumsum(~new) - 1)  # −1 is the row and the column of zeros at the end
         mean, mean_low, peak = (np.append(values, 0.0)[places] for values in (self.mean, self.mean_low, self.peak))
         return replace(
             self,
@@ -299,7 +297,7 @@ class Information(ABC):
             n_targets=len(targets),
             mean=np.where(new, past, mean) if self.n_samples else mean,
             mean_low=mean_low,
-            matrix=wider,
+            matrix=np.asfortranarray(np.pad(matrix, (0, 1))[np.ix_(slots, slots)]),
             peak=peak,
         )
 
