@@ -1,4 +1,4 @@
-"""Make the table and the figure of docs/classes.md from the results in docs/classes.json."""
+"""Make the results in docs/classes.md, a table and a figure, from docs/classes.json."""
 
 import json
 from collections.abc import Iterator
@@ -14,17 +14,18 @@ from paper_figures import BLACK, BLUE, GREEN, ORANGE, RED, label, panels
 
 PAGE = Path(__file__).with_name("classes.md")
 RESULTS: dict[str, Any] = json.loads(PAGE.with_suffix(".json").read_text(encoding="utf-8"))
-START, END = "<!-- table: made by `make classes` -->\n", "<!-- end of table -->\n"
+START, END = "<!-- results: made by `make classes` -->\n", "<!-- end of results -->\n"
+FIGURE = "\n![Accuracy on the classes seen so far, after each class](images/classes.png)\n"
 PUBLISHED = {"MNIST": 98.3}
 STYLES = ((BLUE, "-", "o"), (GREEN, "--", "s"), (ORANGE, "-.", "^"), (RED, ":", "D"))
 
 
 def main() -> None:
-    """Draw the figure and put the table into the page."""
+    """Draw the figure, and put it into the page with the table."""
     curves().savefig(PAGE.with_name("images") / "classes.png", dpi=90)
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
     after = rest.partition(END)[2]
-    PAGE.write_text(before + START + "".join(table()) + END + after, encoding="utf-8")
+    PAGE.write_text(before + START + "".join(table()) + FIGURE + END + after, encoding="utf-8")
 
 
 def lines_of(found: dict[str, Any]) -> dict[str, list[float]]:

@@ -19,7 +19,8 @@ SUITES = (
     "tests/research/theory",
     "tests/information",
     "tests/retrospect",
-    *(f"tests/estimators/test_{name}.py" for name in ("attacked", "digits", "exactness", "handled", "reviewed")),
+    *(f"tests/estimators/test_{name}.py" for name in ("attacked", "digits", "discriminant", "exactness", "handled")),
+    *(f"tests/estimators/test_{name}.py" for name in ("class_labels", "classifier_exactness", "reviewed")),
     *(f"src/ridgeway/{package.replace('.', '/')}" for package in PACKAGES),
 )
 """What may kill them."""

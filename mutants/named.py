@@ -110,5 +110,17 @@ EQUIVALENT: dict[Mutant, str] = {
     Mutant(
         "retrospect._precision_weighted", "_fitted", "-1", "-2"
     ): "NumPy takes any negative size for the one that is left.",
+    Mutant(
+        "information._by_task",
+        "ByTask.without_cluster",
+        "leaf.name.cluster == cluster and tree is not None",
+        "leaf.name.cluster == cluster",
+    ): "Only the last leaf leaves nothing, and no leaf comes after it.",
+    Mutant(
+        "information._base",
+        "Information.solve",
+        "solution.rank == self.n_features or not start.any()",
+        "not start.any()",
+    ): "If the rank is full, a change from the start solves the same equations.",
 }
 """Mutants that no test can kill, and why."""

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from ridgeway import GeneralizedRidge
 from ridgeway.data import LARGEST, check_tasks
-from ridgeway.errors import InvalidDataError, InvalidStateError, MergeError, RemovalError
-from ridgeway.information import AllRows, Moments, SquareRoot
+from ridgeway.errors import InvalidDataError, InvalidParameterError, InvalidStateError, MergeError, RemovalError
+from ridgeway.information import AllRows, ByTask, Moments, SquareRoot, checked_kind
 
 rng = np.random.default_rng(0)
 X, Y, W = rng.normal(size=(50, 3)) + 2.0, rng.normal(size=(50, 2)), rng.uniform(0.5, 2.0, 50)
@@ -233,3 +233,29 @@ def test_a_factor_refuses_a_removal_if_collinear_columns_turn_what_remains_into_
         none, zero = np.zeros(2), np.zeros((2, 1))
         left = alone.add(gone).remove(gone)
         assert_allclose(left.solve(none, zero).coef, alone.solve(none, zero).coef, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["mean", "mean_low"])
+def test_a_state_without_an_intercept_has_no_means(name):
+    counts, arrays = Moments.empty(3, 2, centered=False).add(task()).to_parts()
+    with pytest.raises(InvalidStateError, match="without an intercept has means"):
+        Moments.from_parts(counts, arrays | {name: np.eye(1, 5)[0]})
+
+
+def test_kinds_by_name_and_as_objects():
+    assert checked_kind("moments") is Moments
+    assert checked_kind(ByTask(Moments)) == ByTask(Moments)
+    learned = ByTask().empty(3, 2, centered=True)
+    for setting in ("diagonal", Moments, learned):
+        with pytest.raises(
+            InvalidParameterError, match="information must be one of 'square_root', 'moments', 'by_task'"
+        ):
+            checked_kind(setting)
+
+
+@pytest.mark.parametrize("name", ["parts", "ids"])
+def test_parts_that_are_not_listed_are_refused(name):
+    held = ByTask().empty(3, 2, centered=True)
+    counts, arrays = held.to_parts()
+    with pytest.raises(InvalidStateError, match="do not fit together"):
+        ByTask().from_parts(counts | {name: None}, arrays)

@@ -305,3 +305,12 @@ def test_errors_of_nearly_equal_columns(rng, noise, apart):
 def test_errors_without_digits_are_refused(rng, noise, apart):
     with pytest.raises(InferenceError, match=r"do not have the digits for the errors of .*'x1'"):
         retrospect.heteroscedastic(nearly_equal(rng, noise, apart)[2])
+
+
+def test_digits_are_counted_in_any_units(rng):
+    """The noise alone is the target, so that all terms of the sums are its own."""
+    X = nearly_equal(rng, 1.0, 1e-6)[0]
+    for unit in (2.0**-30, 2.0**30):
+        model = GeneralizedRidge(information=ByTask(fourth_moments=True)).fit(X * unit, rng.normal(size=600))
+        with pytest.raises(InferenceError, match="do not have the digits"):
+            retrospect.heteroscedastic(model)

@@ -52,6 +52,14 @@ def test_tasks_without_noise_do_not_differ(kind, fit_intercept):
     np.testing.assert_array_equal(found.adjusted_p_values, 1.0)
 
 
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_the_rounding_of_a_task_and_that_of_the_others_both_count(scale):
+    X, _ = exact("plain")
+    X[LABELS == "c"] *= scale
+    found = retrospect.tasks(learned(X, X @ [1.0, 0.3]))
+    np.testing.assert_array_equal(found.p_values, 1.0)
+
+
 def test_moments_know_half_of_the_digits():
     X, y = exact("plain")
     found = retrospect.tasks(learned(X, y, information=ByTask(Moments)))
