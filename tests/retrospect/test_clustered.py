@@ -129,10 +129,10 @@ def test_a_cluster_that_alone_knows_a_direction(rng, kind, errors):
     np.testing.assert_allclose(found.degrees_of_freedom, freedom, rtol=1e-5)
 
 
-def test_a_term_that_one_cluster_decides_is_named_in_any_units(rng):
+def test_a_term_that_one_cluster_decides_is_named_beside_others_that_are_hardly_determined(rng):
     X, y, weight, labels = data(rng)
     X[labels != 8, 0] = 0.0
-    X[:, 1] *= 2.0**-20
+    X[:, 2] = X[:, 1] + 1e-6 * X[:, 2]
     with pytest.warns(FewClustersWarning, match="alone decides these terms, at least in part: x0. "):
         retrospect.clustered(learned(X, y, weight, labels), "CR2")
 

@@ -50,8 +50,8 @@ def tasks(file: str, feature: str | None, adjust: Any, level: float, plot: str |
         except InferenceError:
             undetermined.append(name)
     if as_json:
-        found = {"distance": moved.distance.tolist(), "features": [plain(one) for one in varying]}
-        emit(plain(table) | found | {"undetermined": undetermined})
+        more = {"distance": moved.distance.tolist(), "features": [plain(one) for one in varying]}
+        emit(plain(table) | more | {"undetermined": undetermined})
         return
     _print(file, table, moved, varying)
     if undetermined:

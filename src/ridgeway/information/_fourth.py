@@ -167,10 +167,8 @@ class FourthMoments:
         """Return g, (n_targets, m): the terms of Σ ω·(α·z + y)²·z_i·z_j are at most g_i·g_j, about, for each row α."""
         every = np.arange(self.n_columns)
         own = self.fourth[_place_of_four(every, every, every, every)] ** 0.25  # |Σ ω·z_i·z_j·z_k·z_l| ≤ own_i·…·own_l
-        squares = self.second[:, _place_of_two(every, every)]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            targets = np.where(own > 0.0, np.sqrt(squares) / own, 0.0).max(axis=1)
-        return np.asarray((np.abs(alpha) @ own + targets)[:, None] * own)
+        targets = np.sqrt(self.second[:, _place_of_two(every, every)])
+        return np.asarray((np.abs(alpha) @ own)[:, None] * own + targets)
 
     def to_array(self) -> Array:
         """Return all numbers as one vector: `from_array` restores the same, bit for bit."""
