@@ -134,6 +134,22 @@ def test_merging_adds_the_polynomials(family, memory):
     assert distance(one, pooled) > distance(both, pooled)
 
 
+@pytest.mark.parametrize("memory", ["quadratic", "cubic"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_models_of_three_classes_and_without_an_intercept_are_merged(memory, intercept):
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(600, 2))
+    y = np.digitize(X @ [1.0, -1.0] + rng.logistic(size=600), [-1.0, 1.0])
+    policy = weights.Accumulated(prior=0.3)
+    settings_ = {"weights": policy, "memory": memory, "fit_intercept": intercept}
+    for labels in (y, y > 0):
+        one, two = (GeneralizedLogistic(**settings_).fit(X[i : i + 300], labels[i : i + 300]) for i in (0, 300))
+        both, pooled = one.merge(two), GeneralizedLogistic(policy, fit_intercept=intercept).fit(X, labels)
+        away = [np.max(np.abs(model.coef_ - pooled.coef_) / pooled.standard_errors_) for model in (both, one)]
+        assert away[0] < (0.05 if memory == "cubic" else 0.3) < away[1]
+    assert intercept or both.intercept_error_ == both.intercept_ == 0.0
+
+
 @pytest.mark.parametrize("family", MODELS)
 def test_decay_multiplies_what_the_past_says(family):
     """Two tasks under decay γ: the first counts γ, the prior γ². Brute force on the rows, with an exact Taylor past."""

@@ -24,20 +24,17 @@ SHORTEST = 2.0**-40
 
 @dataclass(frozen=True, eq=False)
 class Climbed:
-    """A maximum.
+    """A maximum, or the last point on the way to it at which a cubic is trusted.
 
     Attributes
     ----------
     theta : ndarray of shape (size,)
     solution : Solution
         The last step: its rank, and how much rounding errors grow.
-    at_bound : bool
-        Whether the steps ended where the cubic stops being trusted, not at a maximum.
     """
 
     theta: Array
     solution: Solution
-    at_bound: bool = False
 
 
 def climb(observed: Observed | None, held: Polynomial, start: Array, *, intercepts: int, size: int) -> Climbed:
@@ -73,7 +70,7 @@ def climb(observed: Observed | None, held: Polynomial, start: Array, *, intercep
                 break
             share /= 2.0
             if share < SHORTEST:
-                return Climbed(theta, solution, at_bound=True)
+                return Climbed(theta, solution)  # where the cubic stops being trusted
         theta, value = there, _value(observed, held, there)
         if gain < CONVERGED:
             if observed is not None and farthest > SMALL:

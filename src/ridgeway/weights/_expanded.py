@@ -123,8 +123,6 @@ class Expanded:
             )
         n_samples = self.n_samples + other.n_samples
         both = replace(self, n_tasks=self.n_tasks + other.n_tasks, n_samples=n_samples)
-        if not (self.n_tasks and other.n_tasks):
-            return replace(self if self.n_tasks else other, n_tasks=both.n_tasks)
         theirs = other._about(self.about)
         plain = replace(self, past=replace(self.past, third=None)).held().plus(replace(theirs, third=None))
         centre = plain.centre + newton_step(plain, self.n_intercepts, both.size).coef[:, 0]

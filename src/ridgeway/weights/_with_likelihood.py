@@ -8,7 +8,7 @@ import numpy as np
 
 from ridgeway._checks import Array, one_of
 from ridgeway.data import Task, check_values
-from ridgeway.errors import InvalidDataError, InvalidParameterError
+from ridgeway.errors import InvalidParameterError
 from ridgeway.likelihoods import Climbed, Likelihood, Observed, Polynomial, Remainder, climb
 from ridgeway.linalg import Rows
 from ridgeway.weights._expanded import Expanded, anchor
@@ -113,7 +113,7 @@ class AccumulatedLikelihood(WeightPolicy):
         start = state.past.centre if state.n_tasks else observed.start(state.past.centre)
         state = replace(state, n_tasks=state.n_tasks + 1, n_samples=state.n_samples + n_samples)
         found = climb(observed, held, start, intercepts=state.n_intercepts, size=state.size)
-        _check_found(found)
+        _warn_of_lost_digits(found)
         own = observed.expand(found.theta, cubic=cubic)
         remainder = state.remainder
         if remainder is not None:
@@ -159,7 +159,7 @@ class AnchoredLikelihood(WeightPolicy):
         held = anchor(coef, task.total_weight * np.asarray(weight), intercepts)
         size = p * q if np.any(weight) else task.n_samples
         found = climb(observed, held, start, intercepts=intercepts, size=size)
-        _check_found(found)
+        _warn_of_lost_digits(found)
         estimate = found.theta[: p * q].reshape(p, q)
         intercept = np.zeros(q) if about is None else found.theta[p * q :] - about @ estimate
         return replace(
@@ -189,8 +189,6 @@ def _weighted(observed: Observed, theta: Array) -> Rows:
     return rows
 
 
-def _check_found(found: Climbed) -> None:
-    if not np.isfinite(found.theta).all():
-        raise InvalidDataError("the coefficients overflow with this task. Change the units of its columns.")
+def _warn_of_lost_digits(found: Climbed) -> None:
     if found.solution.constant or found.solution.growth > MOST_GROWTH:
         warn_of_lost_digits(found.solution)
