@@ -112,13 +112,14 @@ class AccumulatedLikelihood(WeightPolicy):
         held = state.held().scaled(state.decay)
         start = state.past.centre if state.n_tasks else observed.start(state.past.centre)
         state = replace(state, n_tasks=state.n_tasks + 1, n_samples=state.n_samples + n_samples)
-        found = climb(observed, held, start, intercepts=state.n_intercepts, size=state.size)
+        found = climb(observed, [held], start, intercepts=state.n_intercepts, size=state.size)
         _warn_of_lost_digits(found)
         own = observed.expand(found.theta, cubic=cubic)
         remainder = state.remainder
         if remainder is not None:
-            remainder = remainder.faded(state.decay).after(observed, own, state.prior_in_force().curvature)
-        past = own.plus(state.past.scaled(state.decay))
+            faded = remainder.damped(found.share).faded(state.decay)
+            remainder = faded.after(observed, own, state.prior_in_force().curvature)
+        past = own.plus(state.past.damped(found.share).scaled(state.decay))
         after: Expanded = replace(state, past=past, remainder=remainder, rank=found.solution.rank)
         return after
 
@@ -158,7 +159,7 @@ class AnchoredLikelihood(WeightPolicy):
         weight = self.policy.checked_weight(state.memory, _weighted(observed, start))
         held = anchor(coef, task.total_weight * np.asarray(weight), intercepts)
         size = p * q if np.any(weight) else task.n_samples
-        found = climb(observed, held, start, intercepts=intercepts, size=size)
+        found = climb(observed, [held], start, intercepts=intercepts, size=size)
         _warn_of_lost_digits(found)
         estimate = found.theta[: p * q].reshape(p, q)
         intercept = np.zeros(q) if about is None else found.theta[p * q :] - about @ estimate
