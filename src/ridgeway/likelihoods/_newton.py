@@ -21,7 +21,7 @@ more in a step that no longer gains anything, the maximum is at infinity."""
 KEPT_CURVATURE = 0.1
 """The share of its curvature that a cubic must keep, in every direction, where steps may go."""
 LEAST_SHARE = 0.125
-"""The least share of its third derivative, other than 0, that a past keeps if the maximum is too far away to trust it."""
+"""The least share of its third derivative, other than 0, that a past keeps if the maximum is far away."""
 SHORTEST = 2.0**-40
 
 
