@@ -56,7 +56,7 @@ __all__ = [
     "weights",
 ]
 
-_ESTIMATORS = {name for name in __all__ if not name.islower()}
+_ESTIMATORS = {name for name in __all__ if name[0].isupper()}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,7 +1,7 @@
 """The one door for data: whatever a user passes leaves here as a checked `Task`, or as a typed error."""
 
 from ridgeway._checks import LARGEST
-from ridgeway.data._class_labels import Classes, Label, class_name, coded_labels, joined_classes
+from ridgeway.data._class_labels import Classes, Label, class_name, coded_labels, joined_classes, listed_classes
 from ridgeway.data._columns import (
     Categories,
     Numbers,
@@ -90,6 +90,7 @@ __all__ = [
     "kind_of",
     "label_of",
     "listed",
+    "listed_classes",
     "open_stream",
     "open_table",
     "ordered",

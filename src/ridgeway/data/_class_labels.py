@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway.data._columns import label_of
 from ridgeway.data._refusals import refuse_shuffled_index
-from ridgeway.data._schema import listed
 from ridgeway.data._task import is_sparse
 from ridgeway.data._validation import is_missing, typed_errors
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError
@@ -42,6 +42,11 @@ class CodedLabels:
         columns = np.zeros((len(self.positions), len(self.classes)))
         columns[np.arange(len(columns)), self.positions] = 1.0
         return columns
+
+    @property
+    def found(self) -> Classes:
+        """The classes that these rows have."""
+        return tuple(self.classes[place] for place in np.unique(self.positions))
 
     @property
     def names(self) -> NDArray[np.object_]:
@@ -92,8 +97,20 @@ def joined_classes(one: Classes, two: Classes, name: str = "y") -> Classes:
 
 
 def class_name(label: Label) -> str:
-    """Return how a class is called where its memory is kept apart: '1' and 1 differ."""
-    return repr(label)
+    """Return how a class is called where its memory is kept apart: '1' and 1 differ, 1.0 and 1 do not."""
+    return label_of(repr(label))
+
+
+def listed_classes(classes: Iterable[Label]) -> str:
+    """Return classes as text, the first few if there are many.
+
+    Examples
+    --------
+    >>> listed_classes(range(8))
+    '0, 1, 2, 3, 4, 5, …'
+    """
+    shown = [repr(label) for label in classes]
+    return ", ".join([*shown[:6], *["…"] * (len(shown) > 6)])
 
 
 def _found(labels: Any, name: str) -> tuple[list[Label], NDArray[np.intp]]:
@@ -133,14 +150,16 @@ def _as_array(labels: Any, name: str) -> NDArray[Any]:
 
 def _plain(values: Iterable[Any], name: str) -> NDArray[Any]:
     """Return labels that came as objects as an array of one plain type, or raise."""
-    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+    plain: list[Any] = [value.item() if isinstance(value, np.generic) else value for value in values]
     missing = sum(is_missing(value) for value in plain)
     if missing:
         raise InvalidDataError(f"Input {name} contains NaN: {missing} missing label(s). Label or drop those rows.")
     types = {type(value) if type(value) in KINDS else _ancestor(value, name) for value in plain}
     if len({KINDS[kind] for kind in types}) > 1:
-        examples = listed([next(value for value in plain if isinstance(value, kind)) for kind in types])
-        raise InvalidDataError(f"{name} has labels of different types, such as {examples}. {REMEDY}")
+        examples: list[Any] = [next(value for value in plain if isinstance(value, kind)) for kind in types]
+        raise InvalidDataError(f"{name} has labels of different types, such as {listed_classes(examples)}. {REMEDY}")
+    if any(isinstance(value, str) and value.endswith("\0") for value in plain):
+        raise InvalidDataError(f"{name} has text that ends with a null character, which NumPy drops. Remove it.")
     array = np.array(plain, dtype=str if str in types else None)
     if float in types:
         _refuse_fractions(array, name)

@@ -1,4 +1,4 @@
-"""What the estimators share: the shell around a pure step on a frozen state."""
+"""What all estimators share: the shell around a pure step on a frozen state."""
 
 import copy
 import os
