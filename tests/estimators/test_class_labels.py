@@ -89,7 +89,7 @@ NAMES = st.text().filter(lambda text: not text.endswith("\0"))
 BAD = {
     "probabilities": ([0.1, 0.9, 0.4, 0.5, 1.0, 0.0], InvalidDataError, "continuous.*0.1.*use GeneralizedRidge"),
     "fractions as objects": ([1, 2, 1.5, 2, 1, 2], InvalidDataError, "continuous"),
-    "indicators": (np.eye(6), InvalidDataError, r"1d array.*Pass one target per row, or one class label"),
+    "indicators": (np.eye(6), InvalidDataError, r"1d array.*Pass one class label per row"),
     "NaN": ([1.0, np.nan] * 3, InvalidDataError, "NaN"),
     "infinity": (np.array([1.0, np.inf] * 3), InvalidDataError, "infinity"),
     "missing text": (["a", None] * 3, InvalidDataError, "3 missing label"),

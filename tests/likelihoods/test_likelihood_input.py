@@ -10,6 +10,7 @@ from scipy.optimize import linprog
 
 from ridgeway import GeneralizedLogistic, GeneralizedPoisson, GeneralizedRidge, weights
 from ridgeway.errors import (
+    InferenceError,
     InvalidDataError,
     InvalidDataTypeError,
     InvalidParameterError,
@@ -191,6 +192,8 @@ def test_settings_that_change_between_tasks():
         model = GeneralizedLogistic().fit(X, y)
         with pytest.raises(InvalidParameterError):
             model.set_params(**{name: value}).partial_fit(X, y)
+    with pytest.raises(InvalidParameterError):
+        GeneralizedLogistic(weights.Zero()).fit(X, y).set_params(weights=PRIOR).partial_fit(X, y)
     model = GeneralizedLogistic().fit(X, y).set_params(weights__prior=5.0)
     more = model.partial_fit(X, y)  # a prior is not data: it may change
     expected = GeneralizedLogistic(weights.Accumulated(5.0)).fit(X, y, 2.0)
@@ -238,3 +241,6 @@ def test_collinear_columns_are_said():
     np.testing.assert_allclose(model.coef_[0], model.coef_[2], rtol=1e-6)  # the shortest
     np.testing.assert_allclose(model.coef_[0] + model.coef_[2], single.coef_[0], rtol=1e-6)
     assert model.rank_ == 2
+    with pytest.raises(InferenceError, match="collinear"):
+        _ = model.standard_errors_
+    assert model.distance_bound_ == np.inf

@@ -134,6 +134,22 @@ def test_merging_adds_the_polynomials(family, memory):
     assert distance(one, pooled) > distance(both, pooled)
 
 
+@pytest.mark.parametrize("memory", ["quadratic", "cubic"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_models_of_three_classes_and_without_an_intercept_are_merged(memory, intercept):
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(600, 2))
+    y = np.digitize(X @ [1.0, -1.0] + rng.logistic(size=600), [-1.0, 1.0])
+    policy = weights.Accumulated(prior=0.3)
+    settings_ = {"weights": policy, "memory": memory, "fit_intercept": intercept}
+    for labels in (y, y > 0):
+        one, two = (GeneralizedLogistic(**settings_).fit(X[i : i + 300], labels[i : i + 300]) for i in (0, 300))
+        both, pooled = one.merge(two), GeneralizedLogistic(policy, fit_intercept=intercept).fit(X, labels)
+        away = [np.max(np.abs(model.coef_ - pooled.coef_) / pooled.standard_errors_) for model in (both, one)]
+        assert away[0] < (0.05 if memory == "cubic" else 0.3) < away[1]
+    assert intercept or both.intercept_error_ == both.intercept_ == 0.0
+
+
 @pytest.mark.parametrize("family", MODELS)
 def test_decay_multiplies_what_the_past_says(family):
     """Two tasks under decay γ: the first counts γ, the prior γ². Brute force on the rows, with an exact Taylor past."""
@@ -176,16 +192,35 @@ def test_a_policy_of_ones_own_sees_rows_times_the_root_of_their_curvature():
 
 
 def test_steps_stay_where_the_curvature_of_a_cubic_is_positive():
-    """A past that a far-away task contradicts: Newton's first step would leave the region in which it is concave."""
+    """A task that contradicts the past: the maximum would be where the cubic is not concave any more."""
     past = Polynomial(np.zeros(1), 0.0, np.zeros(1), np.array([[50.0]]), np.array([[400.0]]))
     X, y = np.ones((30, 1)), np.ones((30, 1))
     task = Observed(LIKELIHOODS["binomial"], Task.of(X, y), None)
-    found = climb(task, past, np.zeros(1), intercepts=0, size=30)
-    assert past.at(found.theta).curvature[0, 0] >= 0.1 * 50.0 - 1e-9
-    assert found.theta[0] > 0.05
+    found = climb(task, [past], np.zeros(1), intercepts=0, size=30)
+    kept = past.damped(found.share).at(found.theta)
+    assert 0.0 < found.share < 1.0
+    assert kept.curvature[0, 0] >= 0.1 * 50.0 - 1e-9
+    slope = task.expand(found.theta).gradient + kept.gradient
+    assert abs(slope[0]) < 1e-6
     wild = np.linspace(0.0, 3.0, 301)
     values = [task.value(np.array([at])) + past.at(np.array([at])).value for at in wild]
     assert values[-1] > values[0] + 100.0  # the control: the sum is unbounded
+
+
+def test_a_cubic_that_is_not_trusted_is_no_worse_than_a_quadratic():
+    """Counts from predictors with heavy tails, whose logarithms are not linear: early estimates are far off."""
+    away = {"quadratic": [], "cubic": []}
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_t(3, size=(900, 2))
+        y = rng.poisson(np.exp(np.clip(X @ [0.8, -0.5], -8.0, 3.0)))
+        pooled = MODELS["poisson"](weights.Accumulated(1.0)).fit(X, y)
+        for memory, found in away.items():
+            model = learned(MODELS["poisson"](weights.Accumulated(1.0), memory=memory), X, y, [300, 600])
+            np.testing.assert_allclose(model.state_.held().gradient, 0.0, atol=1e-5)
+            found.append(distance(model, pooled))
+    assert np.median(away["cubic"]) < np.median(away["quadratic"])
+    assert np.max(away["cubic"]) < 1.5 * np.max(away["quadratic"])
 
 
 def test_a_contradicting_stream_stays_finite():

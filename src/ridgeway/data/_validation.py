@@ -269,8 +269,14 @@ def check_single_target(y: Any) -> Any:
         return y
     y = from_arrow(y, "y")
     refuse_non_numbers(y, "y")
-    with typed_errors(None):
-        return y if np.asarray(y).ndim == 1 else column_or_1d(np.asarray(y), warn=True)
+    shape = np.asarray(y).shape
+    if len(shape) == 1:
+        return y
+    if shape[1:] != (1,):
+        raise InvalidDataError(
+            f"y should be a 1d array, got an array of shape {shape} instead. Pass one target per row."
+        )
+    return column_or_1d(np.asarray(y), warn=True)
 
 
 def check_offset(offset: Any, n_samples: int) -> Array | None:
@@ -308,7 +314,7 @@ _REMEDIES = {
     "Reshape your data": "A task is a table of shape (n_samples, n_features).",
     "features, but": "Start a new model, or select the columns that this one learned.",
     "y to be passed": "Pass the targets as y.",
-    "1d array": "Pass one target per row, or one class label.",
+    "1d array": "Pass one class label per row.",
     "feature names should match": "Pass X[model.feature_names_in_], or start a new model.",
 }
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from ridgeway._checks import Array
-from ridgeway.data import Classes, Task, check_tasks, coded_labels, listed
+from ridgeway.data import Classes, Task, check_tasks, coded_labels, listed_classes
 from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.estimators._likelihood_shell import LikelihoodEstimator
 from ridgeway.likelihoods import Binomial, Likelihood
@@ -133,10 +133,10 @@ class GeneralizedLogistic(ClassifierMixin, LikelihoodEstimator):
         others = {"X": X, "sample_weight": sample_weight, "tasks": names.get("labels"), "offset": names.get("offset")}
         coded = coded_labels(y, known, classes, beside=others)
         if known and coded.classes != known:
-            new = listed([label for label in coded.classes if label not in known])
+            new = listed_classes([label for label in coded.classes if label not in known])
             raise InvalidDataError(
-                f"the class {new} is new; this model has {listed(known)}. List all classes when the first task is "
-                "learned, as classes=[…]."
+                f"the class {new} is new; this model has {listed_classes(known)}. List all classes when the first "
+                "task is learned, as classes=[…]."
             )
         if len(coded.classes) < 2:
             raise InvalidDataError(

@@ -1,5 +1,6 @@
 """The estimate: where a task's log-likelihood and what is held of the past are largest together."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,8 @@ SMALL = 0.1
 more in a step that no longer gains anything, the maximum is at infinity."""
 KEPT_CURVATURE = 0.1
 """The share of its curvature that a cubic must keep, in every direction, where steps may go."""
+LEAST_SHARE = 0.125
+"""The least share of its third derivative, other than 0, that a past keeps if the maximum is far away."""
 SHORTEST = 2.0**-40
 
 
@@ -31,55 +34,73 @@ class Climbed:
     theta : ndarray of shape (size,)
     solution : Solution
         The last step: its rank, and how much rounding errors grow.
-    at_bound : bool
-        Whether the steps ended where the cubic stops being trusted, not at a maximum.
+    share : float
+        How much of its third derivative the past has kept.
     """
 
     theta: Array
     solution: Solution
-    at_bound: bool = False
+    share: float
 
 
-def climb(observed: Observed | None, held: Polynomial, start: Array, *, intercepts: int, size: int) -> Climbed:
+def climb(
+    observed: Observed | None, held: Sequence[Polynomial], start: Array, *, intercepts: int, size: int
+) -> Climbed:
     """Maximise log-likelihood + held by damped Newton steps, or raise `SeparationError`. O(n·p² + p³) a step.
 
-    A cubic is unbounded. Steps stay where its curvature is at least a tenth of that at its centre in all directions.
+    A cubic is unbounded. Steps stay where each keeps a tenth of the curvature at its centre, in every direction. If
+    they end at that bound, half the third derivatives are taken, a quarter, …, and in the end none: a quadratic is
+    bounded.
 
     Parameters
     ----------
     observed : the rows of a task, or None if nothing is new
-    held : what is known without them, about ŵ_{t−1}
+    held : what is known without them, each about the estimate that it comes from
     start : where to look from
     intercepts : how many coefficients at the end are intercepts
     size : the number of rows that determine the coefficients, if fewer than these
     """
+    share = 1.0
+    while True:
+        damped = [one.damped(share) for one in held]
+        if _are_trusted(damped, start):
+            theta, solution, blocked = _climbed(observed, damped, start, intercepts, size)
+            if not blocked:
+                return Climbed(theta, solution, share)
+        share = share / 2.0 if share > LEAST_SHARE else 0.0
+
+
+def _climbed(
+    observed: Observed | None, held: Sequence[Polynomial], start: Array, intercepts: int, size: int
+) -> tuple[Array, Solution, bool]:
+    """Return the maximum, the last step, and whether steps ended where polynomials are not trusted any more."""
     theta, value = start, _value(observed, held, start)
     if not np.isfinite(value):
         raise InvalidDataError(
             "the log-likelihood overflows at the start. Change the units of the columns or the offset."
         )
     for _ in range(MOST_STEPS):
-        here = held.at(theta) if observed is None else observed.expand(theta).plus(held)
+        here = _here(observed, held, theta)
         solution = newton_step(here, intercepts, size)
         step = solution.coef[:, 0]
         gain, farthest = float(here.gradient @ step), np.inf if observed is None else observed.farthest(step)
-        share = 1.0
+        share, blocked = 1.0, False
         while True:
             there = theta + share * step
-            trusted = _is_trusted(held, there)
+            trusted = _are_trusted(held, there)
             if trusted and share * farthest < SMALL:  # near the end, values differ by less than their rounding
                 break
             if trusted and _value(observed, held, there) >= value + 1e-4 * share * gain - 16.0 * EPS * abs(value):
                 break
-            share /= 2.0
+            share, blocked = share / 2.0, blocked or not trusted
             if share < SHORTEST:
-                return Climbed(theta, solution, at_bound=True)
+                return theta, solution, blocked
         theta, value = there, _value(observed, held, there)
         if gain < CONVERGED:
             if observed is not None and farthest > SMALL:
-                raise _separated(held)
-            return Climbed(theta, solution)
-    raise _separated(held)
+                raise _separated(held[0])
+            return theta, solution, False
+    raise _separated(held[0])
 
 
 def newton_step(here: Polynomial, intercepts: int, size: int) -> Solution:
@@ -98,13 +119,22 @@ def newton_step(here: Polynomial, intercepts: int, size: int) -> Solution:
     return Solution(np.vstack([found.coef, last]), found.rank, found.growth, found.constant)
 
 
-def _value(observed: Observed | None, held: Polynomial, theta: Array) -> float:
-    return held.at(theta).value + (0.0 if observed is None else observed.value(theta))
+def _here(observed: Observed | None, held: Sequence[Polynomial], theta: Array) -> Polynomial:
+    """Return the sum about θ."""
+    total = held[0].at(theta)
+    for one in (*held[1:], *([] if observed is None else [observed.expand(theta)])):
+        total = total.plus(one)
+    return total
 
 
-def _is_trusted(held: Polynomial, theta: Array) -> bool:
-    """Return whether a cubic keeps enough of its curvature at θ."""
-    return held.third is None or is_semidefinite(held.at(theta).curvature - KEPT_CURVATURE * held.curvature)
+def _value(observed: Observed | None, held: Sequence[Polynomial], theta: Array) -> float:
+    return sum(one.at(theta).value for one in held) + (0.0 if observed is None else observed.value(theta))
+
+
+def _are_trusted(held: Sequence[Polynomial], theta: Array) -> bool:
+    """Return whether each keeps enough of its curvature at θ."""
+    cubics = (one for one in held if one.third is not None and one.third.any())
+    return all(is_semidefinite(one.at(theta).curvature - KEPT_CURVATURE * one.curvature) for one in cubics)
 
 
 def _separated(held: Polynomial) -> SeparationError:

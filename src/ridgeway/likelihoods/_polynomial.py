@@ -86,6 +86,10 @@ class Polynomial:
             None if self.third is None else factor * self.third,
         )
 
+    def damped(self, share: float) -> "Polynomial":
+        """Return it with a share of its third derivative."""
+        return self if self.third is None or share == 1.0 else replace(self, third=share * self.third)
+
     def mapped(self, matrix: Array, centre: Array) -> "Polynomial":
         """Return the same function of θ', if θ = matrix·θ' and the centre is matrix·centre."""
         third = self.third

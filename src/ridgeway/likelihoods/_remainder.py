@@ -78,6 +78,10 @@ class Remainder:
         zero = Polynomial.zero(theta)
         return cls(likelihood, 3 if cubic else 2, 0.0, zero.curvature, zero, zero, zero)
 
+    def damped(self, share: float) -> "Remainder":
+        """Return it for a past that has kept a share of its third derivative: nothing is known if that is not 1."""
+        return self if share == 1.0 else replace(self, row_norm=inf)
+
     def faded(self, factor: float) -> "Remainder":
         """Return it with all weights, those of the prior included, multiplied by a number."""
         return replace(

@@ -123,17 +123,16 @@ class Expanded:
             )
         n_samples = self.n_samples + other.n_samples
         both = replace(self, n_tasks=self.n_tasks + other.n_tasks, n_samples=n_samples)
-        if not (self.n_tasks and other.n_tasks):
-            return replace(self if self.n_tasks else other, n_tasks=both.n_tasks)
-        theirs = other._about(self.about)
-        plain = replace(self, past=replace(self.past, third=None)).held().plus(replace(theirs, third=None))
-        centre = plain.centre + newton_step(plain, self.n_intercepts, both.size).coef[:, 0]
-        both = replace(both, past=self.past.plus(theirs).at(centre))
-        found = climb(None, both.held(), centre, intercepts=self.n_intercepts, size=both.size)
+        held = [self.held(), other._about(self.about)]
+        plain = held[0].damped(0.0).plus(held[1].damped(0.0))
+        start = plain.centre + newton_step(plain, self.n_intercepts, both.size).coef[:, 0]
+        found = climb(None, held, start, intercepts=self.n_intercepts, size=both.size)
+        past = self.past.damped(found.share).plus(held[1].damped(found.share)).at(found.theta)
         remainder = other._remainder_about(self.about)
         if self.remainder is not None and remainder is not None:
-            remainder = self.remainder.at(found.theta).plus(remainder, self.prior_in_force().curvature)
-        return replace(both, past=both.past.at(found.theta), rank=found.solution.rank, remainder=remainder)
+            mine, theirs = (one.damped(found.share) for one in (self.remainder, remainder))
+            remainder = mine.at(found.theta).plus(theirs, self.prior_in_force().curvature)
+        return replace(both, past=past, rank=found.solution.rank, remainder=remainder)
 
     def _about(self, about: Array | None) -> Polynomial:
         """Return the past with X taken about another point: b there is b + (about − own)·w."""

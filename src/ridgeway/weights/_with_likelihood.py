@@ -8,7 +8,7 @@ import numpy as np
 
 from ridgeway._checks import Array, one_of
 from ridgeway.data import Task, check_values
-from ridgeway.errors import InvalidDataError, InvalidParameterError
+from ridgeway.errors import InvalidParameterError
 from ridgeway.likelihoods import Climbed, Likelihood, Observed, Polynomial, Remainder, climb
 from ridgeway.linalg import Rows
 from ridgeway.weights._expanded import Expanded, anchor
@@ -112,13 +112,14 @@ class AccumulatedLikelihood(WeightPolicy):
         held = state.held().scaled(state.decay)
         start = state.past.centre if state.n_tasks else observed.start(state.past.centre)
         state = replace(state, n_tasks=state.n_tasks + 1, n_samples=state.n_samples + n_samples)
-        found = climb(observed, held, start, intercepts=state.n_intercepts, size=state.size)
-        _check_found(found)
+        found = climb(observed, [held], start, intercepts=state.n_intercepts, size=state.size)
+        _warn_of_lost_digits(found)
         own = observed.expand(found.theta, cubic=cubic)
         remainder = state.remainder
         if remainder is not None:
-            remainder = remainder.faded(state.decay).after(observed, own, state.prior_in_force().curvature)
-        past = own.plus(state.past.scaled(state.decay))
+            faded = remainder.damped(found.share).faded(state.decay)
+            remainder = faded.after(observed, own, state.prior_in_force().curvature)
+        past = own.plus(state.past.damped(found.share).scaled(state.decay))
         after: Expanded = replace(state, past=past, remainder=remainder, rank=found.solution.rank)
         return after
 
@@ -158,8 +159,8 @@ class AnchoredLikelihood(WeightPolicy):
         weight = self.policy.checked_weight(state.memory, _weighted(observed, start))
         held = anchor(coef, task.total_weight * np.asarray(weight), intercepts)
         size = p * q if np.any(weight) else task.n_samples
-        found = climb(observed, held, start, intercepts=intercepts, size=size)
-        _check_found(found)
+        found = climb(observed, [held], start, intercepts=intercepts, size=size)
+        _warn_of_lost_digits(found)
         estimate = found.theta[: p * q].reshape(p, q)
         intercept = np.zeros(q) if about is None else found.theta[p * q :] - about @ estimate
         return replace(
@@ -189,8 +190,6 @@ def _weighted(observed: Observed, theta: Array) -> Rows:
     return rows
 
 
-def _check_found(found: Climbed) -> None:
-    if not np.isfinite(found.theta).all():
-        raise InvalidDataError("the coefficients overflow with this task. Change the units of its columns.")
+def _warn_of_lost_digits(found: Climbed) -> None:
     if found.solution.constant or found.solution.growth > MOST_GROWTH:
         warn_of_lost_digits(found.solution)
