@@ -79,7 +79,6 @@ def plain_to_rst(app: Any, what: str, name: str, obj: Any, options: Any, lines: 
     for number, line in enumerate(lines):
         if line.lstrip().startswith((">>>", "...")) or "::" in line:
             continue
-        line = re.sub(r":obj:`(\w+) <\1>`", r"**\1**", line)  # several classes have attributes of the same name
         parts = re.split(r"(``[^`]*``|`[^`]*`|\*\*[^*]+\*\*)", line)
         parts[::2] = [re.sub(r"(?<=\w)_(?!\w)|[|*]", r"\\\g<0>", part) for part in parts[::2]]
         lines[number] = "".join(parts)
