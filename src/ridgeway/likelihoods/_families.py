@@ -3,7 +3,7 @@
 from math import inf
 
 import numpy as np
-from scipy.special import expit, gammaln
+import scipy
 
 from ridgeway._checks import Array
 from ridgeway.errors import InvalidDataError
@@ -81,13 +81,13 @@ class Binomial(Likelihood):
     def slopes(self, predictor: Array, y: Array) -> Slopes:
         """Return y − μ, μ(1 − μ) and −μ(1 − μ)(1 − 2μ) with μ = 1/(1 + e^−η)."""
         eta, seen = predictor[:, 0], y[:, 0]
-        up, down = expit(eta), expit(-eta)
+        up, down = scipy.special.expit(eta), scipy.special.expit(-eta)
         curvature = up * down
         return _slopes(seen * down - (1.0 - seen) * up, curvature, curvature * np.tanh(0.5 * eta))
 
     def mean(self, predictor: Array) -> Array:
         """Return 1/(1 + e^−η)."""
-        return np.asarray(expit(predictor))
+        return np.asarray(scipy.special.expit(predictor))
 
     def link(self, mean: Array) -> Array:
         """Return log(μ/(1 − μ))."""
@@ -122,7 +122,7 @@ class Poisson(Likelihood):
     def value(self, predictor: Array, y: Array) -> Array:
         """Return ℓ of each row."""
         eta, seen = predictor[:, 0], y[:, 0]
-        return np.asarray(seen * eta - np.exp(eta) - gammaln(seen + 1.0))
+        return np.asarray(seen * eta - np.exp(eta) - scipy.special.gammaln(seen + 1.0))
 
     @np.errstate(over="ignore")
     def slopes(self, predictor: Array, y: Array) -> Slopes:

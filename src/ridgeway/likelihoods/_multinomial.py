@@ -3,7 +3,7 @@
 from math import inf
 
 import numpy as np
-from scipy.special import logsumexp, softmax
+import scipy
 
 from ridgeway._checks import Array, whole
 from ridgeway.errors import InvalidDataError
@@ -56,7 +56,7 @@ class Multinomial(Likelihood):
         """Return ℓ of each row."""
         scores = predictor @ self.contrasts.T
         seen = np.take_along_axis(scores, self._classes(y)[:, None], axis=1)[:, 0]
-        return np.asarray(seen - logsumexp(scores, axis=1))
+        return np.asarray(seen - scipy.special.logsumexp(scores, axis=1))
 
     def slopes(self, predictor: Array, y: Array) -> Slopes:
         """Return the derivatives: Cᵀ(y − π), and the second and third central moments of the rows of C under π."""
@@ -70,7 +70,7 @@ class Multinomial(Likelihood):
 
     def shares(self, predictor: Array) -> Array:
         """Return π, the probabilities of all K classes, of shape (n_samples, K)."""
-        return np.asarray(softmax(predictor @ self.contrasts.T, axis=1))
+        return np.asarray(scipy.special.softmax(predictor @ self.contrasts.T, axis=1))
 
     def mean(self, predictor: Array) -> Array:
         """Return the probabilities of all classes but the last."""
