@@ -19,9 +19,8 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
 
 from benchmarks.bars import verdict
-from benchmarks.memory import peak_bytes
 from benchmarks.tables import table
-from benchmarks.workers import alone
+from benchmarks.workers import alone, peak_bytes
 from ridgeway import GeneralizedRidge, features
 from ridgeway.datasets import Images, load_idx
 from ridgeway.weights import Accumulated

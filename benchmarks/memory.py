@@ -1,6 +1,5 @@
 """Peak resident memory, each contender in a process of its own, and the bytes of a state."""
 
-import resource
 import sys
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,7 +10,7 @@ from benchmarks.bars import BYTES, KINDS, MOST_BYTES, STATE_FACTOR, verdict
 from benchmarks.contenders import N_TASKS, PEER, Cell, make_tasks, makers
 from benchmarks.speed import learn
 from benchmarks.tables import number, table
-from benchmarks.workers import alone
+from benchmarks.workers import MB, alone, peak_bytes
 from ridgeway import ContinualRidge, GeneralizedRidge, MinimumNorm
 from ridgeway.data import InformationKind
 from ridgeway.weights import Accumulated
@@ -20,7 +19,6 @@ BLOCK = (50_000, 100)
 WIDE, WIDE_TASKS = (50, 200_000), 3
 STATE_SIZE, STATE_TASKS = (200, 4000), 2
 WIDE_MODELS = {"ContinualRidge": ContinualRidge, "MinimumNorm": MinimumNorm}
-MB = 1e6
 
 
 @dataclass(frozen=True)
@@ -34,12 +32,6 @@ class Use:
     def record(self) -> dict[str, Any]:
         """Return the use as plain data."""
         return asdict(self)
-
-
-def peak_bytes() -> float:
-    """Return the most memory that this process has had resident."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
 
 
 def learned_blocks(name: str | None) -> tuple[float, float]:

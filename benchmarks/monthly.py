@@ -11,10 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.bars import KINDS
-from benchmarks.memory import MB, peak_bytes
 from benchmarks.tables import number, table
 from benchmarks.timing import paired_ratio
-from benchmarks.workers import alone
+from benchmarks.workers import MB, alone, peak_bytes
 from ridgeway.data import InformationKind
 
 ROWS, ROUNDS = 1_000_000, 3

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.bars import ABSORB, ABSORB_BYTES, COMMIT, KINDS, verdict
-from benchmarks.memory import MB, peak_bytes
 from benchmarks.tables import number, table
 from benchmarks.timing import paired_ratio
-from benchmarks.workers import alone
+from benchmarks.workers import MB, alone, peak_bytes
 
 if TYPE_CHECKING:
     from ridgeway.data import InformationKind

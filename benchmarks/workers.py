@@ -6,6 +6,8 @@ oneDAL the same. So no contender can be given more threads than another.
 
 import multiprocessing
 import os
+import resource
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -17,6 +19,7 @@ T = TypeVar("T")
 COUNTS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 # OpenMP threads that wait in a loop would take a core from the contender that comes next.
 WAITING = {"OMP_WAIT_POLICY": "PASSIVE"}
+MB = 1e6
 
 
 @contextmanager
@@ -32,6 +35,12 @@ def alone(threads: int, function: Callable[P, T], *args: P.args, **kwargs: P.kwa
     """Return what `function` returns in a fresh process that has `threads` cores."""
     with worker(threads) as pool:
         return pool.submit(function, *args, **kwargs).result()
+
+
+def peak_bytes() -> float:
+    """Return the most memory that this process has had resident."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
 
 
 @contextmanager

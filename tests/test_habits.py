@@ -68,3 +68,24 @@ def test_the_layout_is_that_of_the_contract():
     names = [name for row in rows for name in row.split(" | ")]
     layers = [name for row in contracts[0]["layers"] for name in row.split(" | ")]
     assert [name for name in names if name in layers] == layers
+
+
+def test_benchmarks_that_tests_import_need_no_peer():
+    """CI installs the extra `test`, not `bench`: a benchmark that a test imports must not need scikit-learn-intelex."""
+    modules = {path.stem: path.read_text("utf-8") for path in (ROOT / "benchmarks").glob("*.py")}
+    wanted = {name for path in (ROOT / "tests").rglob("test_*.py") for name in _benchmarks_of(path.read_text("utf-8"))}
+    reached: set[str] = set()
+    while wanted:
+        name = wanted.pop()
+        reached.add(name)
+        wanted |= _benchmarks_of(modules[name]) - reached
+    assert {"classes", "workers", "nist"} <= reached
+    assert [name for name in reached if "sklearnex" in modules[name]] == []
+    assert "sklearnex" in modules["contenders"]
+
+
+def _benchmarks_of(text):
+    """Return the modules of `benchmarks` that a file imports."""
+    whole = re.findall(r"^from benchmarks import (.+)$", text, flags=re.M)
+    parts = re.findall(r"^from benchmarks\.(\w+) import", text, flags=re.M)
+    return {name.strip() for names in whole for name in names.split(",")} | set(parts)
