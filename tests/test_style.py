@@ -65,7 +65,7 @@ def test_labels_are_apart_and_move_as_little_as_possible(places, pitch):
 def test_labels_stand_where_lines_end():
     axes = Figure(figsize=(4, 4)).add_subplot()
     axes.set(yscale="log", ylim=(1.0, 100.0))
-    label_ends(axes, [(10.0, "middle", BLUE), (1.0, "low", BLUE), (10.0, "also", BLUE)])
+    label_ends(axes, [(10.0, "middle", BLUE), (1.0, "low", BLUE), (10.0, "also", BLUE)], height=3.0)
     places = {text.get_text(): text.get_position()[1] for text in axes.texts}
     assert places["low"] == pytest.approx(0.0)
     assert places["also"] + places["middle"] == pytest.approx(1.0)

@@ -89,7 +89,7 @@ def _luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def label_ends(axes: "Axes", ends: Sequence[tuple[float, str, str]], size: float = 8.0) -> None:
+def label_ends(axes: "Axes", ends: Sequence[tuple[float, str, str]], height: float, size: float = 8.0) -> None:
     """Write labels to the right of a panel, each at the height at which its line ends, moved apart if they overlap.
 
     Parameters
@@ -98,13 +98,13 @@ def label_ends(axes: "Axes", ends: Sequence[tuple[float, str, str]], size: float
         With its final limits and scales.
     ends : sequence of (float, str, str)
         The last value of each line, its label and its colour.
+    height : float
+        Of the panel, in inches, roughly.
     size : float, default 8.0
         Of the font, in points.
     """
     to_axes = axes.transScale + axes.transLimits
-    figure = axes.get_figure()
-    inches = 4.0 if figure is None else float(figure.get_figheight())
-    pitch = 1.3 * size / 72.0 / (0.75 * inches)
+    pitch = 1.3 * size / 72.0 / height
     wanted = sorted((float(to_axes.transform((1.0, value))[1]), text, colour) for value, text, colour in ends)
     places = spread([place for place, _, _ in wanted], pitch)
     for place, (_, text, colour) in zip(places, wanted, strict=True):
