@@ -112,5 +112,5 @@ def test_another_name_is_noticed(monkeypatch):
     params = commands.commands["simulate"].params
     option = next(param for param in params if param.name == "averaging")
     monkeypatch.setattr(option, "opts", ["--average"])
-    assert unmatched(commands.commands["simulate"]) == ["--average"]
+    assert unmatched(commands.commands["simulate"]) == ["--average", "--scheduler"]
     assert [row for row in table() if "`--averaging`" in row] == []
