@@ -12,7 +12,7 @@ from distributed import Client, LocalCluster
 from runner import CliRunner
 
 from ridgeway.cli._commands import commands
-from ridgeway.distributed import DaskWorkers, Processes, executor_of
+from ridgeway.distributed import DaskWorkers, Executor, Processes, executor_of
 from ridgeway.errors import InvalidDataError, InvalidParameterError, MissingPackageError, WorkError
 from ridgeway.research import simulation, verify
 from ridgeway.research.simulation import Results, Setting, Update
@@ -75,18 +75,36 @@ def test_statements_are_judged_the_same(executor):
     assert evidence(verify.verify(STATEMENTS, seed=4, workers=executor)) != expected
 
 
-def test_results_come_in_order_or_as_they_finish(executor):
-    def slow_first(item):  # inside, so that it travels by value: workers cannot import this file
-        time.sleep(0.3 * (item == 0))
-        return np.full(3, item)
-
+def test_every_item_has_its_result(executor):
     items = {f"item {number}": number for number in range(30)}
-    assert [int(found[0]) for found in executor.map(slow_first, items)] == list(range(30))
-    finished = [name for name, _ in executor.as_finished(slow_first, items)]
-    assert sorted(finished) == sorted(items)
-    if executor != Processes(1):
-        assert finished[0] != "item 0"
-    assert list(executor.map(slow_first, {})) == []
+    assert dict(executor.as_finished(lambda item: np.full(2, item).tolist(), items)) == {
+        name: [number, number] for name, number in items.items()
+    }
+    assert list(executor.map(lambda item: item + 1, items)) == list(range(1, 31))
+    assert list(executor.map(abs, {})) == []
+
+
+class Shuffled(Executor):
+    """Finishes in another order, and says what it did."""
+
+    def __init__(self, order):
+        self.order, self.finished = order, []
+
+    def as_finished(self, function, items):
+        for place in self.order:
+            name = list(items)[place]
+            self.finished.append(name)
+            yield name, function(items[name])
+
+
+def test_results_come_in_the_order_of_the_items_as_soon_as_they_can():
+    shuffled = Shuffled([1, 0, 3, 2])
+    results = shuffled.map(str.upper, {name: name for name in "abcd"})
+    assert (next(results), shuffled.finished) == ("A", ["b", "a"])
+    assert (next(results), shuffled.finished) == ("B", ["b", "a"])
+    assert list(results) == ["C", "D"]
+    found = simulation.run(SMALL, "mn,gr,oracle", 8, seed=4, workers=Shuffled([2, 0, 3, 1]))
+    assert bits(found) == bits(simulation.run(SMALL, "mn,gr,oracle", 8, seed=4))
 
 
 def make_odd():
