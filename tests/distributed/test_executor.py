@@ -194,7 +194,7 @@ def test_no_scheduler_and_no_package(monkeypatch):
 
 
 def test_cells_of_a_benchmark(cluster, capsys):
-    cells = {name: partial(robust.measured, name, 8, 2) for name in robust.SETTINGS}
+    cells = {name: partial(robust.measured, name, 8, 1) for name in robust.SETTINGS}
     one, two, three = (
         dict(sweep(cells, Namespace(workers=count, scheduler=address)))
         for count, address in ((1, None), (2, None), (-1, cluster))
