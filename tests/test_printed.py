@@ -60,8 +60,8 @@ def test_what_fits_is_one_block_and_the_rest_has_the_same_names():
     rows = [["", "x", "y"], ["first", "1", "2"], ["second", "3", "4"]]
     assert len(table_lines(rows, 80)) == 6
     assert [line.split() for line in table_lines(rows, 10)] == [
-        ["-" * 10], ["x"], ["-" * 10], ["first", "1"], ["second", "3"],
-        ["-" * 10], ["y"], ["-" * 10], ["first", "2"], ["second", "4"], ["-" * 10],
+        ["-" * 9], ["x"], ["-" * 9], ["first", "1"], ["second", "3"],
+        ["-" * 9], ["y"], ["-" * 9], ["first", "2"], ["second", "4"], ["-" * 9],
     ]  # fmt: skip
 
 

@@ -106,12 +106,13 @@ def table_lines(
 
 
 class _Column:
-    """The width that a column would have if there were room, and the least: text can be folded."""
+    """The usual width of a column, that of its cells, and the least: text can be folded."""
 
     def __init__(self, cells: Sequence[str], text: bool, name: bool, width: int) -> None:
         fold = max(width // 3, USUAL)
         head, body = cells[0], max(map(_width, cells[1:]), default=0)
-        self.wish = max(_width(head), body, 0 if text or name else USUAL)
+        self.wish = max(_width(head), body)
+        self.usual = self.wish if text or name else max(self.wish, USUAL)
         word = max(map(_width, head.split()), default=0)
         self.least = max(min(word, fold), min(body, fold) if text else body)
 
@@ -129,7 +130,9 @@ def _blocks(least: Sequence[int], n_names: int, width: int) -> list[list[int]]:
 
 
 def _fitted(columns: Sequence[_Column], room: int) -> list[int]:
-    """Return the widths of columns: what is left of the room goes to those first that lack least."""
+    """Return the usual widths of columns or, without room, others: what is left goes to those first that lack least."""
+    if sum(column.usual for column in columns) <= room:
+        return [column.usual for column in columns]
     widths = [column.least for column in columns]
     for j in sorted(range(len(columns)), key=lambda j: columns[j].wish - columns[j].least):
         widths[j] += max(min(columns[j].wish - columns[j].least, room - sum(widths)), 0)
