@@ -140,7 +140,9 @@ class Parser:
         for word in WORDS:
             if self.text.startswith(word, self.place) and not self.is_after_a_letter():
                 after = self.text[self.place + len(word) :]
-                if after.startswith(("(", "[", "‖", "_")[: 3 + (word != "E")]) or (after[:1] == " " and after[1:2] in GREEK + "‖("):
+                if after.startswith(("(", "[", "‖", "_")[: 3 + (word != "E")]) or (
+                    after[:1] == " " and after[1:2] in GREEK + "‖("
+                ):
                     self.place += len(word)
                     return rf"\operatorname{{{word}}}"
         return None
