@@ -81,6 +81,7 @@ sphinx_gallery_conf: dict[str, Any] = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"plot_",
+    "image_scrapers": ("_ext.films.scraper",),
     "download_all_examples": False,
     "show_signature": False,
     "show_memory": False,
