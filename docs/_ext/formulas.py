@@ -25,7 +25,7 @@ BRACKETS = {"(": (")", "(", ")"), "[": ("]", "[", "]"), "‖": ("‖", r"\|", r"
 WORDS = ("argmin", "diag", "max", "min", "log", "exp", "det", "inf", "sup", "rank", "tr", "Var", "Cov", "E")
 METHODS = re.compile(r"(?:CRR|GR|MN|ES|ORA)(?!\w)")
 SUM = re.compile(rf"_\{{[^}}]*[<=>≤≥∈][^}}]*\}}|(?:_\w|_\{{\w+\}})? (?:[A-Za-z](?![A-Za-z])|[(‖√\dŵ{GREEK}])")
-NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e([+-]\d+))?(?!\w)")
+NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e([+-]\d+))?(?![A-Za-z0-9_])")
 LETTER = re.compile(rf"[A-Za-z{GREEK}][{''.join(MARKS)}]*")
 
 
@@ -204,12 +204,10 @@ class Parser:
         if self.taken({"ᵀ": ""}) is not None:
             self.strong = True
             return r"^{\top}"
-        mark = self.taken({"_": "_", "^": "^"})
-        if mark is None:
-            return None
+        sign = self.taken({"_": "_", "^": "^"})
+        inside = None if sign is None else self.within()
         self.strong = True
-        inside = self.within()
-        return None if inside is None else f"{mark}{{{inside}}}"
+        return None if inside is None else f"{sign}{{{inside}}}"
 
     def within(self) -> str | None:
         """Read what a script holds: a group in braces, or one character."""
