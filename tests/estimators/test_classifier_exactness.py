@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import RidgeClassifier
 
@@ -96,6 +96,7 @@ def assert_one_fit(model, stream, X, y, w, tolerance=1e-9):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
+@settings(max_examples=40)
 @given(stream=streams())
 def test_after_every_task_it_is_one_fit_on_all_rows(kind, stream):
     model = stream.model(kind)
@@ -107,6 +108,7 @@ def test_after_every_task_it_is_one_fit_on_all_rows(kind, stream):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
+@settings(max_examples=40)
 @given(stream=streams(), order=st.randoms(use_true_random=False))
 def test_order_does_not_matter_nor_does_declaring_classes(kind, stream, order):
     shuffled = Stream(order.sample(stream.tasks, len(stream.tasks)), stream.fit_intercept, stream.prior)
@@ -120,6 +122,7 @@ def test_order_does_not_matter_nor_does_declaring_classes(kind, stream, order):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
+@settings(max_examples=40)
 @given(stream=streams(), cut=st.integers(1, 5))
 def test_merging_is_one_fit_on_the_rows_of_both(kind, stream, cut):
     cut = min(cut, len(stream.tasks) - 1)
@@ -130,6 +133,7 @@ def test_merging_is_one_fit_on_the_rows_of_both(kind, stream, cut):
 
 
 @pytest.mark.parametrize("kind", KINDS[:2])
+@settings(max_examples=40)
 @given(stream=streams(), seed=st.integers(0, 1000))
 def test_removing_rows_is_one_fit_on_the_others(kind, stream, seed):
     X, y, w = stream.rows()
@@ -180,6 +184,7 @@ def assert_same_memory(model, other):
 
 
 @pytest.mark.parametrize("kind", KINDS[2:], ids=str)
+@settings(max_examples=40)
 @given(stream=streams(), seed=st.integers(0, 1000))
 def test_a_class_that_is_removed_was_never_learned(kind, stream, seed):
     """Wherever the class was: no rows are needed."""
@@ -202,6 +207,7 @@ def test_a_class_that_is_removed_was_never_learned(kind, stream, seed):
 
 
 @pytest.mark.parametrize("kind", KINDS[2:], ids=str)
+@settings(max_examples=40)
 @given(stream=streams(), seed=st.integers(0, 1000))
 def test_a_task_that_is_removed_was_never_learned(kind, stream, seed):
     gone = np.random.default_rng(seed).integers(len(stream.tasks))

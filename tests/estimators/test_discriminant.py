@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.covariance import OAS
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -49,12 +49,13 @@ def streams(draw):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
+@settings(max_examples=40)
 @given(tasks=streams(), shrinkage=st.sampled_from([0.0, 0.1, 0.6, 1.0]), fit_intercept=st.booleans())
 def test_after_every_task_it_is_scikit_learns_on_all_rows(kind, tasks, shrinkage, fit_intercept):
     """Whether or not the least squares have an intercept, and under any prior."""
     policy = weights.Accumulated(prior=5.0)
-    settings = {"decision": "lda", "shrinkage": shrinkage, "information": kind, "fit_intercept": fit_intercept}
-    model = GeneralizedRidgeClassifier(policy, **settings)
+    chosen = {"decision": "lda", "shrinkage": shrinkage, "information": kind, "fit_intercept": fit_intercept}
+    model = GeneralizedRidgeClassifier(policy, **chosen)
     for number, (X, y) in enumerate(tasks, start=1):
         model.partial_fit(X, y)
         X, y = (np.concatenate(part) for part in zip(*tasks[:number], strict=True))
@@ -63,6 +64,7 @@ def test_after_every_task_it_is_scikit_learns_on_all_rows(kind, tasks, shrinkage
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
+@settings(max_examples=40)
 @given(tasks=streams(), cut=st.integers(1, 4))
 def test_merged_and_without_rows(kind, tasks, cut):
     parts = [GeneralizedRidgeClassifier(decision="lda", shrinkage=0.2, information=kind) for _ in range(2)]
@@ -80,6 +82,7 @@ def test_merged_and_without_rows(kind, tasks, cut):
 
 
 @pytest.mark.parametrize("kind", KINDS[:2])
+@settings(max_examples=40)
 @given(tasks=streams(), seed=st.integers(0, 1000))
 def test_weights_are_repeated_rows(kind, tasks, seed):
     X, y = (np.concatenate(part) for part in zip(*tasks, strict=True))
@@ -89,6 +92,7 @@ def test_weights_are_repeated_rows(kind, tasks, seed):
 
 
 @pytest.mark.parametrize("kind", KINDS[2:], ids=str)
+@settings(max_examples=40)
 @given(tasks=streams())
 def test_automatic_shrinkage_is_that_of_each_class(kind, tasks):
     model = GeneralizedRidgeClassifier(decision="lda", shrinkage="auto", information=kind)
@@ -102,6 +106,7 @@ def test_automatic_shrinkage_is_that_of_each_class(kind, tasks):
 
 
 @pytest.mark.parametrize("kind", KINDS[2:], ids=str)
+@settings(max_examples=40)
 @given(tasks=streams())
 def test_balanced_classes(kind, tasks):
     """Against scikit-learn's weights for least squares, and its priors for the discriminants."""

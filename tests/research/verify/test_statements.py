@@ -11,7 +11,8 @@ from threadpoolctl import threadpool_limits
 
 from ridgeway.errors import InvalidParameterError
 from ridgeway.research import verify
-from ridgeway.research.verify import STATEMENTS, LibraryCheck, Search, Verdict
+from ridgeway.research.verify import STATEMENTS, LibraryCheck, Search, Trial, Verdict
+from ridgeway.research.verify._findings import judge
 from ridgeway.research.verify._library import try_library
 
 PAPER = Path(__file__).parents[3] / "docs" / "paper.md"
@@ -35,12 +36,31 @@ def test_verdict(name):
     assert bool(result.counterexample) != result.printed.holds
 
 
+def untried(holds):
+    """The trial of a form that is not replaced. `test_verdict` shows what it comes to."""
+    return Trial("not tried", 0.0 if holds else 1.0, 0.0, 1)
+
+
 @pytest.mark.parametrize(("name", "mutation"), CONTROLS)
 def test_negative_control(name, mutation):
+    statement, search = STATEMENTS[name], Search(name)
+    replaced, mutated = statement.controls[mutation], statement.mutated(mutation)
+    trials = {"printed": untried(statement.recorded.as_printed), "corrected": statement.corrected and untried(True)}
     with threadpool_limits(1):
-        result = STATEMENTS[name].mutated(mutation).run()
-    assert result.verdict is not STATEMENTS[name].recorded
-    assert not result.agrees
+        for side in replaced:
+            claim = getattr(mutated, side)
+            trials[side] = claim.trial(search, claim.form)
+    assert judge(**trials, library=None, recorded=statement.recorded) is not statement.recorded
+
+
+def test_a_control_without_a_mutation_changes_nothing():
+    """What is not tried is what the run of a statement finds."""
+    for name in ("vanilla", "forgetting", "ridge-second-penalty"):
+        recorded = STATEMENTS[name].recorded
+        corrected = STATEMENTS[name].corrected and untried(True)
+        assert judge(untried(recorded.as_printed), corrected, None, recorded) is recorded
+    mutated = STATEMENTS["vanilla"].mutated(next(iter(STATEMENTS["vanilla"].controls)))
+    assert not mutated.run().agrees
 
 
 @pytest.mark.parametrize(
