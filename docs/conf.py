@@ -25,7 +25,7 @@ numpydoc_show_class_members = False
 autodoc_typehints = "none"  # the docstrings say shapes and meaning
 autosummary_generate = True
 templates_path = ["_templates"]
-suppress_warnings = ["myst.header"]  # pages may begin below a heading of level 1 where they are generated
+suppress_warnings = ["myst.header", "toc.empty_glob"]  # pages may begin below a heading of level 1 where they are generated
 myst_heading_anchors = 3
 
 html_theme = "pydata_sphinx_theme"
