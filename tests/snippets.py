@@ -8,6 +8,7 @@ unless `echo $?` comes next and shows its exit code.
 import doctest
 import re
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -17,9 +18,10 @@ from ridgeway.cli._commands import commands
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+BASH = shutil.which("bash")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 SHELL = ("shell", "sh", "bash", "console")
-PROGRAMS = ("cat", "chmod", "cp", "head", "ls", "mkdir", "mv", "rm", "sed")
+PROGRAMS = ("cat", "chmod", "cp", "cut", "head", "ls", "mkdir", "mv", "rm", "sed", "tail")
 SLOW = ("reproduce", "verify")
 BLOCK = re.compile(r"^([ \t]*)```([^\n]*)\n(.*?)^\1```", flags=re.M | re.S)
 ELSEWHERE = ("git clone ", "cd ", "source ", "deactivate", "python -m venv", "open ", "pre-commit ")
@@ -27,7 +29,9 @@ ELSEWHERE = ("git clone ", "cd ", "source ", "deactivate", "python -m venv", "op
 
 def blocks(text):
     """Return the language and the text of each fenced block, without its indentation."""
-    return [(language.strip(), re.sub(f"^{indent}", "", body, flags=re.M)) for indent, language, body in BLOCK.findall(text)]
+    return [
+        (language.strip(), re.sub(f"^{indent}", "", body, flags=re.M)) for indent, language, body in BLOCK.findall(text)
+    ]
 
 
 def is_shell(language, body):
@@ -108,25 +112,29 @@ class PageRun:
             assert re.search(rf"^{arguments[0]}:", (ROOT / "Makefile").read_text("utf-8"), flags=re.M), line
         elif program == "pip" or line.startswith(("python -m pip ", ".venv/bin/pip ")):
             extras = re.findall(r"\[([\w,]+)\]", line)
-            assert all(f"\n{name} = [" in (ROOT / "pyproject.toml").read_text("utf-8") for text in extras for name in text.split(","))
+            assert all(
+                f"\n{name} = [" in (ROOT / "pyproject.toml").read_text("utf-8")
+                for text in extras
+                for name in text.split(",")
+            )
         elif program == "export":
             self.environment(*arguments[0].split("=", 1))
         elif line.startswith(ELSEWHERE):
             return ""
         else:
-            printed = None
+            piped, printed = None, ""
             for part in line.split(" | "):
                 ours = shlex.split(part)[0].split("/")[-1] == "ridgeway"
-                printed = (self.ridgeway if ours else self.outside)(part, printed)
+                piped, printed = (self.ridgeway if ours else self.outside)(part, piped)
             return printed
         return ""
 
     def outside(self, line, piped):
         """Run a command of the system, one of a few harmless ones."""
         assert shlex.split(line)[0] in PROGRAMS, line
-        done = subprocess.run(["bash", "-c", line], input=piped, capture_output=True, check=False, text=True)
+        done = subprocess.run([BASH, "-c", line], input=piped, capture_output=True, check=False, text=True)
         self.code = done.returncode
-        return done.stdout + done.stderr
+        return done.stdout, done.stdout + done.stderr
 
     def ridgeway(self, line, piped):
         """Run a command of ours. The slow ones have tests of their own, so only their options are checked."""
@@ -134,7 +142,8 @@ class PageRun:
         slow = [*arguments, "--help"] if arguments[0] in SLOW else arguments
         result = CliRunner().invoke(commands, slow, input=piped)
         self.code = result.exit_code
-        return "" if arguments[0] in SLOW else result.stdout + result.stderr
+        both = result.output if result.stderr in result.output else result.stdout + result.stderr
+        return ("", "") if arguments[0] in SLOW else (result.stdout, both)
 
 
 class _Recorder(doctest.OutputChecker):
