@@ -20,7 +20,7 @@ PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 MODULES = modules()
 PUBLIC = [ridgeway, errors]
 PUBLIC += [getattr(ridgeway, name) for name in ("data", "datasets", "features", "information", "likelihoods")]
-PUBLIC += [getattr(ridgeway, name) for name in ("metrics", "retrospect", "store", "weights")]
+PUBLIC += [getattr(ridgeway, name) for name in ("distributed", "metrics", "retrospect", "store", "weights")]
 PUBLIC += [ridgeway.research.theory]
 
 HOMES = {
@@ -32,6 +32,8 @@ HOMES = {
     "concurrent.futures": {"data", "store", "research"},
     "multiprocessing": {"research"},
     "joblib": {"report", "research"},
+    "dask": {"distributed"},
+    "distributed": {"distributed"},
     "click": {"cli"},
     "rich": {"cli"},
 }
@@ -234,7 +236,7 @@ def test_the_error_tree_is_the_one_in_its_docstring():
         assert name in errors.__doc__
         error = getattr(errors, name)
         assert issubclass(error, UserWarning if name.endswith("Warning") else errors.RidgewayError)
-        kinds = ValueError | TypeError | ImportError | UserWarning
+        kinds = ValueError | TypeError | ImportError | RuntimeError | UserWarning
         assert name == "RidgewayError" or issubclass(error, kinds)
 
 
