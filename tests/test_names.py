@@ -55,9 +55,12 @@ REASONS = {
     ("plot", "--out"): "`folder`",
     ("predict", "--id"): "`ids`",
     ("remove", "--task"): "`task_id`",
+    ("reproduce", "--scheduler"): "`workers=distributed.DaskWorkers(…)`",
     ("segments", "--plot"): "`report.draw_segments`, `report.save_figure`",
+    ("simulate", "--scheduler"): "`workers=distributed.DaskWorkers(…)`",
     ("summary", "--errors"): "`retrospect.clustered` or `retrospect.heteroscedastic`, its `kind`",
     ("tasks", "--plot"): "`report.draw_forest`, `report.save_figure`",
+    ("verify", "--scheduler"): "`workers=distributed.DaskWorkers(…)`",
     ("widen", "--category"): "`categories`, one entry each",
     ("widen", "--feature"): "`features`, one entry",
     ("widen", "--past-value"): "the value of that entry",
@@ -109,5 +112,5 @@ def test_another_name_is_noticed(monkeypatch):
     params = commands.commands["simulate"].params
     option = next(param for param in params if param.name == "averaging")
     monkeypatch.setattr(option, "opts", ["--average"])
-    assert unmatched(commands.commands["simulate"]) == ["--average"]
+    assert unmatched(commands.commands["simulate"]) == ["--average", "--scheduler"]
     assert [row for row in table() if "`--averaging`" in row] == []

@@ -28,7 +28,7 @@ SMALL = [
     "mn,gr,oracle",
     "--repetitions",
     "4",
-    "--n-jobs",
+    "--workers",
     "1",
 ]
 
@@ -113,7 +113,7 @@ BAD = {
     "a file": (["--out", "{}/file"], "cannot be used as a folder: Not a directory."),
     "unwritable": (["--out", "{}/file/below"], "Not a directory"),
     "no name": (["--out", ""], "the name of the folder is empty"),
-    "no jobs": (["--n-jobs", "0"], "--n-jobs must be 1 or more, or -1 for one per core; got 0."),
+    "no workers": (["--workers", "0"], "--workers must be 1 or more, or -1 for one per core; got 0."),
 }
 
 
@@ -159,7 +159,7 @@ def test_reproduce_refuses(place):
     for options, message in (
         (["--out", place / "other"], "contains something else"),
         (["--out", place / "new", "--repetitions", "1"], "an integer ≥ 2"),
-        (["--out", place / "new", "--n-jobs", "0"], "--n-jobs must be 1 or more"),
+        (["--out", place / "new", "--workers", "0"], "--workers must be 1 or more"),
     ):
         result = invoke("reproduce", *options)
         assert result.exit_code == 2
@@ -169,11 +169,11 @@ def test_reproduce_refuses(place):
 
 def test_reproduce_prints_verdicts(tmp_path, monkeypatch):
     monkeypatch.setattr("ridgeway.research.simulation._reproduction.REPRODUCED", _few())
-    result = invoke("reproduce", "--out", tmp_path / "r", "--repetitions", "2", "--n-jobs", "2")
+    result = invoke("reproduce", "--out", tmp_path / "r", "--repetitions", "2", "--workers", "2")
     assert result.exit_code == 0, result.output
     assert "depends on the unstated" in result.stdout
     assert "Written to" in result.stdout
-    again = invoke("reproduce", "--out", tmp_path / "r", "--repetitions", "2", "--n-jobs", "2", "--resume", "--json")
+    again = invoke("reproduce", "--out", tmp_path / "r", "--repetitions", "2", "--workers", "2", "--resume", "--json")
     assert {"figure", "claim", "verdict"} == set(json.loads(again.stdout)[0])
 
 
@@ -195,7 +195,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
         "main()"
     )
     options = ["simulate", "--n-tasks", "20", "--n-samples", "60", "--n-features", "80", "--repetitions", "4000"]
-    options += ["--methods", "mn,gr", "--n-jobs", "2", "--out", str(tmp_path / "run")]
+    options += ["--methods", "mn,gr", "--workers", "2", "--out", str(tmp_path / "run")]
     process = subprocess.Popen(
         [sys.executable, "-c", script, *options], stderr=subprocess.PIPE, text=True, start_new_session=True
     )

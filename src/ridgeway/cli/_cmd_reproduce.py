@@ -1,9 +1,14 @@
 """`ridgeway reproduce`: the paper's experiments, run again."""
 
+from typing import TYPE_CHECKING
+
 import click
 
-from ridgeway.cli._options import checked_jobs, command, jobs_option, option, out_option
+from ridgeway.cli._options import command, option, out_option, worker_options
 from ridgeway.cli._output import Cell, emit, print_table, progress_bar, say
+
+if TYPE_CHECKING:
+    from ridgeway.distributed import Executor
 
 COLOURS = {"reproduced": "green", "not reproduced": "red"}
 
@@ -17,9 +22,9 @@ COLOURS = {"reproduced": "green", "not reproduced": "red"}
 @out_option(help="A new or empty folder for figures, results and verdicts.")
 @option("--repetitions", default=100)
 @option("--seed", default=0)
-@jobs_option
+@worker_options(default=-1)
 @click.option("--resume", is_flag=True, help="Continue the run in the folder.")
-def reproduce(out: str, repetitions: int, seed: int, n_jobs: int, resume: bool, as_json: bool) -> None:
+def reproduce(out: str, repetitions: int, seed: int, workers: "int | Executor", resume: bool, as_json: bool) -> None:
     """Run the paper's two simulations again, draw its two figures, and judge each of its claims.
 
     Writes figure-1 and figure-2 (PNG and SVG), the results as Parquet, and reproduction.md with the measured numbers,
@@ -28,7 +33,7 @@ def reproduce(out: str, repetitions: int, seed: int, n_jobs: int, resume: bool, 
     from ridgeway.research import simulation
 
     with progress_bar("simulating") as report:
-        judged = simulation.reproduce(out, repetitions, seed, checked_jobs(n_jobs), resume=resume, progress=report)
+        judged = simulation.reproduce(out, repetitions, seed, workers, resume=resume, progress=report)
     if as_json:
         emit([{"figure": c.figure, "claim": c.text, "verdict": finding.outcome} for c, finding in judged])
         return

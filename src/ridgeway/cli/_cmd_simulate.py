@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ridgeway.cli._options import checked_jobs, choice, command, jobs_option, option, out_option
+from ridgeway.cli._options import choice, command, option, out_option, worker_options
 from ridgeway.cli._output import emit, print_table, progress_bar
 from ridgeway.errors import InvalidParameterError
 
 if TYPE_CHECKING:
+    from ridgeway.distributed import Executor
     from ridgeway.research.simulation import Results
 
 METHODS = """
@@ -34,6 +35,7 @@ Methods:
     "ridgeway simulate --n-tasks 10 --n-samples 2000 --statistics --averaging drawn --out runs/c",
     "ridgeway simulate --covariance sigma.npy --rotate --order repeated:3 --out runs/d",
     "ridgeway simulate --shift paper --out runs/e --resume  continue after an interruption",
+    "ridgeway simulate --scheduler tcp://10.0.0.1:8786 --out runs/f   on the workers of a Dask cluster",
     "ridgeway plot runs/a                                   draw the results",
     more=METHODS,
     resumes=True,
@@ -53,7 +55,7 @@ Methods:
 @option("--methods", default="mn,crr:1,crr:best,gr,gr:optimal,es,oracle", help="See below.")
 @option("--repetitions", default=100)
 @option("--seed", default=0)
-@jobs_option
+@worker_options(default=-1)
 @choice(
     "--averaging",
     "exact",
@@ -62,10 +64,10 @@ Methods:
 )
 @out_option(help="A new or empty folder for the results.")
 @click.option("--resume", is_flag=True, help="Continue the run in the folder.")
-def simulate(*, n_jobs: int, as_json: bool, **options: Any) -> None:
+def simulate(*, workers: "int | Executor", as_json: bool, **options: Any) -> None:
     """Simulate tasks, learn them with several methods, and write the error of each repetition, task and method.
 
-    The numbers depend only on the options and the seed, not on the number of jobs or on interruptions. Writes
+    The numbers depend only on the options and the seed, not on the number of workers or on interruptions. Writes
     results.parquet and directions.parquet. Exits with 2 and writes nothing if the setting is invalid or the folder
     cannot be used.
     """
@@ -77,7 +79,7 @@ def simulate(*, n_jobs: int, as_json: bool, **options: Any) -> None:
     if options["order"][:1].isdigit():
         options["order"] = _numbers(options["order"], int, "--order")
     how = {name: options.pop(name) for name in ("methods", "repetitions", "seed", "out", "resume")}
-    how |= {"averaging": options.pop("averaging"), "n_jobs": checked_jobs(n_jobs)}
+    how |= {"averaging": options.pop("averaging"), "workers": workers}
     with progress_bar("simulating") as report:
         results = simulation.run(simulation.Setting(**options), **how, progress=report)
     (_emit_summary if as_json else _print_summary)(results)

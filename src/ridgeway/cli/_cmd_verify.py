@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ridgeway.cli._options import choice, command, option
+from ridgeway.cli._options import choice, command, option, worker_options
 from ridgeway.cli._output import Cell, emit, print_table, progress_bar, say
 
 if TYPE_CHECKING:
+    from ridgeway.distributed import Executor
     from ridgeway.research.verify import Budget, StatementResult, Trial
 
 COLOURS = {
@@ -29,6 +30,7 @@ NARROW = ("statement", "row", "verdict")
     "ridgeway verify                              all statements",
     "ridgeway verify ridge oracle                 two statements, in detail",
     "ridgeway verify --budget full --seed 7       other instances, and more of them",
+    "ridgeway verify --budget full --workers -1    on every core; the verdicts are the same",
     "ridgeway verify --json > verdicts.json       for a program to read",
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...")
@@ -36,7 +38,8 @@ NARROW = ("statement", "row", "verdict")
 @choice(
     "--budget", "quick", "full", words="quick takes seconds; full takes minutes, with 10 to 50 times as many instances."
 )
-def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: "Budget") -> None:
+@worker_options(default=1)
+def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: "Budget", workers: "int | Executor") -> None:
     """Test each statement of the paper, or only those named.
 
     Every statement is tested as printed and, if necessary, as corrected or extended. The functions of Ridgeway that
@@ -48,7 +51,7 @@ def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: "Budget") -
     chosen = [statement.name for statement in checks.select(names)]
     results = []
     with progress_bar("verifying") as progress:
-        for result in checks.verify(chosen, seed=seed, budget=budget):
+        for result in checks.verify(chosen, seed=seed, budget=budget, workers=workers):
             results.append(result)
             progress(len(results), len(chosen))
     if as_json:

@@ -1,19 +1,22 @@
 """What commands share: how one is made, arguments and options."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial, wraps
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 from ridgeway.cli._failures import guarded
 from ridgeway.errors import InvalidParameterError
 
+if TYPE_CHECKING:
+    from ridgeway.distributed import Executor
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 option = partial(click.option, show_default=True)
 """An option that has a default value."""
-jobs_option = option("--n-jobs", default=-1, help="Number of worker processes; -1 for one per core.")
 out_option = partial(click.option, "--out", type=click.Path(), required=True)
 state_file = click.argument("file", type=click.Path(), metavar="FILE.rw")
 data_file = click.argument("data", type=click.Path(), metavar="DATA")
@@ -45,11 +48,39 @@ def choice(name: str, *values: str, words: str) -> Callable[[Command], Command]:
     return option(name, type=click.Choice(values), default=values[0], help=words)
 
 
-def checked_jobs(jobs: int) -> int:
-    """Return a number of worker processes, or raise."""
-    if jobs == 0:
-        raise InvalidParameterError("--n-jobs must be 1 or more, or -1 for one per core; got 0.")
-    return jobs
+def worker_options(default: int) -> Callable[[Command], Command]:
+    """Return a decorator that adds `--workers` and `--scheduler`; the command gets `workers`, ready to use."""
+
+    def decorated(function: Command) -> Command:
+        @wraps(function)
+        def wrapped(*args: Any, workers: int | None, scheduler: str | None, **options: Any) -> Any:
+            with _opened(workers, scheduler, default) as found:
+                return function(*args, workers=found, **options)
+
+        shown = "one per core" if default == -1 else default
+        for made in (
+            click.option("--scheduler", help="Address of a Dask scheduler whose workers do the work: tcp://…"),
+            click.option("--workers", type=int, help=f"Number of processes; -1 for one per core.  [default: {shown}]"),
+        ):
+            wrapped = made(wrapped)
+        return cast(Command, wrapped)
+
+    return decorated
+
+
+@contextmanager
+def _opened(workers: int | None, scheduler: str | None, default: int) -> Iterator["int | Executor"]:
+    if workers == 0:
+        raise InvalidParameterError("--workers must be 1 or more, or -1 for one per core; got 0.")
+    if scheduler is None:
+        yield default if workers is None else workers
+        return
+    if workers is not None:
+        raise InvalidParameterError("--workers starts processes, and --scheduler uses a cluster. Pass one of them.")
+    from ridgeway.distributed import DaskWorkers
+
+    with DaskWorkers(scheduler) as found:
+        yield found
 
 
 def names(value: str | None) -> list[str]:
