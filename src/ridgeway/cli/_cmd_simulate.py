@@ -17,26 +17,31 @@ METHODS = """
 \b
 Methods:
   mn                 minimum norm: the least change that fits the task
-  crr:0.5            continual ridge with a constant penalty; crr:1/2/4 with one per task
+  crr:0.5            continual ridge with a constant penalty
+  crr:1/2/4          with a penalty per task
   crr:best           with the penalties of least expected error at each step
-  crr:trace crr:max  with tr(H)/p, or the largest eigenvalue of H, what the past knows
-  crr:task-max       with the largest eigenvalue of the task; crr:t-1 with t - 1
-  crr:lambda-max     with the largest of the optimal weights, from the true covariances
-  gr                 generalized ridge with H; gr:diagonal with its diagonal (EWC)
-  gr:optimal         with the optimal weights, the prior included; gr:evidence with a learned one
-  es  es:20          early stopping after 100, or 20 steps; es:gr matched to gr
+  crr:trace crr:max  with tr(H)/p, or the largest eigenvalue of H
+  crr:task-max       with the largest eigenvalue of the task
+  crr:t-1            with t - 1
+  crr:lambda-max     with the largest optimal weight, for true covariances
+  gr                 generalized ridge with H, what the past knows
+  gr:diagonal        with the diagonal of H (EWC)
+  gr:optimal         with the optimal weights, which include the prior
+  gr:evidence        with a prior learned from the rows
+  es  es:20          early stopping after 100, or 20 steps
+  es:gr              early stopping matched to gr
   oracle             least squares on all rows so far
 """
 
 
 @command(
-    "ridgeway simulate --out runs/a                         the paper's setting, expected errors",
+    "ridgeway simulate --out runs/a  # the paper's setting, expected errors",
     "ridgeway simulate --shift paper --noise-variance 1,5 --methods mn,crr:best,gr,oracle --out runs/b",
     "ridgeway simulate --n-tasks 10 --n-samples 2000 --statistics --averaging drawn --out runs/c",
     "ridgeway simulate --covariance sigma.npy --rotate --order repeated:3 --out runs/d",
-    "ridgeway simulate --shift paper --out runs/e --resume  continue after an interruption",
-    "ridgeway simulate --scheduler tcp://10.0.0.1:8786 --out runs/f   on the workers of a Dask cluster",
-    "ridgeway plot runs/a                                   draw the results",
+    "ridgeway simulate --shift paper --out runs/e --resume  # after an interruption",
+    "ridgeway simulate --scheduler tcp://10.0.0.1:8786 --out runs/f  # with Dask",
+    "ridgeway plot runs/a            # draw the results",
     more=METHODS,
     resumes=True,
 )
@@ -65,11 +70,11 @@ Methods:
 @out_option(help="A new or empty folder for the results.")
 @click.option("--resume", is_flag=True, help="Continue the run in the folder.")
 def simulate(*, workers: "int | Executor", as_json: bool, **options: Any) -> None:
-    """Simulate tasks, learn them with several methods, and write the error of each repetition, task and method.
+    """Run methods on simulated tasks.
 
-    The numbers depend only on the options and the seed, not on the number of workers or on interruptions. Writes
-    results.parquet and directions.parquet. Exits with 2 and writes nothing if the setting is invalid or the folder
-    cannot be used.
+    Writes the error of each repetition, task and method. The numbers depend only on the options and the seed, not on
+    the number of workers or on interruptions. Writes results.parquet and directions.parquet. Exits with 2 and writes
+    nothing if the setting is invalid or the folder cannot be used.
     """
     from ridgeway.research import simulation
 
@@ -133,4 +138,4 @@ def _print_summary(results: "Results") -> None:
         cells.setdefault((f"{level:g}", method), {})[f"t = {t}"] = f"{mean:.4g}{spread}"
     title = f"Mean error over {count} repetitions (standard error)" if count > 1 else "Error, one repetition"
     headings = ["σ²", "method", *next(iter(cells.values()))]
-    print_table(title, headings, [[*key, *row.values()] for key, row in cells.items()], left=["method"])
+    print_table(title, headings, [[*key, *row.values()] for key, row in cells.items()], left=["method"], n_names=2)
