@@ -11,7 +11,7 @@ from statsmodels.api import OLS, add_constant
 
 from ridgeway import distributed
 from ridgeway.data import CsvFormat
-from ridgeway.distributed._plan import Piece, learned, planned, surveyed
+from ridgeway.distributed._plan import FilePiece, learned, planned, surveyed
 from ridgeway.errors import (
     DuplicateTaskError,
     InvalidDataError,
@@ -23,7 +23,7 @@ from ridgeway.store import CHUNK_ROWS, encoding_of, open
 
 
 def pieces(*sizes):
-    return [Piece(str(number), "", None, n_rows) for number, n_rows in enumerate(sizes)]
+    return [FilePiece(str(number), "", None, n_rows) for number, n_rows in enumerate(sizes)]
 
 
 def test_parts_begin_where_chunks_begin_and_cover_every_row_once(rng):
@@ -195,7 +195,7 @@ DAMAGE = {
     cut_off: r"part-2.parquet cannot be counted: .*cannot be read",
     other_columns: r"part-2.parquet cannot be counted: .*'b'",
 }
-"""What is said. Part 0 reads on into file 2, to the end of a chunk."""
+"""What is said. RowRange 0 reads on into file 2, to the end of a chunk."""
 
 
 @pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)

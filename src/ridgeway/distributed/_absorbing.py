@@ -11,7 +11,7 @@ from ridgeway.data import CsvFormat, Progress, Schema, part_names
 from ridgeway.distributed._finished import FinishedParts
 from ridgeway.distributed._fixed_tree import FixedTree, Place
 from ridgeway.distributed._partitions import delayed_tables, is_partitioned
-from ridgeway.distributed._plan import Part, Survey, learned, planned, schema_of_all, surveyed
+from ridgeway.distributed._plan import RowRange, Survey, learned, planned, schema_of_all, surveyed
 from ridgeway.distributed._window import completed, in_flight, require_dask
 from ridgeway.errors import DuplicateTaskError, InvalidDataError
 from ridgeway.store import Absorbed, PartialTask, Store, check_partial, checked_id
@@ -22,7 +22,7 @@ class _Submitted(NamedTuple):
 
     names: list[str]
     survey: Callable[[int, Schema], Any]
-    learn: Callable[[Part, Schema], Any]
+    learn: Callable[[RowRange, Schema], Any]
     lasting: bool
 
 
@@ -100,7 +100,7 @@ def _submitted(files: Any, client: Any, csv: CsvFormat | None) -> _Submitted:
     def survey(number: int, schema: Schema) -> Any:
         return client.compute(delayed(surveyed, pure=False)(names[number], schema, None, tables[number]))
 
-    def learn(part: Part, schema: Schema) -> Any:
+    def learn(part: RowRange, schema: Schema) -> Any:
         data = tables[part.first : part.first + len(part.pieces)]
         return client.compute(delayed(learned, pure=False)(part, schema, None, data))
 
@@ -120,7 +120,7 @@ def _merged(
     client: Any,
     source: _Submitted,
     schema: Schema,
-    parts: Sequence[Part],
+    parts: Sequence[RowRange],
     at_once: int,
     finished: FinishedParts | None,
     progress: Progress | None,
@@ -144,7 +144,7 @@ def _merged(
     return tree.root
 
 
-def _keys(store: Store, schema: Schema, parts: Sequence[Part], csv: CsvFormat | None) -> list[str]:
+def _keys(store: Store, schema: Schema, parts: Sequence[RowRange], csv: CsvFormat | None) -> list[str]:
     """Return what each part depends on: the state file and its columns, rows of data files, and who learns them."""
     common = [version("ridgeway"), store.file_id, schema.to_bytes().decode(), repr(csv)]
     return [json.dumps([*common, part.pieces, part.skip, part.n_rows]) for part in parts]

@@ -33,7 +33,7 @@ COUNTED_ROWS = 2**16
 """Rows that are counted at a time."""
 
 
-class Piece(NamedTuple):
+class FilePiece(NamedTuple):
     """Rows that are read together.
 
     Attributes
@@ -62,16 +62,16 @@ class Piece(NamedTuple):
 class Survey(NamedTuple):
     """What is known of a file or partition before it is learned: its pieces, the schema that it needs, rows dropped."""
 
-    pieces: list[Piece]
+    pieces: list[FilePiece]
     schema: Schema
     dropped: Counter[str]
 
 
-class Part(NamedTuple):
+class RowRange(NamedTuple):
     """Rows of a task that one worker learns: `n_rows` of some pieces, after `skip` rows of the first of them."""
 
     first: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[FilePiece, ...]
     skip: int
     n_rows: int
 
@@ -87,9 +87,9 @@ def surveyed(source: str, schema: Schema, csv: CsvFormat | None, data: Any = Non
         ends = _ends(groups, max(ROWS_PER_COLUMN * schema.width, PART_ENTRIES // schema.width))
         cut = list(zip([0, *ends[:-1]], ends, strict=True))
         spans, n_rows = [*cut], [sum(groups[start:stop]) for start, stop in cut]
-    dropped, pieces, grown = Counter[str](), list[Piece](), schema
+    dropped, pieces, grown = Counter[str](), list[FilePiece](), schema
     for span, known in zip(spans, n_rows, strict=True):
-        piece = Piece(source, stamp, span, 0)
+        piece = FilePiece(source, stamp, span, 0)
         with explained(table, lambda: schema):
             count, grown = _counted(_opened(piece, csv, data), grown, known, dropped)
         pieces.append(piece._replace(n_rows=count))
@@ -126,7 +126,7 @@ def _counted(table: Table, schema: Schema, known: int | None, dropped: Counter[s
     return sum(int(np.count_nonzero(as_numbers(b.column(0), name, table.source))) for b in batches), schema
 
 
-def _opened(piece: Piece, csv: CsvFormat | None, data: Any) -> Table:
+def _opened(piece: FilePiece, csv: CsvFormat | None, data: Any) -> Table:
     if data is not None:
         return open_table(data, source=piece.source)
     if piece.groups is None:
@@ -142,7 +142,7 @@ def schema_of_all(surveys: Sequence[Survey], schema: Schema) -> Schema:
     return schema
 
 
-def planned(pieces: Sequence[Piece]) -> list[Part]:
+def planned(pieces: Sequence[FilePiece]) -> list[RowRange]:
     """Return the parts of a task, one for each piece.
 
     A part begins with the first chunk of the digest that begins in its piece, and ends with the last such chunk, whose
@@ -154,11 +154,11 @@ def planned(pieces: Sequence[Piece]) -> list[Part]:
         begin, end = (min(-(-place // CHUNK_ROWS) * CHUNK_ROWS, starts[-1]) for place in starts[number : number + 2])
         if begin < end:
             last = bisect_left(starts, end)
-            parts.append(Part(number, tuple(pieces[number:last]), begin - start, end - begin))
+            parts.append(RowRange(number, tuple(pieces[number:last]), begin - start, end - begin))
     return parts
 
 
-def learned(part: Part, schema: Schema, csv: CsvFormat | None, data: Sequence[Any] | None = None) -> dict[str, Any]:
+def learned(part: RowRange, schema: Schema, csv: CsvFormat | None, data: Sequence[Any] | None = None) -> dict[str, Any]:
     """Return what a part of a task leaves, as arrays; `data` are the partitions, if it is not of files."""
     learner, skip, left = PartLearner(schema), part.skip, part.n_rows
     for piece, given in zip(part.pieces, repeat(None) if data is None else data, strict=data is not None):
