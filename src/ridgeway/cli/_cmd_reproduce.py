@@ -14,9 +14,9 @@ COLOURS = {"reproduced": "green", "not reproduced": "red"}
 
 
 @command(
-    "ridgeway reproduce --out reproduction              both figures, 100 repetitions, a verdict per claim",
-    "ridgeway reproduce --out short --repetitions 10    faster, with wider bands",
-    "ridgeway reproduce --out reproduction --resume     continue after an interruption",
+    "ridgeway reproduce --out reproduction            # both figures",
+    "ridgeway reproduce --out short --repetitions 10  # faster, with wider bands",
+    "ridgeway reproduce --out reproduction --resume   # after an interruption",
     resumes=True,
 )
 @out_option(help="A new or empty folder for figures, results and verdicts.")
@@ -25,7 +25,7 @@ COLOURS = {"reproduced": "green", "not reproduced": "red"}
 @worker_options(default=-1)
 @click.option("--resume", is_flag=True, help="Continue the run in the folder.")
 def reproduce(out: str, repetitions: int, seed: int, workers: "int | Executor", resume: bool, as_json: bool) -> None:
-    """Run the paper's two simulations again, draw its two figures, and judge each of its claims.
+    """Run the paper's simulations again and judge its claims.
 
     Writes figure-1 and figure-2 (PNG and SVG), the results as Parquet, and reproduction.md with the measured numbers,
     their standard errors and the verdicts.
@@ -39,5 +39,5 @@ def reproduce(out: str, repetitions: int, seed: int, workers: "int | Executor", 
         return
     rows: list[list[Cell]] = [[c.figure, c.text, (f.outcome, COLOURS.get(f.outcome, "yellow"))] for c, f in judged]
     headings = ("figure", "the paper says", "verdict")
-    print_table("The claims of the experiments section", headings, rows, left=headings)
+    print_table("The claims of the experiments section", headings, rows, left=headings, n_names=2)
     say(f"Written to {out}: figure-1, figure-2, reproduction.md, and the results as Parquet.")

@@ -22,16 +22,15 @@ COLOURS = {
     "fails as stated": "yellow",
     "open": "magenta",
 }
-HEADINGS = ["statement", "where", "row", "verdict", "as printed", "as corrected", "library", "instances", "seconds"]
-NARROW = ("statement", "row", "verdict")
+HEADINGS = ["statement", "verdict", "row", "as printed", "as corrected", "library", "where", "instances", "seconds"]
 
 
 @command(
-    "ridgeway verify                              all statements",
-    "ridgeway verify ridge oracle                 two statements, in detail",
-    "ridgeway verify --budget full --seed 7       other instances, and more of them",
-    "ridgeway verify --budget full --workers -1    on every core; the verdicts are the same",
-    "ridgeway verify --json > verdicts.json       for a program to read",
+    "ridgeway verify                             # all statements",
+    "ridgeway verify ridge oracle                # two statements, in detail",
+    "ridgeway verify --budget full --seed 7      # other and more instances",
+    "ridgeway verify --budget full --workers -1  # on every core",
+    "ridgeway verify --json > verdicts.json      # for a program to read",
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the random instances.")
@@ -64,7 +63,7 @@ def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: "Budget", w
 
 def _print_results(results: list["StatementResult"], *, in_detail: bool) -> None:
     rows = [_cells(result) for result in results]
-    print_table("The statements of the paper", HEADINGS, rows, left=HEADINGS[:-2], narrow=NARROW)
+    print_table("The statements of the paper", HEADINGS, rows, left=HEADINGS[:-2])
     for result in results if in_detail else ():
         say(*_details(result))
     differing = [result.name for result in results if not result.agrees]
@@ -79,12 +78,12 @@ def _cells(result: "StatementResult") -> list[Cell]:
     verdict = result.verdict if result.agrees else f"{result.verdict} (recorded: {result.recorded})"
     return [
         result.name,
-        result.where,
-        result.row,
         (verdict, colour),
+        result.row,
         _in_short(result.printed),
         _in_short(result.corrected),
         _in_short(result.library),
+        result.where,
         f"{result.instances:,}",
         f"{result.seconds:.1f}",
     ]
@@ -99,7 +98,7 @@ def _in_short(trial: "Trial | None") -> str:
 
 
 def _details(result: "StatementResult") -> Iterator[str]:
-    yield f"\n{result.name}"
+    yield from ("", result.name)
     lines = [
         ("claim", result.claim),
         ("measured", result.printed.measure),

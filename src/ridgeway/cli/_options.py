@@ -1,5 +1,6 @@
 """What commands share: how one is made, arguments and options."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, wraps
@@ -12,6 +13,9 @@ from ridgeway.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from ridgeway.distributed import Executor
+
+ROOM = 76
+"""The width of an example: 80 columns less the margin."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -28,19 +32,32 @@ def command(*examples: str, more: str = "", resumes: bool = False) -> Callable[[
     Parameters
     ----------
     *examples, more : str
-        The end of the help: lines of examples, and a text below them.
+        The end of the help: examples that can be copied, and a text above them.
     resumes : bool, default False
         Whether an interrupted command can be continued with --resume.
     """
 
     def decorated(function: Callable[..., None]) -> click.Command:
         name = function.__name__.strip("_").replace("_", "-")
-        epilog = "\n".join(["\b", "Examples:", *(f"  {line}" for line in examples), more])
+        lines = [f"  {line}" for example in examples for line in _laid_out(example)]
+        epilog = "\n".join([more, "\b", "Examples:", *lines])
         made = click.command(name, epilog=epilog)(guarded(resumes=resumes)(function))
         made.params.append(click.Option(["--json", "as_json"], is_flag=True, help="Print the result as JSON."))
         return made
 
     return decorated
+
+
+def _laid_out(example: str) -> Iterator[str]:
+    """Yield an example as lines that fit: a long one goes on before an option."""
+    line, *options = re.split(" (?=--)", example) if len(example) > ROOM else [example]
+    for option_text in options:
+        if len(f"{line} {option_text} \\") > ROOM:
+            yield f"{line} \\"
+            line = f"    {option_text}"
+        else:
+            line += f" {option_text}"
+    yield line
 
 
 def choice(name: str, *values: str, words: str) -> Callable[[Command], Command]:
