@@ -3,6 +3,7 @@
 import re
 
 WORDS = ["four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"]
+SHOWN = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
 NUMBER = re.compile(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w-]|\.\d)")
 
 # DESIGN's table of English. "There is no …" and "is no longer" are idiomatic.
@@ -65,7 +66,5 @@ def is_backed(number, printed):
     """Say whether a number of the prose is one that was printed: itself, rounded, or as a percentage."""
     text = str(WORDS.index(number) + 4) if number in WORDS else number.replace(",", "")
     wanted, decimals = float(text), len(text.partition(".")[2])
-    shown = [
-        float(each.replace(",", "")) for each in re.findall(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?", printed)
-    ]
+    shown = [float(each.replace(",", "")) for each in SHOWN.findall(printed.replace("_", ""))]
     return any(round(value, decimals) == wanted for each in shown for value in (each, 100 * each, 100 * each - 100))
