@@ -83,6 +83,46 @@ def test_every_option_reaches_the_setting(tmp_path):
     )
 
 
+SETTING = """
+n_tasks = 3
+n_samples = [4, 9, 20]
+n_features = 8
+noise = "t:4"
+rotate = true
+methods = ["mn", "gr"]
+repetitions = 2
+workers = 1
+"""
+
+
+def test_options_from_a_file(tmp_path):
+    file = tmp_path / "setting.toml"
+    file.write_text(SETTING)
+    result = invoke("simulate", file, "--noise", "laplace", "--out", tmp_path / "run")
+    assert result.exit_code == 0, result.output
+    found = Results.load(tmp_path / "run").description
+    assert found.setting == Setting(3, [4, 9, 20], 8, rotate=True, noise="laplace")
+    assert (found.methods, found.repetitions) == (("mn", "gr"), 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    {
+        "n_task = 3": "has an unknown key, 'n_task'",
+        "n_tasks = ": "cannot be read: Invalid value",
+        "n_tasks = 'many'": "'many' is not a valid integer",
+        None: "cannot be read: [Errno 2]",
+    }.items(),
+)
+def test_files_of_options_that_are_refused(tmp_path, text, message):
+    if text is not None:
+        (tmp_path / "setting.toml").write_text(text)
+    result = invoke("simulate", tmp_path / "setting.toml", "--out", tmp_path / "run")
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.fixture
 def place(tmp_path):
     """A folder with a covariance that is none, something else, a file, and a run."""

@@ -4,6 +4,8 @@ import json
 import os
 import signal
 import time
+from argparse import Namespace
+from functools import partial
 
 import dask
 import numpy as np
@@ -11,6 +13,8 @@ import pytest
 from distributed import Client, LocalCluster
 from runner import CliRunner
 
+from benchmarks import robust
+from benchmarks.sweep import sweep
 from ridgeway.cli._commands import commands
 from ridgeway.distributed import DaskWorkers, Executor, Processes, executor_of
 from ridgeway.errors import InvalidDataError, InvalidParameterError, MissingPackageError, WorkError
@@ -187,6 +191,16 @@ def test_no_scheduler_and_no_package(monkeypatch):
     monkeypatch.setattr("ridgeway._optional.find_spec", lambda package: None)
     with pytest.raises(MissingPackageError, match=r"ridgeway\[dask\]"):
         DaskWorkers("tcp://127.0.0.1:9")
+
+
+def test_cells_of_a_benchmark(cluster, capsys):
+    cells = {name: partial(robust.measured, name, 8, 1) for name in robust.SETTINGS}
+    one, two, three = (
+        dict(sweep(cells, Namespace(workers=count, scheduler=address)))
+        for count, address in ((1, None), (2, None), (-1, cluster))
+    )
+    assert one == two == three
+    assert capsys.readouterr().out.count(" s\n") == 3 * len(cells)
 
 
 def invoke(*arguments):

@@ -1,6 +1,8 @@
 """`ridgeway simulate`: run methods on simulated tasks."""
 
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -34,16 +36,46 @@ Methods:
 """
 
 
+def _from_file(context: click.Context, parameter: click.Parameter, path: str | None) -> None:
+    """Take the options that are not on the command line from a TOML file."""
+    if path is None:
+        return
+    try:
+        given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise click.BadParameter(f"{path} cannot be read: {error}.", context, parameter) from None
+    known = [option.name for option in context.command.params if option.param_type_name == "option"]
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise click.BadParameter(
+            f"{path} has an unknown key, {unknown[0]!r}. Keys are the names of options, with underscores: n_tasks.",
+            context,
+            parameter,
+        )
+    listed = {name: ",".join(map(str, value)) for name, value in given.items() if isinstance(value, list)}
+    context.default_map = given | listed
+
+
 @command(
     "ridgeway simulate --out runs/a  # the paper's setting, expected errors",
     "ridgeway simulate --shift paper --noise-variance 1,5 --methods mn,crr:best,gr,oracle --out runs/b",
     "ridgeway simulate --n-tasks 10 --n-samples 2000 --statistics --averaging drawn --out runs/c",
     "ridgeway simulate --covariance sigma.npy --rotate --order repeated:3 --out runs/d",
     "ridgeway simulate --shift paper --out runs/e --resume  # after an interruption",
-    "ridgeway simulate --scheduler tcp://10.0.0.1:8786 --out runs/f  # with Dask",
+    "ridgeway simulate setting.toml --out runs/f  # options from a file",
+    "ridgeway simulate --scheduler tcp://10.0.0.1:8786 --out runs/g  # with Dask",
     "ridgeway plot runs/a            # draw the results",
     more=METHODS,
     resumes=True,
+)
+@click.argument(
+    "setting",
+    type=click.Path(),
+    required=False,
+    is_eager=True,
+    expose_value=False,
+    callback=_from_file,
+    metavar="[SETTING.toml]",
 )
 @option("--n-tasks", default=20, help="Number of tasks T.")
 @option("--n-samples", default="150", help="Rows of each task, or one number per task: 50,100,…")
@@ -75,6 +107,8 @@ def simulate(*, workers: "int | Executor", as_json: bool, **options: Any) -> Non
     Writes the error of each repetition, task and method. The numbers depend only on the options and the seed, not on
     the number of workers or on interruptions. Writes results.parquet and directions.parquet. Exits with 2 and writes
     nothing if the setting is invalid or the folder cannot be used.
+
+    SETTING.toml has options, such as n_samples = [50, 100]. Those on the command line replace them.
     """
     from ridgeway.research import simulation
 
