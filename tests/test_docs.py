@@ -29,8 +29,9 @@ def fenced(path):
 
 def command_lines(path):
     """Return the lines of the blocks of commands, comments aside."""
-    lines = [line for language, text in fenced(path) if language == "" for line in text.splitlines()]
-    return [line.partition("  #")[0].strip() for line in lines if line.strip()]
+    texts = [text.replace("\\\n", " ") for language, text in fenced(path) if language in ("", "bash")]
+    lines = [line.partition("  #")[0].strip() for text in texts for line in text.splitlines()]
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,7 @@ def made(tmp_path_factory):
     (survey[:30] + 2.0).to_parquet(folder / "survey-2024.parquet", index=False)
     survey.to_csv(folder / "new.csv", index=False)
     stores["wages"].export(folder / "model.safetensors")
+    (folder / "setting.toml").write_text("n_tasks = 3\n")
     flights = pd.DataFrame(
         {"carrier": ["UA", "AA"] * 240, "hour": rng.normal(size=480), "arr_delay": rng.normal(size=480)}
     )
