@@ -60,7 +60,7 @@ def page_of_package(module: str) -> list[str]:
         names = [name for name in left if belongs(getattr(package, name))]
         left = [name for name in left if name not in names]
         if names:
-            lines += [title, "-" * len(title), "", ".. autosummary::", "   :toctree: ..", ""]
+            lines += [title, "-" * len(title), "", ".. autosummary::", "   :toctree: ..", "   :nosignatures:", ""]
             lines += [*(f"   {name}" for name in names), ""]
     return lines
 
