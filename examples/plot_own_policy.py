@@ -69,9 +69,9 @@ mean, spread = draws.mean(axis=0), draws.std(axis=0, ddof=1) / np.sqrt(len(draws
 plt.style.use(report.STYLE)
 figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
 tasks = np.arange(1, len(designs) + 1)
-for name, (_, color) in policies.items():
-    axes.plot(tasks, exact[name], color=color, linewidth=2)
-    axes.text(12.2, exact[name][-1], name, va="center")
+for name, errors in exact.items():
+    axes.plot(tasks, errors, color=policies[name][1], linewidth=2)
+    axes.text(12.2, errors[-1], name, va="center")
 axes.errorbar(tasks, mean, 2 * spread, fmt="o", color="#8C564B", markersize=4)
 axes.set(yscale="log", xlabel="tasks learned", ylabel="expected squared error")
 axes.set(xlim=(0.8, len(designs)), xticks=tasks)
