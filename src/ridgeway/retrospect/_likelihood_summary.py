@@ -24,7 +24,7 @@ class LikelihoodSummary(CoefficientTable):
     terms : tuple of str
         The intercept, if there is one, and the features.
     coef, standard_errors, t, p_values : ndarray of shape (n_terms,)
-        The errors come from the curvature of the log-likelihood and the prior. t has a normal distribution.
+        The errors come from the curvature of the log-likelihood and the prior; t is their ratio, and nearly normal.
     intervals : ndarray of shape (n_terms, 2)
     level : float
     log_likelihood : float
