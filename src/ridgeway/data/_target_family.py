@@ -137,13 +137,13 @@ def label_id(label: Label) -> float:
     return text_id(label) if isinstance(label, str) else float(label)
 
 
-def checked_family(name: Any, memory: Any, classes: Iterable[Label] | None) -> TargetFamily | None:
+def checked_family(name: FamilyName, memory: MemoryKind | None, classes: Iterable[Label] | None) -> TargetFamily | None:
     """Return what the target is, None for numbers, or raise `InvalidParameterError`.
 
     Parameters
     ----------
     name : {"gaussian", "binomial", "poisson", "multiclass"}
-    memory : {"quadratic", "cubic"}, or None for the default
+    memory : {"quadratic", "cubic"}, optional
     classes : classes that are known beforehand, or None
     """
     if name not in get_args(FamilyName):
