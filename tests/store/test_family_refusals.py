@@ -221,6 +221,7 @@ def test_questions_that_a_family_does_not_answer(made, kind):
     frame = pd.DataFrame(X, columns=FEATURES).assign(kind=y)
     refused(file, InferenceError, "family gaussian", lambda: file.compare_task(frame))
     refused(file, StoreError, "keeps the total alone", file.model_by_task)
+    refused(file, InvalidParameterError, "not learned in parts", lambda: store.check_partial(file.schema))
     refused(file, InvalidParameterError, "intervals are for family gaussian", lambda: file.predict(frame, interval=0.9))
     refused(file, InvalidParameterError, "one target", lambda: file.widen(targets={"other": 0.0}))
     match = "no standard errors" if file.schema.family.name == "multiclass" else "Leave out features"
