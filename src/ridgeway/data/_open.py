@@ -55,7 +55,7 @@ def open_table(data: Any, *, source: str = "the table", csv: CsvFormat | None = 
     if isinstance(data, Table):
         return data
     require_pyarrow()
-    if is_address(data):
+    if isinstance(data, str) and "//" in data and is_address(data):
         return open_groups(data)
     if isinstance(data, str | PathLike):
         return _open_file(Path(data), csv or PLAIN)
@@ -152,7 +152,9 @@ def part_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
 
     Examples
     --------
-    >>> part_names(["s3://wages/10.parquet", "s3://wages/9.parquet", "s3://wages/10.parquet"])
+    >>> part_names(
+    ...     ["s3://wages/10.parquet", "s3://wages/9.parquet", "s3://wages/10.parquet"]
+    ... )
     ['s3://wages/9.parquet', 's3://wages/10.parquet']
     """
     found = [name for path in map(str, paths) for name in _matches(path)]

@@ -1,5 +1,6 @@
 """Clusters: one of processes on this machine, or one that is there already."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -7,8 +8,12 @@ from typing import Any
 from ridgeway.distributed._window import require_dask
 from ridgeway.errors import InvalidParameterError, WorkError
 
-QUIET: dict[str, Any] = {"dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
-"""No dashboard, and only this machine can reach what the scheduler says about itself."""
+QUIET: dict[str, Any] = {
+    "dashboard_address": "127.0.0.1:0",
+    "scheduler_kwargs": {"dashboard": False},
+    "silence_logs": logging.CRITICAL,
+}
+"""No dashboard; only this machine reaches what the scheduler says of itself; failures are raised, not logged."""
 
 
 @contextmanager
