@@ -31,10 +31,11 @@ class LastTask(BaseEstimator):
 
 
 def test_every_name_has_a_line_and_a_method():
-    for name, about in catalogue.known().items():
-        assert about
-        assert catalogue.find(name).key == name
-    assert set(catalogue.COMPARED) <= set(catalogue.known())
+    for family, compared in catalogue.COMPARED.items():
+        for name, about in catalogue.known(family).items():
+            assert about
+            assert catalogue.find(name, family).key == name
+        assert set(compared) <= set(catalogue.known(family))
 
 
 def test_arguments():

@@ -9,16 +9,19 @@ from numpy.typing import NDArray
 
 from ridgeway._checks import one_of
 from ridgeway._optional import require
-from ridgeway.catalogue import COMPARED, Method, find, resolve
+from ridgeway.catalogue import COMPARED, Method, TargetFamily, find, resolve
 from ridgeway.data import MissingRule, Progress, Table, open_table
 from ridgeway.datasets import Dataset
-from ridgeway.errors import InvalidParameterError
+from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.metrics import backward_transfer
 from ridgeway.report._differences import learn_by_task
 from ridgeway.report._encoded_rows import encode
 from ridgeway.report._learning import LearningRun, learn_in_order
-from ridgeway.report._result import MethodComparison, MethodResult, TaskInfo
+from ridgeway.report._measures import measure_of
+from ridgeway.report._method_result import MethodResult
+from ridgeway.report._result import MethodComparison, TaskInfo
 from ridgeway.report._standardized import StandardizedEncoding
+from ridgeway.report._targets import TargetColumn
 from ridgeway.report._tasks import Tasks, label_rows, lost_tasks, running_constants
 
 Order = Literal["file", "sorted", "random"]
@@ -31,6 +34,10 @@ FEW_CONTROLS = 5
 """The same if there are many rows: chance matters less, and each run takes longer."""
 SAME = 1e-6
 """Predictions that differ by less, in standard deviations of the target, count as those of the pooled answer."""
+MOST_CUBIC = 60
+"""The most features for which a cubic memory is compared by default: it costs n·p³."""
+MOST_DEALS = 100
+"""How often rows are assigned at random until a likelihood can learn every task first."""
 
 
 def compare(
@@ -40,6 +47,7 @@ def compare(
     task_column: str | Sequence[str] | None = None,
     features: Sequence[str] | None = None,
     methods: str | Sequence[Any] | None = None,
+    family: TargetFamily | None = None,
     order: Order = "file",
     holdout: float = 0.2,
     missing: MissingRule = "drop",
@@ -51,7 +59,8 @@ def compare(
     """Run every method on a table, task by task, and find out which ones forget.
 
     A share of each task's rows is held out. Every method learns the tasks one after another and, after each task,
-    predicts the held-out rows of all tasks; R[t, τ] is the error on task τ after task t. The tasks are then learned in
+    predicts the held-out rows of all tasks; R[t, τ] is the loss on task τ after task t: the root mean squared error of
+    numbers, the share of wrong classes, or the mean deviance of counts. The tasks are then learned in
     five random orders, to see how much task order matters. Methods that differ from the pooled answer also run on
     tasks whose rows were assigned at random, to see how much they would seem to forget if the tasks did not differ.
 
@@ -60,7 +69,8 @@ def compare(
     data : path, Dataset, DataFrame, pyarrow table or mapping of names to columns
         A path ends in .csv, .tsv, .parquet, .pq, .arrow, .feather or .ipc.
     target : str, optional
-        The column to predict. A `Dataset` has a default, as it has for `task_column` and `features`.
+        The column to predict. A `Dataset` has a default, as it has for `task_column` and `features`. If it is a class,
+        it may name the tasks too: each task then brings one class.
     task_column : str or sequence of str, optional
         The columns whose values together name a task.
     features : sequence of str, optional
@@ -69,6 +79,11 @@ def compare(
     methods : sequence of names, estimators and policies, optional
         Names of the `catalogue`, such as `crr:0.1`; estimators with `partial_fit` and `predict`; policies of `weights`
         or your own. By default all of mn, es, crr, sgd, river, gr that are installed. The oracle is always included.
+        `catalogue.known(family)` lists the names for other families.
+    family : {"gaussian", "binomial", "poisson", "multiclass"}, optional
+        What the target is: numbers, two classes, counts, or classes. "binomial" and "poisson" compare likelihoods,
+        "multiclass" least squares on classes. If not given, text, bools and a target that names the tasks are classes
+        (two of them binomial if every task has both), and all else is gaussian.
     order : {"file", "sorted", "random"}, default "file"
         The order of the tasks: of first appearance, sorted by value, or random.
     holdout : float, default 0.2
@@ -99,25 +114,31 @@ def compare(
     True
     >>> comparison["mn"].forgets, comparison["gr"].forgets
     (True, False)
+    >>> digits = report.compare(datasets.load_digits(), methods=["mn", "gr"])  # the classes arrive one after another
+    >>> f"{digits['mn'].accuracy:.2f}, {digits['gr'].accuracy:.2f}"
+    '0.10, 0.94'
     """
+    if family is not None:
+        one_of(family, get_args(TargetFamily), "family")
     one_of(order, get_args(Order), "order")
     one_of(missing, get_args(MissingRule), "missing")
     one_of(unknown, get_args(Unknown), "unknown")
     target, labels = _target_and_tasks(data, target, task_column)
     if isinstance(data, Dataset) and features is None and encoding is None:
         features = [name for name in data.features if name != target and name not in labels]
-    contenders, absent = contenders_of(methods)
     table = as_table(data)
-    encoded = encode(table, target, labels, features, missing=missing, unknown=unknown, known=encoding)
+    encoded = encode(table, target, labels, features, missing=missing, unknown=unknown, known=encoding, family=family)
     rng = np.random.default_rng(seed)
     names, numbers = label_rows(encoded.labels, encoded.kept, order, rng)
     split = Tasks.split(names, numbers, holdout, rng)
+    column = encoded.target.in_tasks(split.train, names)
+    contenders, absent = contenders_of(methods, column.family, len(encoded.encoding.features))
     if encoding is None:
         constants = running_constants(encoded.rows, split.train)
-        encoding = StandardizedEncoding.of(encoded.encoding, target, encoded.constant, *constants)
+        encoding = StandardizedEncoding.of(encoded.encoding, target, encoded.constant, constants, column.family)
     center, scale = encoding.constants
-    tasks = split.filled((encoded.rows - center) / scale)
-    results = _run(contenders, tasks, float(scale[-1]), rng, progress)
+    tasks = split.filled((encoded.rows - center) / scale, measure_of(column.family), len(column.classes))
+    results = _run(contenders, tasks, column, float(scale[-1]), rng, progress)
     return MethodComparison(
         source=data.source if isinstance(data, Dataset) else table.source,
         task_columns=tuple(labels),
@@ -125,6 +146,9 @@ def compare(
         holdout=holdout,
         seed=seed,
         n_rows=len(encoded.kept),
+        family=column.family,
+        family_reason=column.reason,
+        classes=column.classes,
         encoding=encoding,
         dropped=encoded.dropped,
         unknown=encoded.unknown,
@@ -132,7 +156,7 @@ def compare(
         absent=tuple(absent),
         tasks=tuple(TaskInfo(n, len(a), len(b)) for n, a, b in zip(names, split.train, split.test, strict=True)),
         results=tuple(results),
-        task_model=learn_by_task(encoded.rows, names, split.train, encoding.encoding.features),
+        task_model=learn_by_task(encoded.rows, names, split.train, encoding.encoding.features, column.family),
     )
 
 
@@ -141,10 +165,7 @@ def _target_and_tasks(data: Any, target: str | None, task_column: str | Sequence
         target, task_column = target or data.target, task_column or data.task_columns
     if target is None or not task_column:
         raise InvalidParameterError("name the target and the task columns; one of them is missing.")
-    labels = [task_column] if isinstance(task_column, str) else list(dict.fromkeys(task_column))
-    if target in labels:
-        raise InvalidParameterError(f"{target!r} is the target and cannot name the task too. Choose another column.")
-    return target, labels
+    return target, [task_column] if isinstance(task_column, str) else list(dict.fromkeys(task_column))
 
 
 def as_table(data: Any) -> Table:
@@ -153,14 +174,17 @@ def as_table(data: Any) -> Table:
     return open_table(data.columns, source=data.name) if isinstance(data, Dataset) else open_table(data)
 
 
-def contenders_of(methods: str | Sequence[Any] | None) -> tuple[list[Method], list[str]]:
+def contenders_of(
+    methods: str | Sequence[Any] | None, family: TargetFamily = "gaussian", n_features: int = 0
+) -> tuple[list[Method], list[str]]:
     """Return the methods to compare, the oracle among them, and the names of those that are not installed."""
-    found = resolve(COMPARED if methods is None else methods)
+    usual = [key for key in COMPARED[family] if key != "cubic" or n_features <= MOST_CUBIC]
+    found = resolve(usual if methods is None else methods, family)
     absent = [method.key for method in found if not method.is_installed]
     if methods is not None and absent:
         raise InvalidParameterError(f"{', '.join(absent)} is not installed. Install it, or choose other methods.")
     if not any(method.key == "oracle" for method in found):
-        found.append(find("oracle"))
+        found.append(find("oracle", family))
     for method in found:
         if method.is_installed:
             method.estimator()  # raises now, not after other methods have learned
@@ -174,13 +198,18 @@ def contenders_of(methods: str | Sequence[Any] | None) -> tuple[list[Method], li
 
 
 def _run(
-    methods: list[Method], tasks: Tasks, unit: float, rng: np.random.Generator, progress: Progress
+    methods: list[Method],
+    tasks: Tasks,
+    target: TargetColumn,
+    unit: float,
+    rng: np.random.Generator,
+    progress: Progress,
 ) -> list[MethodResult]:
     """Run every method in the given order, in random orders, and on tasks that do not differ."""
     n_tasks = len(tasks.names)
     orders = [np.arange(n_tasks), *(rng.permutation(n_tasks) for _ in range(N_ORDERS))]
     averaged = orders[: _n_averaged(tasks)]
-    dealt = [tasks.shuffled(rng) for _ in range(N_CONTROLS if len(averaged) > 1 else FEW_CONTROLS)]
+    dealt = [_dealt(tasks, target, rng) for _ in range(N_CONTROLS if len(averaged) > 1 else FEW_CONTROLS)]
     total, done = len(methods) * n_tasks * (len(orders) + len(dealt) * len(averaged)), 0
 
     def step(count: int = 1) -> None:
@@ -189,12 +218,15 @@ def _run(
         done += count
         progress(done, total)
 
-    baseline = np.array([np.sqrt(np.mean(np.square(tasks.y[part]))) for part in tasks.test])
-    runs = [learn_in_order(method, tasks, orders[0], step=step) for method in methods]
+    measure, y = tasks.measure, np.concatenate([tasks.y[part] for part in tasks.train])
+    held, starts = tasks.held_out()
+    baseline = measure.task_losses(tasks.y[held], np.full(len(held), measure.constant(y)), starts)
+    spread = 1.0 if target.family == "gaussian" else float(y.std())
+    runs = [learn_in_order(method, tasks, orders[0], probabilities=True, step=step) for method in methods]
     pooled = next(main for method, main in zip(methods, runs, strict=True) if method.key == "oracle")
     results = []
     for method, main in zip(methods, runs, strict=True):
-        distance = float(np.sqrt(np.mean(np.square(main.predictions - pooled.predictions))))
+        distance = measure.distance(main.predictions, pooled.predictions, spread)
         is_pooled = distance <= SAME
         others = [learn_in_order(method, tasks, order, every=not is_pooled, step=step) for order in orders[1:]]
         controls = [] if is_pooled else [_mean_forgetting(method, other, averaged, step) for other in dealt]
@@ -202,12 +234,15 @@ def _run(
         results.append(
             MethodResult(
                 method=method,
+                family=target.family,
                 losses=unit * main.losses,
+                log_losses=main.log_losses,
                 baseline=unit * baseline,
                 distance=distance,
                 n_bytes=main.n_bytes,
                 seconds=main.seconds,
                 order_losses=unit * np.array([each.losses[-1].mean() for each in (main, *others)]),
+                order_distance=max(measure.distance(each.predictions, main.predictions, spread) for each in others),
                 order_forgetting=unit * np.array([_forgetting(each) for each in (main, *others)[: len(averaged)]]),
                 controls=unit * np.array(controls),
                 pooled_forgetting=unit * _forgetting(pooled),
@@ -215,6 +250,18 @@ def _run(
             )
         )
     return results
+
+
+def _dealt(tasks: Tasks, target: TargetColumn, rng: np.random.Generator) -> Tasks:
+    """Return tasks that do not differ, each of which can be learned first."""
+    for _ in range(MOST_DEALS):
+        dealt = tasks.shuffled(rng)
+        if target.poor(dealt.train) is None:
+            return dealt
+    raise InvalidDataError(
+        "the tasks have too few rows of the rarer class, or counts above 0: rows assigned at random leave some task "
+        "without any. Choose another task column with fewer values, or another family."
+    )
 
 
 def _n_averaged(tasks: Tasks) -> int:
