@@ -135,7 +135,7 @@ def compare(
     contenders, absent = contenders_of(methods, column.family, len(encoded.encoding.features))
     if encoding is None:
         constants = running_constants(encoded.rows, split.train)
-        encoding = StandardizedEncoding.of(encoded.encoding, target, encoded.constant, constants, column.family)
+        encoding = StandardizedEncoding.of(encoded.encoding, target, encoded.constant, *constants, column.family)
     center, scale = encoding.constants
     tasks = split.filled((encoded.rows - center) / scale, measure_of(column.family), len(column.classes))
     results = _run(contenders, tasks, column, float(scale[-1]), rng, progress)

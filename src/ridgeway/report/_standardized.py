@@ -1,7 +1,7 @@
 """The encoding of a comparison: how columns become features, and the constants that standardise them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -45,11 +45,11 @@ class StandardizedEncoding:
         encoding: Encoding,
         target: str,
         constant: tuple[str, ...],
-        constants: Sequence[Array],
-        family: TargetFamily,
+        center: Array,
+        scale: Array,
+        family: TargetFamily = "gaussian",
     ) -> "StandardizedEncoding":
-        """Return the encoding with this center and scale for numbers and, last, the target."""
-        center, scale = constants
+        """Return the encoding with these constants for numbers and, last, the target."""
         numbers = [term for term in encoding.terms if not all(map(encoding.is_category, term.factors))]
         scaled = {
             *([target] if family == "gaussian" else []),
