@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
+from benchmarks.sweep import add_worker_options, sweep
+
 Array = NDArray[np.float64]
 Noise = Callable[[np.random.Generator, int, Array], Array]
 """Draws the noise of task t, counted from 1, given the rows of each sequence, (sequences, rows, features)."""
@@ -252,6 +254,11 @@ def means(found: dict[str, Array]) -> dict[str, list[float]]:
     return {name: [float(f"{value:.4g}") for value in values.mean(axis=1)] for name, values in found.items()}
 
 
+def measured(setting: Setting, sequences: int) -> dict[str, list[float]]:
+    """Return the means for one setting."""
+    return means(simulate(setting, sequences))
+
+
 DOCS = Path(__file__).parents[1] / "docs"
 RESULTS, PAGE = DOCS / "adaptive.json", DOCS / "retrospect.md"
 START, END = "<!-- adaptive: made by `make retrospect` -->\n", "<!-- end of adaptive -->\n"
@@ -287,9 +294,13 @@ def main() -> None:
     """Run all settings, write docs/adaptive.json and put the tables into docs/retrospect.md."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--sequences", type=int, default=SEQUENCES)
-    sequences = parser.parse_args().sequences
+    add_worker_options(parser)
+    options = parser.parse_args()
     results = json.loads(RESULTS.read_text(encoding="utf-8"))  # "before" stays: the rule of the first version
-    results["after"] = {name: means(simulate(setting, sequences)) for name, setting in SETTINGS.items()}
+    found = dict(
+        sweep({name: partial(measured, setting, options.sequences) for name, setting in SETTINGS.items()}, options)
+    )
+    results["after"] = {name: found[name] for name in SETTINGS}
     lines = ",\n".join(f" {json.dumps(key)}: {json.dumps(part, ensure_ascii=False)}" for key, part in results.items())
     RESULTS.write_text("{\n" + lines + "\n}\n", encoding="utf-8")
     first, _, rest = PAGE.read_text(encoding="utf-8").partition(START)

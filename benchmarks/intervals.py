@@ -6,7 +6,6 @@ the same way when the learned penalty was taken as known and `compare` assumed e
 
 import argparse
 import json
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.sweep import add_worker_options, sweep
 from ridgeway import GeneralizedRidge, retrospect
 from ridgeway.weights import Accumulated
 
@@ -209,13 +209,12 @@ def main() -> None:
     """Measure all cells, or those whose names begin as asked, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cells", nargs="*", default=[""], help=f"of: {', '.join(CELLS)}")
-    asked = parser.parse_args().cells
+    add_worker_options(parser)
+    options = parser.parse_args()
     results = json.loads(RESULTS.read_text(encoding="utf-8"))
-    for name, measure in CELLS.items():
-        if any(name.startswith(beginning) for beginning in asked):
-            began = time.perf_counter()
-            results["after"][name] = measure()
-            print(f"{name}: {results['after'][name]} ({time.perf_counter() - began:.0f} s)", flush=True)
+    found = dict(sweep({name: cell for name, cell in CELLS.items() if name.startswith(tuple(options.cells))}, options))
+    after = results["after"] | found
+    results["after"] = {name: after[name] for name in CELLS if name in after}
     RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     start, end = "<!-- intervals: made by `make retrospect` -->\n", "<!-- end of intervals -->\n"
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(start)

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import time
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import kstest
 
+from benchmarks.sweep import add_worker_options, sweep
 from ridgeway import GeneralizedRidge, retrospect
 from ridgeway.weights import Accumulated
 
@@ -233,17 +233,15 @@ def main() -> None:
     """Run all parts, or those whose names begin as asked, and put the results into docs/retrospect.json."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("parts", nargs="*", default=[""], help=f"of: {', '.join(PARTS)}")
-    asked = parser.parse_args().parts
-    for name, run in PARTS.items():
-        if any(name.startswith(beginning) for beginning in asked):
-            began = time.perf_counter()
-            found = run()
-            results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-            results[name] = found
-            ordered = {part: results[part] for part in PARTS if part in results}
-            lines = [f" {json.dumps(part, ensure_ascii=False)}: {json.dumps(ordered[part])}" for part in ordered]
-            RESULTS.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-            print(f"{name}: {time.perf_counter() - began:.0f} s", flush=True)
+    add_worker_options(parser)
+    options = parser.parse_args()
+    asked = {name: run for name, run in PARTS.items() if name.startswith(tuple(options.parts))}
+    for name, found in sweep(asked, options):
+        results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+        results[name] = found
+        ordered = {part: results[part] for part in PARTS if part in results}
+        lines = [f" {json.dumps(part, ensure_ascii=False)}: {json.dumps(ordered[part])}" for part in ordered]
+        RESULTS.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,15 +2,16 @@
 
 import argparse
 import json
-import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.sweep import add_worker_options, sweep
 from ridgeway import GeneralizedRidge, retrospect
 from ridgeway.errors import FewClustersWarning
 
@@ -77,6 +78,14 @@ def covered(setting: str, n_tasks: int, sequences: int, level: float = 0.95) -> 
     return {kind: np.stack([hits[kind], lengths[kind]]) / sequences for kind in KINDS}
 
 
+def measured(setting: str, n_tasks: int, sequences: int) -> dict[str, Any]:
+    """Return one cell of the table."""
+    found = covered(setting, n_tasks, sequences)
+    rounded = {kind: [[float(f"{number:.5g}") for number in row] for row in found[kind]] for kind in KINDS}
+    coverage, length = ({kind: rows[place] for kind, rows in rounded.items()} for place in (0, 1))
+    return {"setting": setting, "n_tasks": n_tasks, "coverage": coverage, "length": length}
+
+
 def table(results: dict[str, Any]) -> str:
     """Return the coverage as text: a line for each term of each cell, and whether it keeps the promise."""
     lines = [f"{'setting':<24}{'tasks':>6}  {'term':<10}" + "".join(f"{kind:>11}" for kind in KINDS)]
@@ -100,19 +109,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--sequences", type=int, default=2000, help="sequences of tasks in each cell")
     parser.add_argument("--out", type=Path, default=RESULTS)
+    add_worker_options(parser)
     asked = parser.parse_args()
-    cells = []
-    for setting in SETTINGS:
-        for n_tasks in N_TASKS:
-            began = time.perf_counter()
-            found = covered(setting, n_tasks, asked.sequences)
-            cell = {"setting": setting, "n_tasks": n_tasks}
-            rounded = {kind: [[float(f"{number:.5g}") for number in row] for row in found[kind]] for kind in KINDS}
-            cell["coverage"] = {kind: rows[0] for kind, rows in rounded.items()}
-            cell["length"] = {kind: rows[1] for kind, rows in rounded.items()}
-            cells.append(cell)
-            print(f"{setting}, {n_tasks} tasks: {time.perf_counter() - began:.0f} s", flush=True)
-    results = {"sequences": asked.sequences, "terms": TERMS, "cells": cells}
+    wanted = {
+        f"{setting}, {n_tasks} tasks": partial(measured, setting, n_tasks, asked.sequences)
+        for setting in SETTINGS
+        for n_tasks in N_TASKS
+    }
+    found = dict(sweep(wanted, asked))
+    results = {"sequences": asked.sequences, "terms": TERMS, "cells": [found[name] for name in wanted]}
     asked.out.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     print(table(results))
 

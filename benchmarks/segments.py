@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.adaptive import Setting, heavy, jumping, scaled, second_noisy, simulate
+from benchmarks.sweep import add_worker_options, sweep
 from ridgeway import GeneralizedRidge, retrospect
 
 Array = NDArray[np.float64]
@@ -85,12 +86,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--sequences", type=int, default=SEQUENCES)
     parser.add_argument("--print", action="store_true", help="print the tables and write nothing")
+    add_worker_options(parser)
     options = parser.parse_args()
     began = time.perf_counter()
+    calm = {name: partial(found, setting, options.sequences, noise) for name, (setting, noise) in CALM.items()}
+    jumps = {name: partial(found, setting, options.sequences) for name, setting in JUMPS.items()}
+    shares = dict(sweep(calm | jumps, options))
     results = {
         "sequences": options.sequences,
-        "calm": {name: found(setting, options.sequences, noise) for name, (setting, noise) in CALM.items()},
-        "jumps": {name: found(setting, options.sequences) for name, setting in JUMPS.items()},
+        "calm": {name: shares[name] for name in calm},
+        "jumps": {name: shares[name] for name in jumps},
     }
     text = "".join(tables(results))
     if options.print:

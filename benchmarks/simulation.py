@@ -104,8 +104,8 @@ def plain_repetition(rng: np.random.Generator, *, shift: bool, noise_variance: f
 
 
 def reproduce(folder: str) -> None:
-    """Run the command, with two jobs; in a process of its own, so that its imports and its workers count."""
-    sys.argv = ["ridgeway", "reproduce", "--out", folder, "--n-jobs", "2"]
+    """Run the command, with two workers; in a process of its own, so that its imports and its workers count."""
+    sys.argv = ["ridgeway", "reproduce", "--out", folder, "--workers", "2"]
     try:
         ridgeway.cli.main()
     finally:

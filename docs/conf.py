@@ -1,77 +1,93 @@
-"""How the pages are built: `make docs`, offline, warnings as errors."""
+"""How the site is built: `make docs`, offline, warnings as errors."""
 
+import os
 import re
-from importlib import import_module
+import sys
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
 
-import ridgeway
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
 
 project = "Ridgeway"
 author = "The Ridgeway developers"
 release = version = version_of("ridgeway")
+site_description = "Continual regression that does not forget: learn task after task, keep no rows."
 
 extensions = [
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "_ext.linked_names",
+    "_ext.mathml",
+    "_ext.page_meta",
+    "_ext.written_pages",
 ]
 exclude_patterns = ["_build", "generated/*.rst.tmp", "**/sg_execution_times.rst", "sg_execution_times.rst"]
-default_role = "literal"  # the docstrings write `name`
+default_role = "literal"  # the docstrings write `name`; _ext.linked_names makes a link of it
 numpydoc_show_class_members = False
 autodoc_typehints = "none"  # the docstrings say shapes and meaning
 autosummary_generate = True
 templates_path = ["_templates"]
-suppress_warnings = ["myst.header"]  # pages may begin below a heading of level 1 where they are generated
+toc_object_entries_show_parents = "hide"
+suppress_warnings = ["myst.header"]  # generated pages may begin below level 1
+myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+highlight_language = "text"
+
+# The inventories have the names that our pages use, so that no network is needed.
+intersphinx_mapping = {
+    "numpy": ("https://numpy.org/doc/stable/", "inventories/numpy.inv"),
+    "pandas": ("https://pandas.pydata.org/docs/", "inventories/pandas.inv"),
+    "sklearn": ("https://scikit-learn.org/stable/", "inventories/scikit-learn.inv"),
+}
+
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_exclude = ".linenos, .gp, .go"
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Ridgeway"
+html_baseurl = os.environ.get("DOCS_URL", "")
+html_logo = html_favicon = "_static/mark.svg"
 html_static_path = ["_static"]
 html_css_files = ["ridgeway.css"]
+html_js_files = ["tables.js"]
+html_math_renderer = "mathml"
 html_show_sourcelink = False
+html_show_search_summary = False  # it would need a server
+html_sidebars = {"**": ["sidebar-nav-bs"], "index": [], "whats-new": []}
 html_theme_options: dict[str, Any] = {
-    "header_links_before_dropdown": 7,
+    "logo": {"text": "Ridgeway", "alt_text": "Ridgeway: the first page"},
+    "header_links_before_dropdown": 8,
+    "navbar_align": "left",
+    "navbar_persistent": ["search-button"],
     "navbar_end": ["theme-switcher"],
     "footer_start": [],
     "footer_end": [],
     "show_prev_next": False,
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
 }
 
 sphinx_gallery_conf: dict[str, Any] = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"plot_",
+    "image_scrapers": ("_ext.films.scraper",),
     "download_all_examples": False,
     "show_signature": False,
     "show_memory": False,
     "min_reported_time": 1e9,
     "abort_on_example_error": True,
 }
-
-
-def is_at_home(name: str, module: str) -> bool:
-    """Say whether a name is defined in a package, not only offered there: it then has its page there."""
-    return str(getattr(getattr(import_module(module), name), "__module__", module)).startswith(module)
-
-
-def write_api() -> None:
-    """Write the page of every public name, package by package: it cannot fall behind the code."""
-    packages = [name for name in ridgeway.__all__ if name.islower()]
-    sections = {"ridgeway": [name for name in ridgeway.__all__ if name not in packages]}
-    modules = [f"ridgeway.{name}" for name in packages if name != "research"]
-    modules += [f"ridgeway.research.{name}" for name in ridgeway.research.__all__]
-    sections |= {name: [each for each in import_module(name).__all__ if is_at_home(each, name)] for name in modules}
-    lines = ["API", "===", "", "Every public name, from its docstring."]
-    for module, names in sections.items():
-        summary = (import_module(module).__doc__ or "").split("\n")[0]
-        listed = [f"   {name}" for name in names if not name.isupper()]  # constants have no page of their own
-        lines += ["", module, "-" * len(module), "", summary, "", f".. currentmodule:: {module}", ""]
-        lines += [".. autosummary::", "   :toctree: generated", "", *listed]
-    Path(__file__).with_name("api.rst").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def plain_to_rst(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
@@ -85,6 +101,5 @@ def plain_to_rst(app: Any, what: str, name: str, obj: Any, options: Any, lines: 
 
 
 def setup(app: Any) -> None:
-    """Write the page of names, and register the hook above, after numpydoc has read the sections."""
-    write_api()
+    """Register the hook above, after numpydoc has read the sections."""
     app.connect("autodoc-process-docstring", plain_to_rst, priority=900)

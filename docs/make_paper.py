@@ -19,7 +19,7 @@ def main() -> None:
     for name, draw in FIGURES.items():
         figure = draw()
         figure.savefig(images / f"{name}.png", dpi=90)
-    results = list(verify.verify(budget="full"))
+    results = list(verify.verify(budget="full", workers=-1))
     text = PAGE.read_text(encoding="utf-8")
     before, _, rest = text.partition(START)
     after = rest.partition(END)[2]

@@ -4,6 +4,7 @@ import re
 import runpy
 import warnings
 from contextlib import redirect_stdout
+from functools import cache
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
@@ -38,3 +39,9 @@ class Page:
     def says(self, sentence, *numbers):
         """Say whether the prose has this sentence, with these numbers in it."""
         return sentence.format(*numbers).replace("-", "−") in self.prose.replace("-", "−")
+
+
+@cache
+def page_of(name):
+    """Return a page; it runs once in each process."""
+    return Page(name)

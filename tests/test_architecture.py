@@ -29,9 +29,11 @@ HOMES = {
     "numpy.linalg": {"kernels"},
     "scipy.linalg": {"kernels"},
     "scipy.sparse.linalg": {"linalg"},
-    "concurrent.futures": {"data", "store", "research"},
-    "multiprocessing": {"research"},
-    "joblib": {"report", "research"},
+    "concurrent.futures": {"data", "distributed", "store"},
+    "multiprocessing": set(),
+    "joblib": {"distributed"},
+    "dask": {"distributed"},
+    "distributed": {"distributed"},
     "click": {"cli"},
     "rich": {"cli"},
 }
@@ -234,7 +236,7 @@ def test_the_error_tree_is_the_one_in_its_docstring():
         assert name in errors.__doc__
         error = getattr(errors, name)
         assert issubclass(error, UserWarning if name.endswith("Warning") else errors.RidgewayError)
-        kinds = ValueError | TypeError | ImportError | UserWarning
+        kinds = ValueError | TypeError | ImportError | RuntimeError | UserWarning
         assert name == "RidgewayError" or issubclass(error, kinds)
 
 

@@ -17,7 +17,8 @@ from ridgeway.research import simulation
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+MADE = ("generated", "auto_examples")
+PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if page.parent.name not in MADE)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -28,14 +29,15 @@ def fenced(path):
 
 def command_lines(path):
     """Return the lines of the blocks of commands, comments aside."""
-    lines = [line for language, text in fenced(path) if language == "" for line in text.splitlines()]
-    return [line.partition("  #")[0].strip() for line in lines if line.strip()]
+    texts = [text.replace("\\\n", " ") for language, text in fenced(path) if language in ("", "bash")]
+    lines = [line.partition("  #")[0].strip() for text in texts for line in text.splitlines()]
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 @pytest.mark.parametrize(
     "page",
     [page for page in PAGES if ">>>" in page.read_text(encoding="utf-8") and page.name != "monthly.md"],
-    ids=lambda p: p.name,
+    ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_snippets_run(page, monkeypatch):
     """Those of monthly.md run with its commands, in test_monthly.py. What they register is gone afterwards."""
@@ -47,14 +49,21 @@ def test_snippets_run(page, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "page", [README, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *PAGES], ids=lambda path: path.name
+    "page",
+    [README, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *PAGES],
+    ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_links_lead_somewhere(page):
     targets = re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
     examples = (ROOT / "examples").glob("plot_*.py")
-    made = {"api.rst", *(f"auto_examples/{example.stem}.rst" for example in examples)}  # by the build
-    missing = [to for to in targets if to not in made and not (page.parent / to.partition("#")[0]).exists()]
-    assert [to for to in missing if not to.startswith(("http", "#"))] == []
+    made = {
+        "api.rst",
+        "reference/commands.rst",
+        *(f"auto_examples/{name}.rst" for name in ("index", *(each.stem for each in examples))),
+    }
+    files = {to: (page.parent / to.partition("#")[0]).resolve() for to in targets if not to.startswith(("http", "#"))}
+    made_files = {ROOT / "docs" / name for name in made}  # by the build
+    assert [to for to, file in files.items() if file not in made_files and not file.exists()] == []
 
 
 def test_every_question_is_in_the_table():

@@ -42,7 +42,8 @@ def run_page(page):
         if language == "python":
             run_snippet(text, names)
         else:
-            said |= {line.partition("  #")[0].strip(): run_command(line) for line in text.splitlines()}
+            lines = [line for line in re.sub(r"\\\n *", "", text).splitlines() if not line.startswith("#")]
+            said |= {line.partition("  #")[0].strip(): run_command(line) for line in lines}
     return said
 
 
@@ -80,7 +81,7 @@ def test_a_wrong_number_is_noticed(folder, capsys):
 
 def test_what_is_missing_in_the_first_month_is_said(folder):
     """The message about March names the category, the rows and the remedy."""
-    blocks = PAGE.split("```\nridgeway widen")[0]
+    blocks = PAGE.split("```bash\nridgeway widen")[0]
     said = run_page(blocks)
     (text,) = (text for line, text in said.items() if " absorb " in line)
     rows = int((pd.read_parquet("flights-2013-03.parquet")["carrier"] == "DL").sum())

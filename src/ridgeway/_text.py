@@ -1,7 +1,8 @@
-"""Text from data and files, made safe to show: on a terminal, and in a spreadsheet. Names that are nearly right."""
+"""Text from data and files, made safe to show: on a terminal, in a page, in a spreadsheet. Names nearly right."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from html import escape
 
 RUNNABLE = ("=", "+", "-", "@", "\t", "\r")
 """First characters of a cell that a spreadsheet would run or hide."""
@@ -16,6 +17,17 @@ def visible(text: str) -> str:
     red: \x1b[31m
     """
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def escaped(text: str) -> str:
+    """Return text for HTML, with control characters made visible.
+
+    Examples
+    --------
+    >>> escaped("<b>")
+    '&lt;b&gt;'
+    """
+    return escape(visible(text))
 
 
 def quoted(text: str) -> str:

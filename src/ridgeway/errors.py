@@ -16,12 +16,13 @@
     ├── MissingPackageError (ImportError)     an optional package that is not installed
     ├── RemovalError (ValueError)             a task that cannot be removed without harm
     ├── RunFolderError (ValueError)           a folder that a simulation cannot be written to
-    └── StoreError (ValueError)               a state file that cannot be used as requested
-        ├── DamagedStoreError                 a state file whose content was altered
-        ├── DuplicateTaskError                a task that would be counted twice, or an id used twice
-        ├── StoreBusyError                    a state file that others locked for too long
-        ├── StoreVersionError                 a state file in a format that this version does not know
-        └── UncertainStoreError               a change that may have been made: the disk failed or the file was replaced
+    ├── StoreError (ValueError)               a state file that cannot be used as requested
+    │   ├── DamagedStoreError                 a state file whose content was altered
+    │   ├── DuplicateTaskError                a task that would be counted twice, or an id used twice
+    │   ├── StoreBusyError                    a state file that others locked for too long
+    │   ├── StoreVersionError                 a state file in a format that this version does not know
+    │   └── UncertainStoreError               a change that may have been made: the disk failed or the file was replaced
+    └── WorkError (RuntimeError)              a piece of work that failed, or a worker that ended
     FewClustersWarning (UserWarning)          errors from few clusters, or a term that one cluster decides
     PrecisionWarning (UserWarning)            an answer with few correct digits, or without a direction or column
     PriorWarning (UserWarning)                a learned prior at the bound of what can be learned
@@ -53,6 +54,7 @@ __all__ = [
     "StoreVersionError",
     "UncertainStoreError",
     "UnknownCategoryError",
+    "WorkError",
 ]
 
 
@@ -134,6 +136,10 @@ class StoreVersionError(StoreError):
 
 class UncertainStoreError(StoreError):
     """A change that may or may not be in the state file: at the very end, the disk failed or the file was replaced."""
+
+
+class WorkError(RidgewayError, RuntimeError):
+    """A piece of work that failed for a reason of its own, by name, or a worker that ended before its work was done."""
 
 
 class FewClustersWarning(UserWarning):

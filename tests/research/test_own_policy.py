@@ -114,7 +114,7 @@ def test_policies_go_to_worker_processes(monkeypatch):
     catalogue.register("ewc", own_policy(), about="ŵ and the diagonal of the information")
     catalogue.register("ridge", lambda text: weights.Isotropic(float(text)), about="ridge:λ")
     setting, methods = Setting(3, 5, 8, 1.0), ["ewc", "ridge:0.5", own_policy(), "gr:diagonal", "crr:0.5"]
-    one, two = (simulation.run(setting, methods, 5, n_jobs=jobs, averaging="drawn") for jobs in (1, 2))
+    one, two = (simulation.run(setting, methods, 5, workers=count, averaging="drawn") for count in (1, 2))
     np.testing.assert_array_equal(one.errors, two.errors)
     np.testing.assert_allclose(one.of("ewc"), one.of("gr:diagonal"), rtol=1e-9)
     np.testing.assert_allclose(one.of("ridge:0.5"), one.of("crr:0.5"), rtol=1e-9)

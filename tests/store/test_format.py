@@ -1,4 +1,4 @@
-"""The file format of docs/store.md: what later versions must be able to rely on."""
+"""The format in docs/reference/file-format.md: what later versions must be able to rely on."""
 
 import hashlib
 import os

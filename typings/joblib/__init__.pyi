@@ -5,7 +5,12 @@ P = ParamSpec("P")
 
 class Parallel:
     def __init__(
-        self, n_jobs: int | None = None, *, return_as: str = "list", batch_size: int | str = "auto"
+        self,
+        n_jobs: int | None = None,
+        *,
+        backend: str | None = None,
+        return_as: str = "list",
+        batch_size: int | str = "auto",
     ) -> None: ...
     def __call__(self, iterable: Iterable[Any]) -> Any: ...
 

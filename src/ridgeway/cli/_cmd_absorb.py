@@ -23,9 +23,9 @@ SOME = 3
 
 @command(
     "ridgeway absorb wages.rw survey-2019.parquet --task 2019",
-    "ridgeway absorb wages.rw all.parquet --task-column year       one task per value",
-    "ridgeway absorb wages.rw survey-*.csv --task-from-name        one task per file",
-    "ridgeway absorb wages.rw - --task 2019                        CSV or Arrow from standard input",
+    "ridgeway absorb wages.rw all.parquet --task-column year  # a task per value",
+    "ridgeway absorb wages.rw survey-*.csv --task-from-name   # a task per file",
+    "ridgeway absorb wages.rw - --task 2019                   # CSV from a pipe",
     "ridgeway absorb wages.rw late.csv --task 2019 --force 'late returns, other households'",
 )
 @state_file

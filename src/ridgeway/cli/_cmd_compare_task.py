@@ -34,17 +34,17 @@ NUMBERS = (
 )
 
 
-@command("ridgeway compare-task wages.rw survey-2024.parquet    before absorbing it")
+@command("ridgeway compare-task wages.rw survey-2024.parquet  # before absorbing it")
 @state_file
 @data_file
 @click.option("--equal-noise", is_flag=True, help="Assume that the file has the noise variance of the state.")
 @csv_options
 def compare_task(file: str, data: str, equal_noise: bool, csv: Any, as_json: bool) -> None:
-    """Recommend whether to absorb a data file, absorb it and watch, or keep it apart.
+    """Ask whether a data file fits in, before it is absorbed.
 
-    Prints the recommendation, how large the difference between the file and the state is in the unit of the target,
-    the coefficients that differ most, and the test. Changes nothing. Exits with 2 if the file cannot be used or has
-    nothing in common with the state.
+    Recommends to absorb it, to absorb it and watch, or to keep it apart. Prints how large the difference between the
+    file and the state is in the unit of the target, the coefficients that differ most, and the test. Changes nothing.
+    Exits with 2 if the file cannot be used or has nothing in common with the state.
     """
     from ridgeway import store
 

@@ -10,9 +10,10 @@ from ridgeway.cli._output import answer
 @state_file
 @click.argument("out", type=click.Path(), metavar="OUT")
 def export(file: str, out: str, as_json: bool) -> None:
-    """Write the state as plain arrays with a manifest (OUT.safetensors), or its coefficients (OUT.csv).
+    """Write the state as plain arrays, or its coefficients.
 
-    Exits with 2 and writes nothing if this is not possible or the output file exists.
+    OUT.safetensors has the arrays and a manifest, OUT.csv the coefficients. Exits with 2 and writes nothing if this is
+    not possible or the output file exists.
     """
     from ridgeway import store
 

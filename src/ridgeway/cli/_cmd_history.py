@@ -30,6 +30,6 @@ def history(file: str, as_json: bool) -> None:
         ]
         for record in ledger
     ]
-    print_table(file, HEADINGS, rows, left=["task", "absorbed", "digest", "note"])
+    print_table(file, HEADINGS, rows, left=["task", "absorbed", "digest", "note"], n_names=2)
     there = [record for record in ledger if record.removed is None]
     say(f"{len(there)} tasks, {sum(record.n_samples for record in there):,} rows")

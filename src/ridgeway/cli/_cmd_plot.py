@@ -7,16 +7,17 @@ from ridgeway.cli._output import answer
 
 
 @command(
-    "ridgeway plot runs/a                error, forgetting and error by direction, as PNG and SVG",
-    "ridgeway plot runs/a --out figures  into another folder",
+    "ridgeway plot runs/a                # into the same folder",
+    "ridgeway plot runs/a --out figures  # into another folder",
 )
 @click.argument("folder", type=click.Path())
 @click.option("--out", type=click.Path(), help="Folder for the figures.  [default: FOLDER]")
 def plot(folder: str, out: str | None, as_json: bool) -> None:
-    """Draw the error, the forgetting and the error by direction of a run.
+    """Draw the results of a simulation.
 
-    Bands show two standard errors of the mean over repetitions on either side. Dashed lines show the theory: for a run
-    with drawn noise, the expected errors given a few designs; otherwise, what is known before any row is drawn.
+    The figures show the error, the forgetting and the error by direction, as PNG and SVG. Bands show two standard
+    errors of the mean over repetitions on either side. Dashed lines show the theory: for a run with drawn noise, the
+    expected errors given a few designs; otherwise, what is known before any row is drawn.
     """
     from pathlib import Path
 

@@ -21,10 +21,10 @@ from ridgeway.cli._output import answer, progress_bar
 @csv_options
 @out_option(help="A new file: .parquet, .csv, .tsv or .arrow.")
 def predict(file: str, data: str, out: str, ids: str | None, as_json: bool, **options: Any) -> None:
-    """Predict the target for each row of a data file that has the columns of the features.
+    """Predict the target for each row of a data file.
 
-    Rows with missing values get no prediction if they were left out when learning. Exits with 2 and writes nothing if
-    this is not possible or the output file exists.
+    The file has the columns of the features. Rows with missing values get no prediction if they were left out when
+    learning. Exits with 2 and writes nothing if this is not possible or the output file exists.
     """
     from ridgeway import store
 

@@ -13,7 +13,7 @@ from ridgeway.errors import InvalidParameterError, RemovalError
 @command(
     "ridgeway remove wages.rw survey-2019.parquet --task 2019",
     "ridgeway remove wages.rw all.parquet --task 2019 --task-column year",
-    "ridgeway remove flights.rw --task 2013-04                     if the file keeps its tasks",
+    "ridgeway remove flights.rw --task 2013-04  # if the file keeps its tasks",
 )
 @state_file
 @click.argument("data", type=click.Path(), metavar="[DATA]", required=False)

@@ -1,26 +1,31 @@
 """`ridgeway reproduce`: the paper's experiments, run again."""
 
+from typing import TYPE_CHECKING
+
 import click
 
-from ridgeway.cli._options import checked_jobs, command, jobs_option, option, out_option
+from ridgeway.cli._options import command, option, out_option, worker_options
 from ridgeway.cli._output import Cell, emit, print_table, progress_bar, say
+
+if TYPE_CHECKING:
+    from ridgeway.distributed import Executor
 
 COLOURS = {"reproduced": "green", "not reproduced": "red"}
 
 
 @command(
-    "ridgeway reproduce --out reproduction              both figures, 100 repetitions, a verdict per claim",
-    "ridgeway reproduce --out short --repetitions 10    faster, with wider bands",
-    "ridgeway reproduce --out reproduction --resume     continue after an interruption",
+    "ridgeway reproduce --out reproduction            # both figures",
+    "ridgeway reproduce --out short --repetitions 10  # faster, with wider bands",
+    "ridgeway reproduce --out reproduction --resume   # after an interruption",
     resumes=True,
 )
 @out_option(help="A new or empty folder for figures, results and verdicts.")
 @option("--repetitions", default=100)
 @option("--seed", default=0)
-@jobs_option
+@worker_options(default=-1)
 @click.option("--resume", is_flag=True, help="Continue the run in the folder.")
-def reproduce(out: str, repetitions: int, seed: int, n_jobs: int, resume: bool, as_json: bool) -> None:
-    """Run the paper's two simulations again, draw its two figures, and judge each of its claims.
+def reproduce(out: str, repetitions: int, seed: int, workers: "int | Executor", resume: bool, as_json: bool) -> None:
+    """Run the paper's simulations again and judge its claims.
 
     Writes figure-1 and figure-2 (PNG and SVG), the results as Parquet, and reproduction.md with the measured numbers,
     their standard errors and the verdicts.
@@ -28,11 +33,11 @@ def reproduce(out: str, repetitions: int, seed: int, n_jobs: int, resume: bool, 
     from ridgeway.research import simulation
 
     with progress_bar("simulating") as report:
-        judged = simulation.reproduce(out, repetitions, seed, checked_jobs(n_jobs), resume=resume, progress=report)
+        judged = simulation.reproduce(out, repetitions, seed, workers, resume=resume, progress=report)
     if as_json:
         emit([{"figure": c.figure, "claim": c.text, "verdict": finding.outcome} for c, finding in judged])
         return
     rows: list[list[Cell]] = [[c.figure, c.text, (f.outcome, COLOURS.get(f.outcome, "yellow"))] for c, f in judged]
     headings = ("figure", "the paper says", "verdict")
-    print_table("The claims of the experiments section", headings, rows, left=headings)
+    print_table("The claims of the experiments section", headings, rows, left=headings, n_names=2)
     say(f"Written to {out}: figure-1, figure-2, reproduction.md, and the results as Parquet.")

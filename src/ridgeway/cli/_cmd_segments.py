@@ -6,13 +6,13 @@ import click
 
 from ridgeway.cli._kept_tasks import drawn, plain, with_terms
 from ridgeway.cli._options import choice, command, names, option, state_file
-from ridgeway.cli._output import answer
+from ridgeway.cli._output import answer, lines_of
 
 
 @command(
-    "ridgeway segments flights.rw                          with 5 % false alarms if nothing changed",
-    "ridgeway segments flights.rw --noise by_task          if the noise differs between tasks",
-    "ridgeway segments flights.rw --plot segments.svg      drawn",
+    "ridgeway segments flights.rw",
+    "ridgeway segments flights.rw --noise by_task      # if tasks differ in noise",
+    "ridgeway segments flights.rw --plot segments.svg  # drawn",
 )
 @state_file
 @option("--false-alarms", default=0.05, help="Probability of finding a change if there is none.")
@@ -20,16 +20,16 @@ from ridgeway.cli._output import answer
 @click.option("--terms", help="Terms to show, separated by commas.  [default: the five with the largest |t|]")
 @click.option("--plot", type=click.Path(), help="Draw the segments to this file (.svg, .png or .pdf).")
 def segments(file: str, false_alarms: float, noise: Any, terms: str | None, plot: str | None, as_json: bool) -> None:
-    """Divide the tasks, in the order in which they were absorbed, where their coefficients changed.
+    """Show when the coefficients changed.
 
-    Needs a file that keeps its tasks (ridgeway init --keep tasks). Exits with 2 if it does not, or if it has too many
-    tasks or features.
+    Divides the tasks, in the order in which they were absorbed, where the coefficients changed. Needs a file that keeps
+    its tasks (ridgeway init --keep tasks). Exits with 2 if it does not, or if it has too many tasks or features.
     """
     from ridgeway import retrospect, store
 
     model = store.open(file).model_by_task()
     found = with_terms(retrospect.segments(model, false_alarms=false_alarms, noise=noise), names(terms))
-    lines = str(found).split("\n")
+    lines = lines_of(found)
     if plot is not None:
         from ridgeway.report import draw_segments
 

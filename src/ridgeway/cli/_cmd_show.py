@@ -22,7 +22,7 @@ def show(file: str, as_json: bool) -> None:
         for target, coefs in shown["coefficients"].items()
         for feature, value in {"(intercept)": shown["intercepts"][target], **coefs}.items()
     ]
-    print_table(file, ["target", "feature", "coefficient"], rows, left=["target", "feature"])
+    print_table(file, ["target", "feature", "coefficient"], rows, left=["target", "feature"], n_names=2)
     condition = "infinite" if shown["condition"] is None else f"{shown['condition']:.3g}"
     say(
         f"{shown['n_tasks']} tasks, {shown['n_samples']:,} rows; rank {shown['rank']} of {len(shown['features'])}, "

@@ -1,42 +1,81 @@
 """`ridgeway simulate`: run methods on simulated tasks."""
 
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ridgeway.cli._options import checked_jobs, choice, command, jobs_option, option, out_option
+from ridgeway.cli._options import choice, command, option, out_option, worker_options
 from ridgeway.cli._output import emit, print_table, progress_bar
 from ridgeway.errors import InvalidParameterError
 
 if TYPE_CHECKING:
+    from ridgeway.distributed import Executor
     from ridgeway.research.simulation import Results
 
 METHODS = """
 \b
 Methods:
   mn                 minimum norm: the least change that fits the task
-  crr:0.5            continual ridge with a constant penalty; crr:1/2/4 with one per task
+  crr:0.5            continual ridge with a constant penalty
+  crr:1/2/4          with a penalty per task
   crr:best           with the penalties of least expected error at each step
-  crr:trace crr:max  with tr(H)/p, or the largest eigenvalue of H, what the past knows
-  crr:task-max       with the largest eigenvalue of the task; crr:t-1 with t - 1
-  crr:lambda-max     with the largest of the optimal weights, from the true covariances
-  gr                 generalized ridge with H; gr:diagonal with its diagonal (EWC)
-  gr:optimal         with the optimal weights, the prior included; gr:evidence with a learned one
-  es  es:20          early stopping after 100, or 20 steps; es:gr matched to gr
+  crr:trace crr:max  with tr(H)/p, or the largest eigenvalue of H
+  crr:task-max       with the largest eigenvalue of the task
+  crr:t-1            with t - 1
+  crr:lambda-max     with the largest optimal weight, for true covariances
+  gr                 generalized ridge with H, what the past knows
+  gr:diagonal        with the diagonal of H (EWC)
+  gr:optimal         with the optimal weights, which include the prior
+  gr:evidence        with a prior learned from the rows
+  es  es:20          early stopping after 100, or 20 steps
+  es:gr              early stopping matched to gr
   oracle             least squares on all rows so far
 """
 
 
+def _from_file(context: click.Context, parameter: click.Parameter, path: str | None) -> None:
+    """Take the options that are not on the command line from a TOML file."""
+    if path is None:
+        return
+    try:
+        given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise click.BadParameter(f"{path} cannot be read: {error}.", context, parameter) from None
+    known = [option.name for option in context.command.params if option.param_type_name == "option"]
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise click.BadParameter(
+            f"{path} has an unknown key, {unknown[0]!r}. Keys are the names of options, with underscores: n_tasks.",
+            context,
+            parameter,
+        )
+    listed = {name: ",".join(map(str, value)) for name, value in given.items() if isinstance(value, list)}
+    context.default_map = given | listed
+
+
 @command(
-    "ridgeway simulate --out runs/a                         the paper's setting, expected errors",
+    "ridgeway simulate --out runs/a  # the paper's setting, expected errors",
     "ridgeway simulate --shift paper --noise-variance 1,5 --methods mn,crr:best,gr,oracle --out runs/b",
     "ridgeway simulate --n-tasks 10 --n-samples 2000 --statistics --averaging drawn --out runs/c",
     "ridgeway simulate --covariance sigma.npy --rotate --order repeated:3 --out runs/d",
-    "ridgeway simulate --shift paper --out runs/e --resume  continue after an interruption",
-    "ridgeway plot runs/a                                   draw the results",
+    "ridgeway simulate --shift paper --out runs/e --resume  # after an interruption",
+    "ridgeway simulate setting.toml --out runs/f  # options from a file",
+    "ridgeway simulate --scheduler tcp://10.0.0.1:8786 --out runs/g  # with Dask",
+    "ridgeway plot runs/a            # draw the results",
     more=METHODS,
     resumes=True,
+)
+@click.argument(
+    "setting",
+    type=click.Path(),
+    required=False,
+    is_eager=True,
+    expose_value=False,
+    callback=_from_file,
+    metavar="[SETTING.toml]",
 )
 @option("--n-tasks", default=20, help="Number of tasks T.")
 @option("--n-samples", default="150", help="Rows of each task, or one number per task: 50,100,…")
@@ -53,7 +92,7 @@ Methods:
 @option("--methods", default="mn,crr:1,crr:best,gr,gr:optimal,es,oracle", help="See below.")
 @option("--repetitions", default=100)
 @option("--seed", default=0)
-@jobs_option
+@worker_options(default=-1)
 @choice(
     "--averaging",
     "exact",
@@ -62,12 +101,14 @@ Methods:
 )
 @out_option(help="A new or empty folder for the results.")
 @click.option("--resume", is_flag=True, help="Continue the run in the folder.")
-def simulate(*, n_jobs: int, as_json: bool, **options: Any) -> None:
-    """Simulate tasks, learn them with several methods, and write the error of each repetition, task and method.
+def simulate(*, workers: "int | Executor", as_json: bool, **options: Any) -> None:
+    """Run methods on simulated tasks.
 
-    The numbers depend only on the options and the seed, not on the number of jobs or on interruptions. Writes
-    results.parquet and directions.parquet. Exits with 2 and writes nothing if the setting is invalid or the folder
-    cannot be used.
+    Writes the error of each repetition, task and method. The numbers depend only on the options and the seed, not on
+    the number of workers or on interruptions. Writes results.parquet and directions.parquet. Exits with 2 and writes
+    nothing if the setting is invalid or the folder cannot be used.
+
+    SETTING.toml has options, such as n_samples = [50, 100]. Those on the command line replace them.
     """
     from ridgeway.research import simulation
 
@@ -77,7 +118,7 @@ def simulate(*, n_jobs: int, as_json: bool, **options: Any) -> None:
     if options["order"][:1].isdigit():
         options["order"] = _numbers(options["order"], int, "--order")
     how = {name: options.pop(name) for name in ("methods", "repetitions", "seed", "out", "resume")}
-    how |= {"averaging": options.pop("averaging"), "n_jobs": checked_jobs(n_jobs)}
+    how |= {"averaging": options.pop("averaging"), "workers": workers}
     with progress_bar("simulating") as report:
         results = simulation.run(simulation.Setting(**options), **how, progress=report)
     (_emit_summary if as_json else _print_summary)(results)
@@ -131,4 +172,4 @@ def _print_summary(results: "Results") -> None:
         cells.setdefault((f"{level:g}", method), {})[f"t = {t}"] = f"{mean:.4g}{spread}"
     title = f"Mean error over {count} repetitions (standard error)" if count > 1 else "Error, one repetition"
     headings = ["σ²", "method", *next(iter(cells.values()))]
-    print_table(title, headings, [[*key, *row.values()] for key, row in cells.items()], left=["method"])
+    print_table(title, headings, [[*key, *row.values()] for key, row in cells.items()], left=["method"], n_names=2)

@@ -6,7 +6,7 @@ import click
 
 from ridgeway.cli._kept_tasks import plain
 from ridgeway.cli._options import choice, command, names, option, state_file
-from ridgeway.cli._output import answer
+from ridgeway.cli._output import answer, lines_of
 
 if TYPE_CHECKING:
     from ridgeway.data import Encoding
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 @command(
-    "ridgeway summary wages.rw                            all features",
-    "ridgeway summary wages.rw --features age,tenure      as if only these had been learned",
-    "ridgeway summary wages.rw --level 0.99               wider intervals",
-    "ridgeway summary wages.rw --errors cluster           if the rows of a task resemble each other",
-    "ridgeway summary wages.rw --errors hc1               if some rows are noisier than others",
+    "ridgeway summary wages.rw",
+    "ridgeway summary wages.rw --features age,tenure  # only these two",
+    "ridgeway summary wages.rw --level 0.99           # wider intervals",
+    "ridgeway summary wages.rw --errors cluster       # if tasks are clusters",
+    "ridgeway summary wages.rw --errors hc1           # if some rows are noisier",
 )
 @state_file
 @click.option("--features", help="Fit only these features, as if on all rows; names separated by commas.")
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     "also keeps fourth-moments.",
 )
 def summary(file: str, features: str | None, level: float, errors: str, as_json: bool) -> None:
-    """Print coefficients, standard errors, tests and intervals based on all rows absorbed so far.
+    """Print standard errors, tests and intervals.
 
-    No rows are needed. With a prior, the numbers describe the posterior, and the table says so. Exits with 2 if the
-    rows absorbed so far are not enough.
+    They are based on all rows absorbed so far. No rows are needed. With a prior, the numbers describe the posterior,
+    and the table says so. Exits with 2 if the rows absorbed so far are not enough.
     """
     from ridgeway import store
 
@@ -53,7 +53,7 @@ def summary(file: str, features: str | None, level: float, errors: str, as_json:
     else:
         found = _robust(opened, names(features), "CR2" if errors == "cluster" else errors.upper(), level)
         result = plain(found)
-    lines, references = str(found).split("\n"), _references(opened.schema.encoding, found.terms)
+    lines, references = lines_of(found), _references(opened.schema.encoding, found.terms)
     if references:
         lines.append(f"Coefficients of categories are differences from a reference: {', '.join(references)}.")
     answer(result | {"references": references}, *lines, as_json=as_json)

@@ -6,7 +6,7 @@ import click
 
 from ridgeway.cli._kept_tasks import drawn, plain
 from ridgeway.cli._options import choice, command, option, state_file
-from ridgeway.cli._output import emit, print_table, say
+from ridgeway.cli._output import emit, lines_of, print_table, say
 
 if TYPE_CHECKING:
     from ridgeway.retrospect import MetaAnalysis
@@ -16,9 +16,9 @@ VARIATION = ("feature", "mean", "Q", "P>Q", "I²")
 
 
 @command(
-    "ridgeway tasks flights.rw                                       each task against the others",
-    "ridgeway tasks flights.rw --feature hour                        the estimates of one coefficient",
-    "ridgeway tasks flights.rw --feature hour --plot forest.svg      the same, drawn",
+    "ridgeway tasks flights.rw                 # each task against the others",
+    "ridgeway tasks flights.rw --feature hour  # one coefficient in each task",
+    "ridgeway tasks flights.rw --feature hour --plot forest.svg",
 )
 @state_file
 @click.option("--feature", help="Show each task's estimate of this coefficient, and their mean.")
@@ -26,10 +26,11 @@ VARIATION = ("feature", "mean", "Q", "P>Q", "I²")
 @option("--level", default=0.95, help="Confidence level of the intervals.")
 @click.option("--plot", type=click.Path(), help="Draw the estimates of --feature to this file (.svg, .png or .pdf).")
 def tasks(file: str, feature: str | None, adjust: Any, level: float, plot: str | None, as_json: bool) -> None:
-    """Compare each task with the others, and show how coefficients vary between tasks.
+    """Compare each task with the others.
 
-    Needs a file that keeps its tasks (ridgeway init --keep tasks). The column "distance" is Cook's distance: how much
-    all fitted values change if the task is left out. Exits with 2 if the file does not keep its tasks.
+    Shows how coefficients vary between tasks, too. The column "distance" is Cook's distance: how much all fitted values
+    change if the task is left out. Needs a file that keeps its tasks (ridgeway init --keep tasks). Exits with 2 if it
+    does not.
     """
     from ridgeway import retrospect, store
     from ridgeway.errors import InferenceError, InvalidParameterError
@@ -39,7 +40,7 @@ def tasks(file: str, feature: str | None, adjust: Any, level: float, plot: str |
     model = store.open(file).model_by_task()
     if feature is not None:
         found = retrospect.meta_analysis(model, feature, level=level)
-        lines = [*str(found).split("\n"), *_plotted(found, plot)]
+        lines = [*lines_of(found), *_plotted(found, plot)]
         emit(plain(found)) if as_json else say(*lines)
         return
     table, moved = retrospect.tasks(model, level=level, adjust=adjust), retrospect.influence(model)

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ridgeway.cli._options import choice, command, option
+from ridgeway.cli._options import choice, command, option, worker_options
 from ridgeway.cli._output import Cell, emit, print_table, progress_bar, say
 
 if TYPE_CHECKING:
+    from ridgeway.distributed import Executor
     from ridgeway.research.verify import Budget, StatementResult, Trial
 
 COLOURS = {
@@ -21,22 +22,23 @@ COLOURS = {
     "fails as stated": "yellow",
     "open": "magenta",
 }
-HEADINGS = ["statement", "where", "row", "verdict", "as printed", "as corrected", "library", "instances", "seconds"]
-NARROW = ("statement", "row", "verdict")
+HEADINGS = ["statement", "verdict", "row", "as printed", "as corrected", "library", "where", "instances", "seconds"]
 
 
 @command(
-    "ridgeway verify                              all statements",
-    "ridgeway verify ridge oracle                 two statements, in detail",
-    "ridgeway verify --budget full --seed 7       other instances, and more of them",
-    "ridgeway verify --json > verdicts.json       for a program to read",
+    "ridgeway verify                             # all statements",
+    "ridgeway verify ridge oracle                # two statements, in detail",
+    "ridgeway verify --budget full --seed 7      # other and more instances",
+    "ridgeway verify --budget full --workers -1  # on every core",
+    "ridgeway verify --json > verdicts.json      # for a program to read",
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the random instances.")
 @choice(
     "--budget", "quick", "full", words="quick takes seconds; full takes minutes, with 10 to 50 times as many instances."
 )
-def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: "Budget") -> None:
+@worker_options(default=1)
+def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: "Budget", workers: "int | Executor") -> None:
     """Test each statement of the paper, or only those named.
 
     Every statement is tested as printed and, if necessary, as corrected or extended. The functions of Ridgeway that
@@ -48,7 +50,7 @@ def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: "Budget") -
     chosen = [statement.name for statement in checks.select(names)]
     results = []
     with progress_bar("verifying") as progress:
-        for result in checks.verify(chosen, seed=seed, budget=budget):
+        for result in checks.verify(chosen, seed=seed, budget=budget, workers=workers):
             results.append(result)
             progress(len(results), len(chosen))
     if as_json:
@@ -61,7 +63,7 @@ def verify(names: tuple[str, ...], as_json: bool, seed: int, budget: "Budget") -
 
 def _print_results(results: list["StatementResult"], *, in_detail: bool) -> None:
     rows = [_cells(result) for result in results]
-    print_table("The statements of the paper", HEADINGS, rows, left=HEADINGS[:-2], narrow=NARROW)
+    print_table("The statements of the paper", HEADINGS, rows, left=HEADINGS[:-2])
     for result in results if in_detail else ():
         say(*_details(result))
     differing = [result.name for result in results if not result.agrees]
@@ -76,12 +78,12 @@ def _cells(result: "StatementResult") -> list[Cell]:
     verdict = result.verdict if result.agrees else f"{result.verdict} (recorded: {result.recorded})"
     return [
         result.name,
-        result.where,
-        result.row,
         (verdict, colour),
+        result.row,
         _in_short(result.printed),
         _in_short(result.corrected),
         _in_short(result.library),
+        result.where,
         f"{result.instances:,}",
         f"{result.seconds:.1f}",
     ]
@@ -96,7 +98,7 @@ def _in_short(trial: "Trial | None") -> str:
 
 
 def _details(result: "StatementResult") -> Iterator[str]:
-    yield f"\n{result.name}"
+    yield from ("", result.name)
     lines = [
         ("claim", result.claim),
         ("measured", result.printed.measure),

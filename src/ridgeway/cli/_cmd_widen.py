@@ -13,7 +13,7 @@ from ridgeway.errors import InvalidParameterError
 @command(
     "ridgeway widen flights.rw --category carrier=ZZ",
     "ridgeway widen flights.rw --feature humidity --past-value 0",
-    "ridgeway widen flights.rw --undo                       take the last widening back",
+    "ridgeway widen flights.rw --undo  # take the last widening back",
 )
 @state_file
 @click.option("--category", multiple=True, metavar="COLUMN=CATEGORY", help="A new category. No past row had it.")
@@ -23,10 +23,10 @@ from ridgeway.errors import InvalidParameterError
 @click.option("--prior", help="The prior of the new feature, if the prior is not a single number.")
 @click.option("--undo", is_flag=True, help="Take back the last change, if that was a widening.")
 def widen(file: str, undo: bool, as_json: bool, **options: Any) -> None:
-    """Add categories, a feature or a target, exactly as if they had been there from the beginning.
+    """Add categories, a feature or a target.
 
-    With an intercept, the past value of a new column can be any constant; without one it must be 0. Exits with 2 and
-    changes nothing if this is not possible.
+    The result is exactly as if they had been there from the beginning. With an intercept, the past value of a new
+    column can be any constant; without one it must be 0. Exits with 2 and changes nothing if this is not possible.
     """
     from ridgeway import store
 

@@ -12,6 +12,7 @@ from ridgeway.cli._cmd_backup import backup
 from ridgeway.cli._cmd_check import check
 from ridgeway.cli._cmd_compare import compare
 from ridgeway.cli._cmd_compare_task import compare_task
+from ridgeway.cli._cmd_completion import completion
 from ridgeway.cli._cmd_export import export
 from ridgeway.cli._cmd_history import history
 from ridgeway.cli._cmd_import import import_
@@ -30,23 +31,33 @@ from ridgeway.cli._cmd_tasks import tasks
 from ridgeway.cli._cmd_verify import verify
 from ridgeway.cli._cmd_widen import widen
 
+SECTIONS = {
+    "State file": (init, absorb, widen, remove, merge, predict, show, history, check, backup, export, import_),
+    "Questions about a state file": (summary, tasks, path, segments, compare_task),
+    "Compare methods": (compare,),
+    "Research": (reproduce, verify, simulate, plot),
+    "Shell": (completion,),
+}
 EXAMPLES = """\b
 Examples:
   ridgeway init wages.rw --features age,tenure --target log_wage
   ridgeway absorb wages.rw survey-2019.parquet --task 2019
-  ridgeway show wages.rw
-  ridgeway compare penguins --out report/
-                                  which methods forget, on real tasks
-  ridgeway simulate --out runs/a  methods on simulated tasks; ridgeway plot runs/a draws the results
-  ridgeway reproduce --out DIR    the paper's figures, and a verdict on each claim
-  ridgeway summary wages.rw       standard errors and tests, without the rows
-  ridgeway verify                 which statements of the paper hold
-  ridgeway verify --help          the options of a command
+  ridgeway summary wages.rw                # standard errors, without the rows
+  ridgeway compare penguins --out report/  # which methods forget
+  ridgeway verify                          # which statements hold
+  ridgeway summary --help                  # the options of a command
 """
 
 
-class PlainErrors(click.Group):
-    """A group whose errors about the command line contain no control characters."""
+class Sections(click.Group):
+    """Commands in sections. Errors about the command line contain no control characters."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        longest = max(map(len, self.commands))
+        for title, members in SECTIONS.items():
+            with formatter.section(title):
+                room = formatter.width - longest - 6
+                formatter.write_dl([(f"{one.name:<{longest}}", one.get_short_help_str(room)) for one in members])
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
         with _plain_errors():
@@ -66,7 +77,7 @@ def _plain_errors() -> Iterator[None]:
         raise
 
 
-@click.group(cls=PlainErrors, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXAMPLES)
+@click.group(cls=Sections, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXAMPLES)
 @click.version_option(package_name="ridgeway", prog_name="ridgeway")
 def commands() -> None:
     """Continual regression that does not forget.
@@ -76,24 +87,5 @@ def commands() -> None:
     """
 
 
-STORE = (
-    absorb,
-    backup,
-    check,
-    compare_task,
-    export,
-    history,
-    import_,
-    init,
-    merge,
-    path,
-    predict,
-    remove,
-    segments,
-    show,
-    summary,
-    tasks,
-    widen,
-)
-for command in (*STORE, compare, plot, reproduce, simulate, verify):
+for command in (command for members in SECTIONS.values() for command in members):
     commands.add_command(command)

@@ -1,19 +1,26 @@
 """What commands share: how one is made, arguments and options."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial, wraps
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 from ridgeway.cli._failures import guarded
 from ridgeway.errors import InvalidParameterError
 
+if TYPE_CHECKING:
+    from ridgeway.distributed import Executor
+
+ROOM = 76
+"""The width of an example: 80 columns less the margin."""
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 option = partial(click.option, show_default=True)
 """An option that has a default value."""
-jobs_option = option("--n-jobs", default=-1, help="Number of worker processes; -1 for one per core.")
 out_option = partial(click.option, "--out", type=click.Path(), required=True)
 state_file = click.argument("file", type=click.Path(), metavar="FILE.rw")
 data_file = click.argument("data", type=click.Path(), metavar="DATA")
@@ -25,14 +32,15 @@ def command(*examples: str, more: str = "", resumes: bool = False) -> Callable[[
     Parameters
     ----------
     *examples, more : str
-        The end of the help: lines of examples, and a text below them.
+        The end of the help: examples that can be copied, and a text above them.
     resumes : bool, default False
         Whether an interrupted command can be continued with --resume.
     """
 
     def decorated(function: Callable[..., None]) -> click.Command:
         name = function.__name__.strip("_").replace("_", "-")
-        epilog = "\n".join(["\b", "Examples:", *(f"  {line}" for line in examples), more])
+        lines = [f"  {line}" for example in examples for line in _laid_out(example)]
+        epilog = "\n".join([more, "\b", "Examples:", *lines])
         made = click.command(name, epilog=epilog)(guarded(resumes=resumes)(function))
         made.params.append(click.Option(["--json", "as_json"], is_flag=True, help="Print the result as JSON."))
         return made
@@ -40,16 +48,56 @@ def command(*examples: str, more: str = "", resumes: bool = False) -> Callable[[
     return decorated
 
 
+def _laid_out(example: str) -> Iterator[str]:
+    """Yield an example as lines that fit: a long one goes on before an option."""
+    line, *options = re.split(" (?=--)", example) if len(example) > ROOM else [example]
+    for option_text in options:
+        if len(f"{line} {option_text} \\") > ROOM:
+            yield f"{line} \\"
+            line = f"    {option_text}"
+        else:
+            line += f" {option_text}"
+    yield line
+
+
 def choice(name: str, *values: str, words: str) -> Callable[[Command], Command]:
     """Return an option with fixed values, the first of which is the default."""
     return option(name, type=click.Choice(values), default=values[0], help=words)
 
 
-def checked_jobs(jobs: int) -> int:
-    """Return a number of worker processes, or raise."""
-    if jobs == 0:
-        raise InvalidParameterError("--n-jobs must be 1 or more, or -1 for one per core; got 0.")
-    return jobs
+def worker_options(default: int) -> Callable[[Command], Command]:
+    """Return a decorator that adds `--workers` and `--scheduler`; the command gets `workers`, ready to use."""
+
+    def decorated(function: Command) -> Command:
+        @wraps(function)
+        def wrapped(*args: Any, workers: int | None, scheduler: str | None, **options: Any) -> Any:
+            with _opened(workers, scheduler, default) as found:
+                return function(*args, workers=found, **options)
+
+        shown = "one per core" if default == -1 else default
+        for made in (
+            click.option("--scheduler", help="Address of a Dask scheduler whose workers do the work: tcp://…"),
+            click.option("--workers", type=int, help=f"Number of processes; -1 for one per core.  [default: {shown}]"),
+        ):
+            wrapped = made(wrapped)
+        return cast(Command, wrapped)
+
+    return decorated
+
+
+@contextmanager
+def _opened(workers: int | None, scheduler: str | None, default: int) -> Iterator["int | Executor"]:
+    if workers == 0:
+        raise InvalidParameterError("--workers must be 1 or more, or -1 for one per core; got 0.")
+    if scheduler is None:
+        yield default if workers is None else workers
+        return
+    if workers is not None:
+        raise InvalidParameterError("--workers starts processes, and --scheduler uses a cluster. Pass one of them.")
+    from ridgeway.distributed import DaskWorkers
+
+    with DaskWorkers(scheduler) as found:
+        yield found
 
 
 def names(value: str | None) -> list[str]:

@@ -6,10 +6,12 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ridgeway._printed import Printed, table_lines
 from ridgeway._text import visible
 from ridgeway.errors import StoreError
 
@@ -21,8 +23,6 @@ Cell = str | tuple[str, str]
 
 PATIENCE = 2.0
 """Seconds before a progress bar appears."""
-PLAIN_WIDTH = 160
-"""Width of a table that goes to a file or a pipe."""
 
 
 class PrintingError(Exception):
@@ -81,41 +81,41 @@ def _finite(data: Any) -> Any:
 
 
 def print_table(
-    title: str, headings: Sequence[str], rows: Iterable[Iterable[Cell]], left: Sequence[str], narrow: Sequence[str] = ()
+    title: str, headings: Sequence[str], rows: Iterable[Iterable[Cell]], left: Sequence[str], n_names: int = 1
 ) -> None:
-    """Print a table to stdout.
+    """Print a table to stdout, as wide as the terminal or 80 columns.
 
     Parameters
     ----------
     title : str
     headings : sequence of str
     rows : one cell per heading
-    left : the headings of columns that are aligned to the left
-    narrow : the headings to show if the whole table is wider than the terminal; all of them if empty
+    left : the headings of columns of text
+    n_names : how many columns in front name a row
     """
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    cells = [[(cell, "") if isinstance(cell, str) else cell for cell in row] for row in (headings, *rows)]
 
-    cells = [dict(zip(headings, row, strict=True)) for row in rows]
+    def paint(text: str, row: int, column: int) -> str:
+        style = cells[row][column][1]
+        return click.style(text, **({"bold": True} if style == "bold" else {"fg": style})) if style else text
 
-    def drawn(shown: Sequence[str]) -> Table:
-        table = Table(title=Text(visible(title)))
-        for heading in shown:
-            table.add_column(Text(visible(heading)), justify="left" if heading in left else "right", overflow="fold")
-        for row in cells:
-            chosen = ((cell, "") if isinstance(cell, str) else cell for cell in (row[heading] for heading in shown))
-            table.add_row(*(Text(visible(text), style) for text, style in chosen))
-        return table
-
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=PLAIN_WIDTH)
-    table, unbounded = drawn(headings), console.options.update(max_width=10_000)
-    if narrow and console.measure(table, options=unbounded).maximum > console.width:
-        table = drawn(narrow)
+    texts = [[text for text, _ in row] for row in cells]
+    say(title)
     with _printing():
-        console.print(table)
+        for line in table_lines(
+            texts, _columns(), left=[headings.index(name) for name in left], n_names=n_names, paint=paint
+        ):
+            click.echo(line)
+
+
+def lines_of(found: Printed) -> list[str]:
+    """Return a result as lines that fit the terminal."""
+    return format(found, str(_columns())).split("\n")
+
+
+def _columns() -> int:
+    """Return the width of the terminal, or COLUMNS; 80 if there is neither."""
+    return get_terminal_size().columns
 
 
 @contextmanager

@@ -2,10 +2,12 @@
 
 `compare` returns a `MethodComparison`. `write_report` writes it to a folder: one HTML file that needs no network, the
 figures, and the numbers. The command is `ridgeway compare`. `draw_forest`, `draw_path`, `draw_influence` and
-`draw_segments` draw answers of `retrospect` about tasks, and `save_figure` writes them to files. Needs pyarrow and
+`draw_segments` draw answers of `retrospect` about tasks, and `save_figure` writes them to files. `COLOURS` has
+the colour of each estimator, and `STYLE` settings of matplotlib, for figures of your own. Needs pyarrow and
 matplotlib (`pip install 'ridgeway[report]'`).
 """
 
+from ridgeway._style import COLOURS, STYLE
 from ridgeway.report._comparison import as_table, compare
 from ridgeway.report._differences import TaskDifferences
 from ridgeway.report._measures import short
@@ -16,6 +18,8 @@ from ridgeway.report._task_figures import draw_forest, draw_influence, draw_path
 from ridgeway.report._write import check_folder, draw_figures, write_report
 
 __all__ = [
+    "COLOURS",
+    "STYLE",
     "MethodComparison",
     "MethodResult",
     "StandardizedEncoding",

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ridgeway._text import escaped as escape
 from ridgeway.report._differences import SIGNIFICANT, TaskDifferences
-from ridgeway.report._html import escape, make_figure, make_table
+from ridgeway.report._html import make_figure, make_table
 from ridgeway.report._measures import short
 from ridgeway.report._result import MethodComparison, joined
 from ridgeway.report._task_figures import draw_forest, draw_influence, draw_path, draw_segments

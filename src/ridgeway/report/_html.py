@@ -1,15 +1,9 @@
-"""Pieces of the page: text made safe, tables and figures."""
+"""Pieces of the page: tables and figures."""
 
-import html
 from base64 import b64encode
 from collections.abc import Iterable
 
-from ridgeway._text import visible
-
-
-def escape(text: str) -> str:
-    """Return text for HTML, with control characters made visible."""
-    return html.escape(visible(text))
+from ridgeway._text import escaped
 
 
 def make_table(name: str, headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -21,5 +15,5 @@ def make_table(name: str, headings: Iterable[str], rows: Iterable[Iterable[str]]
 
 def make_figure(caption: str, words: str, svg: bytes) -> str:
     """Return a figure with a caption and an alternative text."""
-    image = f'<img alt="{escape(words)}" src="data:image/svg+xml;base64,{b64encode(svg).decode("ascii")}">'
-    return f"<figure><figcaption>{escape(caption)}</figcaption>{image}</figure>"
+    image = f'<img alt="{escaped(words)}" src="data:image/svg+xml;base64,{b64encode(svg).decode("ascii")}">'
+    return f"<figure><figcaption>{escaped(caption)}</figcaption>{image}</figure>"

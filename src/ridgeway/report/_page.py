@@ -6,9 +6,10 @@ from importlib.resources import files
 
 import numpy as np
 
+from ridgeway._text import escaped as escape
 from ridgeway.catalogue import SGD_STEPS
 from ridgeway.report._differences_section import make_section
-from ridgeway.report._html import escape, make_figure, make_table
+from ridgeway.report._html import make_figure, make_table
 from ridgeway.report._measures import Measure, short
 from ridgeway.report._method_result import MethodResult
 from ridgeway.report._result import MethodComparison

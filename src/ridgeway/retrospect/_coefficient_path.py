@@ -9,11 +9,12 @@ import numpy as np
 
 from ridgeway._checks import Array, whole
 from ridgeway._optional import require
+from ridgeway._printed import Printed, Rows
 from ridgeway.information import Information
+from ridgeway.retrospect._cells import cells, targets
 from ridgeway.retrospect._compressed import by_task, without_prior
 from ridgeway.retrospect._estimates import estimates, merged, terms_of
 from ridgeway.retrospect._model import checked_level, per_target, state_of
-from ridgeway.retrospect._printed import Printed, Rows, cells, targets
 from ridgeway.retrospect._reweighted import in_order
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ridgeway._checks import Array
-from ridgeway.retrospect._printed import Printed, Rows, cells, framed
+from ridgeway._printed import Printed, Rows
+from ridgeway.retrospect._cells import cells, framed
 
 if TYPE_CHECKING:
     from pandas import DataFrame

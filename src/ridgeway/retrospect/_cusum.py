@@ -8,9 +8,10 @@ import numpy as np
 
 from ridgeway._checks import Array
 from ridgeway._optional import require
+from ridgeway._printed import Printed, Rows
 from ridgeway.errors import InferenceError
+from ridgeway.retrospect._cells import cells
 from ridgeway.retrospect._no_change import DRAWS, ENOUGH, CommonNoise, Targets
-from ridgeway.retrospect._printed import Printed, Rows, cells
 from ridgeway.retrospect._reduced_tasks import ReducedTasks, reduced_tasks, refuse_exact_fit
 
 if TYPE_CHECKING:

@@ -9,13 +9,14 @@ import numpy as np
 
 from ridgeway._checks import Array
 from ridgeway._optional import require
+from ridgeway._printed import Printed, Rows
 from ridgeway.data import listed
 from ridgeway.errors import InferenceError
 from ridgeway.information import Information
+from ridgeway.retrospect._cells import cells, targets
 from ridgeway.retrospect._compressed import by_task, without_prior
 from ridgeway.retrospect._estimates import Estimates, estimates, functionals_of, terms_of
 from ridgeway.retrospect._model import per_target, state_of
-from ridgeway.retrospect._printed import Printed, Rows, cells, targets
 from ridgeway.retrospect._rounding import rounding_squares
 
 if TYPE_CHECKING:

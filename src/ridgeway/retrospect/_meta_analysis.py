@@ -8,12 +8,13 @@ import numpy as np
 import scipy
 
 from ridgeway._checks import Array
+from ridgeway._printed import Printed
 from ridgeway.errors import InferenceError
 from ridgeway.information import Information
+from ridgeway.retrospect._cells import framed, number
 from ridgeway.retrospect._compressed import by_task, without_prior
 from ridgeway.retrospect._estimated import margins
 from ridgeway.retrospect._model import checked_level, feature_names, least_squares, per_target, positions, state_of
-from ridgeway.retrospect._printed import Printed, framed, number
 from ridgeway.retrospect._rounding import is_exact
 from ridgeway.retrospect._units import check_range, units_of
 

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from ridgeway._checks import Array
 from ridgeway.errors import InferenceError
+from ridgeway.retrospect._cells import number
 from ridgeway.retrospect._compressed import CompressedTasks, by_task, compressed, without_prior
 from ridgeway.retrospect._estimated import Estimated, estimates, flags
 from ridgeway.retrospect._model import checked_level, least_squares, per_target, state_of
 from ridgeway.retrospect._precision_weighted import PrecisionWeighted
-from ridgeway.retrospect._printed import number
 from ridgeway.retrospect._wald import FEW
 
 

@@ -8,12 +8,13 @@ import numpy as np
 
 from ridgeway._checks import Array, fraction, nonnegative, one_of
 from ridgeway._optional import require
+from ridgeway._printed import Printed, Rows
 from ridgeway.errors import InvalidParameterError
+from ridgeway.retrospect._cells import cells, targets
 from ridgeway.retrospect._compressed import by_task
 from ridgeway.retrospect._estimates import estimates, merged, terms_of
 from ridgeway.retrospect._model import per_target, state_of
 from ridgeway.retrospect._no_change import DRAWS, CommonNoise, NoChange, OwnNoise
-from ridgeway.retrospect._printed import Printed, Rows, cells, targets
 from ridgeway.retrospect._reduced_tasks import ReducedTasks, reduced_tasks
 from ridgeway.retrospect._segment_costs import best_partition
 from ridgeway.retrospect._segment_search import search

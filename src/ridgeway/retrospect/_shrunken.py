@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ridgeway._checks import Array
+from ridgeway._printed import Printed
 from ridgeway.kernels import solve_triangular
+from ridgeway.retrospect._cells import framed, number
 from ridgeway.retrospect._compressed import compressed, without_prior
 from ridgeway.retrospect._estimated import flags, margins
 from ridgeway.retrospect._mixed import MixedModel
 from ridgeway.retrospect._model import checked_level, per_target, state_of
-from ridgeway.retrospect._printed import Printed, framed, number
 from ridgeway.retrospect._units import lengths
 
 if TYPE_CHECKING:

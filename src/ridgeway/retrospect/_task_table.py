@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway._printed import Printed
 from ridgeway.errors import InferenceError
 from ridgeway.information import Inference, Information
+from ridgeway.retrospect._cells import framed, number
 from ridgeway.retrospect._compressed import by_task, without_prior
 from ridgeway.retrospect._estimated import margins
 from ridgeway.retrospect._model import checked_level, feature_names, least_squares, per_target, state_of
 from ridgeway.retrospect._multiplicity import ADJUSTMENTS, Adjustment, adjusted, checked_adjustment
-from ridgeway.retrospect._printed import Printed, framed, number
 from ridgeway.retrospect._rotated import Seen
 from ridgeway.retrospect._rounding import rounding_squares
 from ridgeway.retrospect._wald import Noise, WaldTest

@@ -41,7 +41,7 @@ TABLES = (
     "CREATE TABLE blocks (id INTEGER PRIMARY KEY, data BLOB NOT NULL)",
     "CREATE TABLE parts (id INTEGER PRIMARY KEY, task INTEGER, data BLOB NOT NULL)",
 )
-"""The tables of a file; docs/store.md says what they contain. FILE_ID stands for the id of the file."""
+"""The tables of a file; docs/reference/file-format.md says what they contain. FILE_ID stands for the id of the file."""
 SETTINGS = {
     "trusted_schema": 0,
     "cell_size_check": 1,

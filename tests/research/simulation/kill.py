@@ -34,7 +34,7 @@ def killed_and_resumed(folder, arguments, delays):
 
 
 def main():
-    arguments = ["--methods", "mn,crr:1,crr:best,gr,oracle", "--repetitions", "24", "--n-jobs", "2"]
+    arguments = ["--methods", "mn,crr:1,crr:best,gr,oracle", "--repetitions", "24", "--workers", "2"]
     rng = np.random.default_rng(int(time.time()))
     with tempfile.TemporaryDirectory() as place:
         whole, torn, single = Path(place) / "whole", Path(place) / "torn", Path(place) / "single"
@@ -52,7 +52,7 @@ def main():
                 reference = (whole / name).read_bytes()
                 assert (torn / name).read_bytes() == reference
                 assert (single / name).read_bytes() == reference
-        print(f"{kills} kills in {rounds} runs: bitwise the same tables as without, with two jobs and with one")
+        print(f"{kills} kills in {rounds} runs: bitwise the same tables as without, with two workers and with one")
 
 
 if __name__ == "__main__":

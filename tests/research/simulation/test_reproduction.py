@@ -49,7 +49,7 @@ def test_gr_is_the_oracle(run):
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reproduction")
     progress = []
-    judged = simulation.reproduce(folder, repetitions=4, n_jobs=2, progress=lambda *now: progress.append(now))
+    judged = simulation.reproduce(folder, repetitions=4, workers=2, progress=lambda *now: progress.append(now))
     assert progress[-1] == (12, 12)
     assert progress == sorted(progress)
     assert len(judged) == len(CLAIMS)

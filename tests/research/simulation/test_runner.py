@@ -1,4 +1,4 @@
-"""The same numbers on any number of jobs, in any backend, and after any interruption."""
+"""The same numbers on any number of workers, and after any interruption."""
 
 import os
 import resource
@@ -7,7 +7,6 @@ import sys
 
 import numpy as np
 import pytest
-from joblib import parallel_config
 from sklearn.linear_model import LinearRegression
 
 from ridgeway import MinimumNorm, catalogue
@@ -35,29 +34,15 @@ def reference():
 
 
 @pytest.mark.parametrize("averaging", ["exact", "drawn"])
-def test_one_job_and_two_are_bitwise_the_same(averaging):
+def test_one_worker_and_two_are_bitwise_the_same(averaging):
     setting = Setting(4, [30, 60, 90, 120], 60, (1.0, 5.0), shift="paper", rotate=True)
     names = [*SIMULATED, "crr:1/2/3/4", "es:5", "gr:2"]
     if averaging == "exact":
         names.remove("gr:evidence")
-    one, two = (simulation.run(setting, names, 5, seed=2, n_jobs=jobs, averaging=averaging) for jobs in (1, 2))
+    one, two = (simulation.run(setting, names, 5, seed=2, workers=count, averaging=averaging) for count in (1, 2))
     assert same(one, two)
     other = simulation.run(setting, names, 5, seed=3, averaging=averaging)
     assert not same(one, other)
-
-
-@pytest.mark.parametrize("backend", ["loky", "threading"])
-def test_backends_of_joblib(backend, reference):
-    with parallel_config(backend=backend, n_jobs=2):
-        assert same(simulation.run(SMALL, NAMES, 9, seed=4, n_jobs=None), reference)
-
-
-def test_a_backend_that_keeps_results_to_the_end_is_refused():
-    with (
-        parallel_config(backend="multiprocessing", n_jobs=2),
-        pytest.raises(InvalidParameterError, match="does not support return_as"),
-    ):
-        simulation.run(SMALL, "gr", 3, n_jobs=None)
 
 
 def test_more_repetitions_begin_with_the_same(reference):
@@ -168,7 +153,7 @@ def test_a_disk_that_fills_up_keeps_what_is_done(tmp_path, reference):
     script = (
         "import sys; from ridgeway.cli import main;"
         "sys.argv = ['ridgeway', 'simulate', '--n-tasks', '3', '--n-samples', '5', '--n-features', '8',"
-        f"'--noise-variance', '1,2', '--methods', {NAMES!r}, '--repetitions', '9', '--seed', '4', '--n-jobs', '1',"
+        f"'--noise-variance', '1,2', '--methods', {NAMES!r}, '--repetitions', '9', '--seed', '4', '--workers', '1',"
         "'--resume',"
         f"'--out', {str(tmp_path / 'run')!r}]; main()"
     )
@@ -208,7 +193,7 @@ def test_killed_at_random_moments(tmp_path, reference, rng):
         "--methods",
         NAMES,
     ]
-    arguments += ["--repetitions", "9", "--seed", "4", "--n-jobs", "2"]
+    arguments += ["--repetitions", "9", "--seed", "4", "--workers", "2"]
     kills = killed_and_resumed(tmp_path / "run", arguments, delays=[0.3, *rng.uniform(1.0, 2.5, 2)])
     assert kills >= 1
     assert same(Results.load(tmp_path / "run"), reference)
@@ -223,13 +208,13 @@ def ridge(name, prior):
     return Update(name, applied)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("averaging", ["exact", "drawn"])
-def test_forms_are_passed_or_registered_and_go_to_the_workers(monkeypatch, averaging, n_jobs):
+def test_forms_are_passed_or_registered_and_go_to_the_workers(monkeypatch, averaging, workers):
     monkeypatch.setattr(_registry, "ENTRIES", dict(_registry.ENTRIES))
     catalogue.register("named", ridge("any", 2.0))
     methods = ["gr:2", ridge("passed", 2.0), "named", "gr"]
-    found = simulation.run(SMALL, methods, 3, n_jobs=n_jobs, averaging=averaging)
+    found = simulation.run(SMALL, methods, 3, workers=workers, averaging=averaging)
     assert found.description.methods == ("gr:2", "passed", "named", "gr")
     for name in ("passed", "named"):
         np.testing.assert_array_equal(found.of(name), found.of("gr:2"))
@@ -281,7 +266,7 @@ BAD = {
     },
     "repetitions must be": {"repetitions": 0},
     "seed must be": {"seed": -1},
-    "n_jobs must be": {"n_jobs": 0},
+    "workers must be": {"workers": 0},
     "averaging must be one of exact, drawn": {"averaging": "both"},
     "setting must be a simulation.Setting": {"setting": "paper"},
 }

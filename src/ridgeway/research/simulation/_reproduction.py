@@ -7,6 +7,7 @@ from pathlib import Path
 from ridgeway._checks import whole
 from ridgeway._files import atomic_file
 from ridgeway._optional import require
+from ridgeway.distributed import Executor
 from ridgeway.errors import RunFolderError
 from ridgeway.research.simulation import _claims as claims
 from ridgeway.research.simulation._folder import entries_of
@@ -29,7 +30,7 @@ def reproduce(
     out: str | Path,
     repetitions: int = 100,
     seed: int = 0,
-    n_jobs: int | None = 1,
+    workers: int | Executor = 1,
     *,
     resume: bool = False,
     progress: Callable[[int, int], object] | None = None,
@@ -42,7 +43,7 @@ def reproduce(
         A new or empty folder for the runs, figure-1 and figure-2 as PNG and SVG, and reproduction.md.
     repetitions, seed : int
         At least 2 repetitions; the paper has 100.
-    n_jobs, resume, progress
+    workers, resume, progress
         As for `run`.
 
     Returns
@@ -61,9 +62,11 @@ def reproduce(
     for k, (name, shift) in enumerate(RUNS.items()):
         setting = Setting(noise_variance=(1.0, 5.0), shift=shift)
         share, methods = _share(progress, k), ("crr:1",) if shift == "scaled" else REPRODUCED
-        found.append(drawn(setting, methods, repetitions, seed, n_jobs, out=folder / name, progress=share))
+        found.append(drawn(setting, methods, repetitions, seed, workers, out=folder / name, progress=share))
     plain, shifted, scaled = found
-    exact = [expectation(run, n_jobs, methods=[name for name in SHOWN if name != "oracle"]) for run in (plain, shifted)]
+    exact = [
+        expectation(run, workers, methods=[name for name in SHOWN if name != "oracle"]) for run in (plain, shifted)
+    ]
     first = [figures.Panel(f"σ² = {level:g}", plain, level, exact[0]) for level in (1.0, 5.0)]
     second = [
         figures.Panel("without covariate shift", plain, 1.0, exact[0]),

@@ -1,23 +1,17 @@
 """Run repetitions on one core or many, in memory or on disk: the same numbers in every case."""
 
-import os
-import signal
-import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from functools import cache, lru_cache
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from ridgeway._checks import one_of, whole
 from ridgeway._optional import require
+from ridgeway.distributed import Executor, executor_of
 from ridgeway.errors import InvalidParameterError
-from ridgeway.kernels import single_threaded
 from ridgeway.research.simulation._core import drawn_repetition, exact_repetition
 from ridgeway.research.simulation._folder import RunFolder
 from ridgeway.research.simulation._forms import Form, PooledMethod
@@ -32,8 +26,8 @@ BATCH = 2
 EXPECTED_DESIGNS = 4
 """Designs over which the expected errors in a figure of drawn errors are averaged."""
 
-PATIENCE = 1.0
-"""Seconds between two checks of a worker that its parent is alive."""
+REMEMBERED = 8
+"""Settings whose penalties of `crr:best` are remembered."""
 
 AVERAGING = {"exact": exact_repetition, "drawn": drawn_repetition}
 
@@ -43,7 +37,7 @@ def run(
     methods: str | Sequence[Any],
     repetitions: int = 100,
     seed: int = 0,
-    n_jobs: int | None = 1,
+    workers: int | Executor = 1,
     *,
     averaging: Averaging = "exact",
     out: str | Path | None = None,
@@ -53,7 +47,7 @@ def run(
     """Simulate, and return one error per repetition, noise level, method and task.
 
     Every repetition has its own random streams, made from the seed and its number, and runs with one BLAS thread: the
-    result is bitwise the same for any `n_jobs`, in any order, and after any interruption.
+    result is bitwise the same for any `workers`, in any order, and after any interruption.
 
     Parameters
     ----------
@@ -62,8 +56,8 @@ def run(
         Names of the `catalogue` (`catalogue.known()` lists them), each `weights.DesignPolicy`, or a form of this
         package such as `Update`. Names are resolved here; worker processes receive objects.
     repetitions, seed : int
-    n_jobs : int or None
-        As in joblib: the number of workers, -1 for all cores, None for the setting of `joblib.parallel_config`.
+    workers : int or distributed.Executor
+        The number of processes, -1 for one per core; or `distributed.DaskWorkers`.
     averaging : {"exact", "drawn"}
         "exact" computes the expected error given the designs, over noise and parameters; "drawn" draws them.
     out : path, optional
@@ -83,6 +77,8 @@ def run(
         If the setting or a method is invalid. Nothing is written then.
     RunFolderError
         If the folder cannot be written to, or contains something else or another run.
+    WorkError
+        If a method fails, or a worker ends. Finished batches are kept in `out`.
 
     Examples
     --------
@@ -98,11 +94,10 @@ def run(
         raise InvalidParameterError(f"setting must be a simulation.Setting; got {setting!r}.")
     forms = forms_of(methods, setting)
     description = _described(setting, forms, repetitions, seed, averaging)
-    if n_jobs is not None and n_jobs >= 0:
-        whole(n_jobs, "n_jobs")
+    executor = executor_of(workers)
     batches = range(-(-repetitions // BATCH))
     if out is None:
-        return _gathered(description, dict(_parts(description, forms, batches, n_jobs, progress, 0)))
+        return _gathered(description, dict(_parts(description, forms, batches, executor, progress, 0)))
     require("pyarrow", extra="simulation")
     folder = RunFolder.open(out, description, resume=resume)
     if folder.is_finished:
@@ -111,7 +106,7 @@ def run(
     done = {index: part for index in batches if (part := folder.part(index)) is not None}
     missing = [index for index in batches if index not in done]
     finished = sum(len(part.errors) for part in done.values())
-    for index, part in _parts(description, forms, missing, n_jobs, progress, finished):
+    for index, part in _parts(description, forms, missing, executor, progress, finished):
         folder.write_part(index, part)
         done[index] = part
     results = _gathered(description, done)
@@ -119,13 +114,15 @@ def run(
     return results
 
 
-def expectation(results: Results, n_jobs: int | None = 1, *, methods: Sequence[Any] | None = None) -> Results | None:
+def expectation(
+    results: Results, workers: int | Executor = 1, *, methods: Sequence[Any] | None = None
+) -> Results | None:
     """Compute the expected errors for a few designs of a run with drawn noise; None if the run was exact.
 
     Parameters
     ----------
     results : Results
-    n_jobs : int or None
+    workers : int or distributed.Executor
         As for `run`.
     methods : sequence of names, policies and forms, optional
         All that have an expectation if not given. Methods that were passed to `run` as objects, and are not
@@ -141,7 +138,7 @@ def expectation(results: Results, n_jobs: int | None = 1, *, methods: Sequence[A
     found = forms_of(description.methods if methods is None else methods, description.setting)
     linear = [form for form in found if not _is_nonlinear(form)]
     repetitions = min(EXPECTED_DESIGNS, description.repetitions)
-    return run(description.setting, linear, repetitions, description.seed, n_jobs) if linear else None
+    return run(description.setting, linear, repetitions, description.seed, workers) if linear else None
 
 
 def _is_nonlinear(form: Form) -> bool:
@@ -167,7 +164,7 @@ def _parts(
     description: Description,
     forms: Sequence[Form],
     indices: Sequence[int],
-    n_jobs: int | None,
+    executor: Executor,
     progress: Callable[[int, int], object] | None,
     done: int,
 ) -> Iterator[tuple[int, RepetitionErrors]]:
@@ -177,60 +174,46 @@ def _parts(
     if not indices:
         return
     wanted = BEST in description.methods
-    schedules = _schedules(description.setting, description.seed, n_jobs) if wanted else {}
-    try:
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
-    except ValueError as error:  # the backend returns all results at the end; they are written as they finish
-        raise InvalidParameterError(f"joblib: {error}. Use another backend, such as loky.") from None
-    for index, part in parallel(
-        delayed(_worked)(os.getpid(), _batch, description, forms, schedules, index) for index in indices
-    ):
-        yield index, part
+    schedules = _schedules(description.setting, description.seed, executor) if wanted else {}
+    items = {_named(index, description.repetitions): index for index in indices}
+    for name, part in executor.as_finished(partial(_batch, description, forms, schedules), items):
+        yield items[name], part
         done += len(part.errors)
         report(done, description.repetitions)
 
 
-@lru_cache(maxsize=8)
-def _schedules(setting: Setting, seed: int, n_jobs: int | None) -> dict[float, list[float]]:
+def _named(index: int, repetitions: int) -> str:
+    first, *others = _numbers(index, repetitions)
+    return f"repetitions {first} and {others[0]}" if others else f"repetition {first}"
+
+
+def _numbers(index: int, repetitions: int) -> range:
+    """Return the repetitions of a batch."""
+    return range(index * BATCH, min((index + 1) * BATCH, repetitions))
+
+
+_BEST: dict[tuple[Setting, int], dict[float, list[float]]] = {}
+
+
+def _schedules(setting: Setting, seed: int, executor: Executor) -> dict[float, list[float]]:
     """Return the penalties of `crr:best` for each noise level."""
-    levels = setting.noise_variance
-    found = Parallel(n_jobs=n_jobs, batch_size=1)(
-        delayed(_worked)(os.getpid(), best_penalties, setting, seed, level) for level in levels
-    )
-    return dict(zip(levels, found, strict=True))
-
-
-def _worked(parent: int, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function; in a worker process, first make sure that the worker ends with its parent and not before."""
-    if os.getpid() != parent:
-        _attach(parent)
-    return function(*arguments)
-
-
-@cache
-def _attach(parent: int) -> None:
-    """Leave Ctrl-C to the parent, which ends its workers itself; end if the parent is gone."""
-    with suppress(ValueError):  # not the main thread, as on a cluster: Ctrl-C does not arrive there
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if os.getppid() == parent:  # otherwise another machine, or a worker of a worker
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-
-
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(PATIENCE)
-    os._exit(1)
+    if (setting, seed) not in _BEST:
+        levels = {f"{BEST} for noise variance {level:g}": level for level in setting.noise_variance}
+        found = executor.map(partial(best_penalties, setting, seed), levels)
+        _BEST[setting, seed] = dict(zip(setting.noise_variance, found, strict=True))
+        if len(_BEST) > REMEMBERED:
+            del _BEST[next(iter(_BEST))]
+    return _BEST[setting, seed]
 
 
 def _batch(
     description: Description, forms: Sequence[Form], schedules: Mapping[float, Sequence[float]], index: int
-) -> tuple[int, RepetitionErrors]:
+) -> RepetitionErrors:
     """Run one batch; this is what a worker calls."""
     simulate = AVERAGING[description.averaging]
-    numbers = range(index * BATCH, min((index + 1) * BATCH, description.repetitions))
-    with single_threaded():
-        outcomes = [simulate(description.setting, forms, description.seed, number, schedules) for number in numbers]
-    return index, RepetitionErrors(*(np.stack(arrays) for arrays in zip(*outcomes, strict=True)))
+    numbers = _numbers(index, description.repetitions)
+    outcomes = [simulate(description.setting, forms, description.seed, number, schedules) for number in numbers]
+    return RepetitionErrors(*(np.stack(arrays) for arrays in zip(*outcomes, strict=True)))
 
 
 def _gathered(description: Description, parts: Mapping[int, RepetitionErrors]) -> Results:

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 
 from ridgeway._checks import one_of, whole
+from ridgeway.distributed import Executor, executor_of
 from ridgeway.errors import InvalidParameterError
-from ridgeway.kernels import single_threaded
 from ridgeway.research.verify._adaptive_statements import STATEMENTS as ADAPTIVE
 from ridgeway.research.verify._approximation_statements import STATEMENTS as APPROXIMATION
 from ridgeway.research.verify._claimed_limit_statements import STATEMENTS as CLAIMED_LIMITS
@@ -67,8 +68,10 @@ def select(names: Iterable[str] = ()) -> list[Statement]:
     return chosen or list(STATEMENTS.values())
 
 
-def verify(names: Iterable[str] = (), *, seed: int = 0, budget: Budget = "quick") -> Iterator[StatementResult]:
-    """Test statements of the paper, one after another.
+def verify(
+    names: Iterable[str] = (), *, seed: int = 0, budget: Budget = "quick", workers: int | Executor = 1
+) -> Iterator[StatementResult]:
+    """Test statements of the paper. The results are the same for any `workers`, except for the running time.
 
     Parameters
     ----------
@@ -78,6 +81,8 @@ def verify(names: Iterable[str] = (), *, seed: int = 0, budget: Budget = "quick"
         Seed of the random instances, ≥ 0.
     budget : {"quick", "full"}, default "quick"
         Seconds, or minutes with 10 to 50 times as many instances.
+    workers : int or distributed.Executor, default 1
+        The number of processes, -1 for one per core; or `distributed.DaskWorkers`.
 
     Yields
     ------
@@ -87,7 +92,7 @@ def verify(names: Iterable[str] = (), *, seed: int = 0, budget: Budget = "quick"
     Raises
     ------
     InvalidParameterError
-        If a name, the seed or the budget is invalid.
+        If a name, the seed, the budget or the number of workers is invalid.
 
     Examples
     --------
@@ -98,5 +103,5 @@ def verify(names: Iterable[str] = (), *, seed: int = 0, budget: Budget = "quick"
     statements = select(names)
     one_of(budget, BUDGETS, "budget")
     whole(seed, "seed", least=0)
-    run = single_threaded()(Statement.run)  # the matrices are too small for more threads
-    return (run(statement, seed=seed, full=budget == "full") for statement in statements)
+    run = partial(Statement.run, seed=seed, full=budget == "full")
+    return executor_of(workers).map(run, {statement.name: statement for statement in statements})

@@ -1,0 +1,1 @@
+"""Parts of the site's build that Sphinx does not have."""

@@ -1,0 +1,92 @@
+"""Formulas as MathML, made during the build: browsers show it without a script and without a network.
+
+Formulas are written in LaTeX between dollars or in a math block, or as plain text, which `_ext.formulas` finds.
+"""
+
+import re
+from typing import Any
+
+from docutils import nodes
+from docutils.utils.math import MathError, latex2mathml
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.errors import SphinxError
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.math import get_node_equation_number
+
+from _ext.formulas import pieces
+
+ACCENT = re.compile(r"\\(hat|tilde|bar)\{?\w\}?")
+"""In braces, an accented letter has its subscript beside it, not below."""
+SIGNS = {"‖": 'stretchy="false"', "|": 'stretchy="false"', "/": 'lspace="0" rspace="0"'}
+VERBATIM = (nodes.FixedTextElement, nodes.literal, nodes.math, nodes.raw, nodes.comment, addnodes.desc_signature)
+
+
+def converted(node: nodes.Node, *, block: bool) -> str:
+    """Return the MathML of a formula."""
+    text = node.astext()
+    if block and r"\\" in text and r"\begin" not in text:
+        text = rf"\begin{{aligned}}{text}\end{{aligned}}"
+    try:
+        found = str(latex2mathml.tex2mathml(ACCENT.sub(r"{\g<0>}", text), as_block=block))
+    except (MathError, SyntaxError) as error:
+        raise SphinxError(f"{node.source}: the formula {text!r} cannot be read: {error}") from error
+    for sign, attributes in SIGNS.items():
+        found = found.replace(f"<mo>{sign}</mo>", f"<mo {attributes}>{sign}</mo>")
+    return found
+
+
+def visit_inline(self: Any, node: nodes.math) -> None:
+    """Write a formula within a sentence."""
+    self.body.append(converted(node, block=False))
+    raise nodes.SkipNode
+
+
+def visit_block(self: Any, node: nodes.math_block) -> None:
+    """Write a formula on a line of its own, with its number if it has one."""
+    number = ""
+    if node["number"]:
+        number = f'<span class="eqno">({get_node_equation_number(self, node)})</span>'
+    self.body.append(self.starttag(node, "div", CLASS="math-block"))
+    self.body.append(f"{converted(node, block=True)}{number}</div>\n")
+    raise nodes.SkipNode
+
+
+def escape_stars(app: Sphinx, page: str, source: list[str]) -> None:
+    """Keep the star of w_* in a Markdown page, where two of them would set what is between them in italics."""
+    if app.env.doc2path(page).suffix == ".md":
+        parts = re.split(r"(^```.*?^```|`[^`]*`|\$[^$\n]*\$)", source[0], flags=re.MULTILINE | re.DOTALL)
+        parts[::2] = [part.replace("_*", r"_\*") for part in parts[::2]]
+        source[0] = "".join(parts)
+
+
+class PlainFormulas(SphinxPostTransform):
+    """Turn the formulas in plain text into formulas of the page."""
+
+    default_priority = 30
+
+    def run(self, **_: Any) -> None:
+        """Look at every text of a page that is prose."""
+        for node in list(self.document.findall(nodes.Text)):
+            if not is_verbatim(node):
+                found = [nodes.math(text, tex) if tex else nodes.Text(text) for text, tex in pieces(node.astext())]
+                if any(isinstance(one, nodes.math) for one in found):
+                    node.parent.replace(node, found)
+
+
+def is_verbatim(node: nodes.Node) -> bool:
+    """Say whether a text is code, a signature or already a formula."""
+    parent: nodes.Node | None = node.parent
+    while parent is not None:
+        if isinstance(parent, VERBATIM):
+            return True
+        parent = parent.parent
+    return False
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the renderer under the name `mathml`."""
+    app.connect("source-read", escape_stars)
+    app.add_post_transform(PlainFormulas)
+    app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,137 @@
+"""Pages that are written from the code before each build, so that they cannot fall behind it: the API, the commands."""
+
+import inspect
+from collections.abc import Callable
+from importlib import import_module
+from operator import itemgetter
+from pathlib import Path
+
+import click
+from sphinx.application import Sphinx
+
+import ridgeway
+from ridgeway.cli._commands import commands
+
+SECTIONS = {
+    "Models": ["ridgeway", "ridgeway.weights", "ridgeway.features", "ridgeway.metrics", "ridgeway.catalogue"],
+    "Data that is gone": ["ridgeway.retrospect", "ridgeway.store"],
+    "Tables and reports": ["ridgeway.report", "ridgeway.datasets"],
+    "The paper": [f"ridgeway.research.{name}" for name in ridgeway.research.__all__],
+    "Errors": ["ridgeway.errors"],
+    "Inside": ["ridgeway.data", "ridgeway.information", "ridgeway.likelihoods"],
+}
+"""The packages with public names, in the order of the page."""
+
+WHAT_IS_INSIDE = "What the packages above are made of. You need these names if you work on Ridgeway itself."
+KINDS: dict[str, Callable[[object], bool]] = {
+    "Classes": inspect.isclass,
+    "Functions": callable,
+    "Modules": inspect.ismodule,
+}
+
+
+def names_at_home(module: str) -> list[str]:
+    """Return the names that a package defines, without constants and without those it only passes on."""
+    package = import_module(module)
+    if module == "ridgeway":
+        return [name for name in package.__all__ if not name.islower()]
+    named = [name for name in package.__all__ if not name.isupper()]
+    return [name for name in named if str(getattr(getattr(package, name), "__module__", module)).startswith(module)]
+
+
+def short_name(module: str) -> str:
+    """Return how the table of contents calls a package."""
+    return "estimators" if module == "ridgeway" else module.removeprefix("ridgeway.")
+
+
+def summary_of(module: str) -> str:
+    """Return the first paragraph of a package's docstring, or of its estimators for the top."""
+    package = import_module("ridgeway.estimators" if module == "ridgeway" else module)
+    return (package.__doc__ or "").partition("\n\n")[0].replace("\n", " ").strip()
+
+
+def page_of_package(module: str) -> list[str]:
+    """Return the lines of the page of a package: its purpose, then its classes and functions."""
+    package = import_module(module)
+    lines = [module, "=" * len(module), "", summary_of(module), "", f".. currentmodule:: {module}", ""]
+    left = names_at_home(module)
+    for title, belongs in KINDS.items():
+        names = [name for name in left if belongs(getattr(package, name))]
+        left = [name for name in left if name not in names]
+        if names:
+            lines += [title, "-" * len(title), "", ".. autosummary::", "   :toctree: ..", ""]
+            lines += [*(f"   {name}" for name in names), ""]
+    return lines
+
+
+def write_api(docs: Path) -> None:
+    """Write the page of all packages, and one page for each."""
+    lines = ["API", "===", "", "Every public name, from its docstring.", ""]
+    for title, modules in SECTIONS.items():
+        lines += [title, "-" * len(title), ""]
+        lines += [WHAT_IS_INSIDE, ""] if title == "Inside" else []
+        entries = [(short_name(module), f"generated/packages/{module}") for module in modules]
+        for module, (short, page) in zip(modules, entries, strict=True):
+            lines += [f":doc:`{short} <{page}>`", f"   {summary_of(module)}", ""]
+            write(docs / f"{page}.rst", page_of_package(module))
+        lines += [".. toctree::", "   :hidden:", "", *(f"   {short} <{page}>" for short, page in entries), ""]
+    write(docs / "api.rst", lines)
+
+
+def page_of_command(name: str, command: click.Command) -> list[str]:
+    """Return the lines of a command: what it does, its arguments and options, and its examples."""
+    context = click.Context(command, info_name=f"ridgeway {name}")
+    title = f"ridgeway {name}"
+    lines = [f".. _ridgeway-{name}:", "", title, "-" * len(title), ""]
+    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
+    lines += [as_rst(paragraphs[0]), "", ".. code-block:: text", "", f"   {command.get_usage(context)}", ""]
+    for paragraph in paragraphs[1:]:
+        lines += [as_rst(paragraph), ""]
+    records = [record for param in command.params if (record := param.get_help_record(context))]
+    for option, words in filter(itemgetter(1), records):
+        lines += [f"``{option}``", *(f"   {line}" for line in as_rst(words).splitlines()), ""]
+    return lines + examples_of(command.epilog or "")
+
+
+def examples_of(epilog: str) -> list[str]:
+    """Return the end of a command's help: lines of examples as a block of commands, then the text below them."""
+    block, _, rest = inspect.cleandoc(epilog.replace("\b", "")).partition("\n\n")
+    lines = [line.strip() for line in block.splitlines() if line.strip() and line.strip() != "Examples:"]
+    shown = [".. code-block:: bash", "", *(f"   {as_comment(line)}" for line in lines), ""]
+    return shown + ([as_rst(rest), ""] if rest.strip() else [])
+
+
+def as_comment(line: str) -> str:
+    """Return an example whose remark, set apart by three spaces or more, is a comment of the shell."""
+    command, gap, remark = line.partition("   ")
+    return f"{command}  # {remark.strip()}" if gap else line
+
+
+def as_rst(text: str) -> str:
+    """Return plain text with the characters escaped that mean something else in a page."""
+    return "".join(f"\\{char}" if char in "*|`_\\" else char for char in text)
+
+
+def write_commands(docs: Path) -> None:
+    """Write the page of all commands."""
+    title = "Commands"
+    lines = [title, "=" * len(title), "", as_rst(inspect.cleandoc(commands.help or "")), ""]
+    for name in sorted(commands.commands):
+        lines += page_of_command(name, commands.commands[name])
+    write(docs / "reference" / "commands.rst", lines)
+
+
+def write(path: Path, lines: list[str]) -> None:
+    """Write a page if it has changed, so that a second build is quick."""
+    text = "\n".join(lines) + "\n"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Write the pages before Sphinx looks for them."""
+    docs = Path(app.srcdir)
+    write_api(docs)
+    write_commands(docs)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,130 @@
+"""How figures look: one colour per method everywhere, text that can be read, labels at the ends of lines.
+
+matplotlib is needed only by those who draw.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's colours, which colour-blind readers can tell apart.
+RED, PURPLE, ORANGE, SKY, GREEN, BLUE = "#D55E00", "#CC79A7", "#E69F00", "#56B4E9", "#009E73", "#0072B2"
+BLACK, GREY, PALE = "#222222", "#666666", "#B5B5B5"
+METHODS = {
+    "mn": (RED, "o"),
+    "es": (PURPLE, "s"),
+    "crr": (ORANGE, "^"),
+    "sgd": (SKY, "D"),
+    "river": (GREEN, "v"),
+    "gr": (BLUE, "P"),
+    "oracle": (BLACK, "x"),
+}
+"""The colour and marker of each method of the catalogue, by the word before the colon of its key."""
+OTHERS = (("#8C564B", "*"), ("#6A5ACD", "X"), ("#808000", "h"), ("#708090", "<"))
+"""For methods that others have registered."""
+COLOURS = {
+    "MinimumNorm": RED,
+    "EarlyStopping": PURPLE,
+    "ContinualRidge": ORANGE,
+    "SGDRegressor": SKY,
+    "GeneralizedRidge": BLUE,
+    "Oracle": BLACK,
+}
+"""The colour of each estimator in every figure."""
+STYLE: dict[Any, Any] = {
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "figure.facecolor": "white",  # dark pages get a light figure, in which all colours can be told apart
+    "figure.titlesize": 11.0,
+    "grid.alpha": 0.3,
+    "grid.linewidth": 0.6,
+    "savefig.facecolor": "white",
+    "svg.hashsalt": "ridgeway",  # the same figure gives the same bytes
+}
+"""Settings of matplotlib, for `matplotlib.style.use`."""
+CONTRAST = 4.5
+"""The least contrast of text on white (WCAG, level AA)."""
+SHADES = (0.0, -0.35, 0.4, -0.6)
+"""How much darker or lighter the second, third and fourth variant of a method is."""
+
+
+def looks(keys: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Return the colour and marker of each method by its key. Which others there are makes no difference.
+
+    Variants of a method, such as `crr:0.1` and `crr:1`, are shades of its colour.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    counts: dict[str, int] = {}
+    for key in keys:
+        kind = key.partition(":")[0]
+        known = kind in METHODS
+        family = kind if known else ""
+        number = counts[family] = counts.get(family, -1) + 1
+        colour, marker = METHODS[kind] if known else OTHERS[number % len(OTHERS)]
+        found[key] = (shade(colour, SHADES[number % len(SHADES)]) if known else colour, marker)
+    return found
+
+
+def shade(colour: str, share: float) -> str:
+    """Return a colour mixed with white, or with black if the share is negative."""
+    target = 255 if share > 0.0 else 0
+    parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(part + abs(share) * (target - part)):02X}" for part in parts)
+
+
+def ink(colour: str) -> str:
+    """Return the colour, or a darker shade of it that can be read as text on white."""
+    while 1.05 / (_luminance(colour) + 0.05) < CONTRAST:
+        colour = shade(colour, -0.05)
+    return colour
+
+
+def _luminance(colour: str) -> float:
+    """Return the relative luminance (WCAG 2)."""
+    parts = [int(colour[i : i + 2], 16) / 255.0 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def label_ends(axes: "Axes", ends: Sequence[tuple[float, str, str]], height: float, size: float = 8.0) -> None:
+    """Write labels to the right of a panel, each at the height at which its line ends, moved apart if they overlap.
+
+    Parameters
+    ----------
+    axes : Axes
+        With its final limits and scales.
+    ends : sequence of (float, str, str)
+        The last value of each line, its label and its colour.
+    height : float
+        Of the panel, in inches, roughly.
+    size : float, default 8.0
+        Of the font, in points.
+    """
+    to_axes = axes.transScale + axes.transLimits
+    pitch = 1.3 * size / 72.0 / height
+    wanted = sorted((float(to_axes.transform((1.0, value))[1]), text, colour) for value, text, colour in ends)
+    places = spread([place for place, _, _ in wanted], pitch)
+    for place, (_, text, colour) in zip(places, wanted, strict=True):
+        axes.text(1.02, place, text, transform=axes.transAxes, fontsize=size, va="center", color=ink(colour))
+
+
+def spread(places: Sequence[float], pitch: float) -> list[float]:
+    """Return ascending places, moved as little as needed so that neighbours are at least a pitch apart.
+
+    Groups of places that touch are centred on the mean of what their members want.
+    """
+    groups: list[list[float]] = []
+    for place in places:
+        groups.append([place])
+        while len(groups) > 1 and _low(groups[-1], pitch) < _low(groups[-2], pitch) + pitch * len(groups[-2]):
+            last = groups.pop()
+            groups[-1] += last
+    return [_low(group, pitch) + pitch * i for group in groups for i in range(len(group))]
+
+
+def _low(group: Sequence[float], pitch: float) -> float:
+    """Return the lowest place of a group that is centred on the mean of its members."""
+    return sum(group) / len(group) - pitch * (len(group) - 1) / 2.0
