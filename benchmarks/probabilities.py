@@ -70,9 +70,10 @@ def predicted(learned: Rows, held: Rows, X: Features) -> Iterator[tuple[str, Sha
 def measured(learned: Rows, held: Rows, test: Rows) -> list[list[str]]:
     """Return a row per way: accuracy, log-loss, the log-loss over that of the yardstick, calibration error."""
     X, y = test
-    rows, bar = [], float("nan")
+    rows: list[list[str]] = []
+    bar = float("nan")
     for name, shares in predicted(learned, held, X):
-        loss = float(log_loss(y, shares))
+        loss = log_loss(y, shares)
         bar = bar if rows else loss
         accuracy = float(np.mean(shares.argmax(axis=1) == y))
         error = f"{calibration_error(y, shares):.3f}"
