@@ -14,7 +14,7 @@ PYTEST := -m pytest -n auto
 test test-lowest test-reference retrospect: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest test-reference check lint docs flow torture mutants bench accuracy paper \
+.PHONY: help demo test test-lowest test-reference check lint docs flow torture mutants bench accuracy readme paper \
         retrospect designs classes reproduction clean
 
 help: ## List the targets.
@@ -68,6 +68,9 @@ bench: accuracy ## Time ridgeway and its peers on an otherwise idle machine. FUL
 
 accuracy: $(VENV)/bench ## Write docs/accuracy.md: correct digits, ours and those of peers.
 	$(BIN)/python -m benchmarks.accuracy docs/accuracy.md
+
+readme: $(VENV)/report ## Draw the picture of the README.
+	$(BIN)/python docs/make_readme.py
 
 paper: $(VENV)/check ## Write the table and figures of docs/paper.md (about 10 minutes).
 	$(BIN)/python docs/make_paper.py

@@ -27,15 +27,18 @@ class Measure(ABC):
 
     Attributes
     ----------
-    name : str
+    name, plural : str
         What is shown: "error", "accuracy" or "deviance".
     unit : str
         Its unit, for the axes of figures.
     rises : bool
         Whether more is better.
+    words, nothing, away : str
+        What the losses are, what they are compared with before a task is learned, and what `distance` returns.
     """
 
     name: ClassVar[str]
+    plural: ClassVar[str]
     unit: ClassVar[str]
     rises: ClassVar[bool] = False
     words: ClassVar[str]
@@ -60,7 +63,7 @@ class Measure(ABC):
 
     def mark(self, change: float, learned: float) -> str:
         """Return a rise of the loss in short, for tables and figures."""
-        return f"{self.relative(change, learned):+.0%}"
+        return f"{self.relative(change, learned):+.0%}".replace("-", "−")
 
     def rise(self, change: float, learned: float) -> str:
         """Return a rise of the loss in words."""
@@ -100,7 +103,7 @@ class Measure(ABC):
 class RootMeanSquare(Measure):
     """The root mean squared error of numbers."""
 
-    name = "error"
+    name, plural = "error", "errors"
     unit = "error, in the unit of the target"
     words = "Errors are root mean squared errors on held-out rows, in the unit of {target}."
 
@@ -116,7 +119,7 @@ class RootMeanSquare(Measure):
 class MeanDeviance(Measure):
     """The mean deviance of counts: twice the log-likelihood that is missing from a perfect prediction, per row."""
 
-    name = "deviance"
+    name, plural = "deviance", "deviances"
     unit = "deviance per row"
     words = "Deviances are Poisson deviances on held-out rows, per row; 0 is a perfect prediction."
 
@@ -131,7 +134,7 @@ class MeanDeviance(Measure):
 class Accuracy(Measure):
     """The share of rows whose class is predicted; the loss is the share of the others."""
 
-    name = "accuracy"
+    name, plural = "accuracy", "accuracies"
     unit = "accuracy"
     rises = True
     words = "Accuracies are shares of held-out rows whose class was predicted. A point is a hundredth of them."
@@ -155,8 +158,8 @@ class Accuracy(Measure):
         return change
 
     def mark(self, change: float, learned: float) -> str:
-        """Return the fall of the accuracy in points."""
-        return f"−{100.0 * change:.0f} points"
+        """Return the change of the accuracy in points."""
+        return f"{-100.0 * change:+.0f} points".replace("-", "−")
 
     def rise(self, change: float, learned: float) -> str:
         """Return the fall of the accuracy in words."""

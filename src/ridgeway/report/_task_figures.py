@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ridgeway._checks import whole
 from ridgeway._files import atomic_file
 from ridgeway._optional import require
+from ridgeway._style import STYLE
 from ridgeway.errors import InvalidParameterError
 from ridgeway.retrospect import CoefficientPath, Influence, MetaAnalysis, Segments
 
@@ -200,8 +201,6 @@ def save_figure(figure: "Figure", path: Path | str) -> Path:
     """
     require("matplotlib", extra="report")
     from matplotlib import rc_context
-
-    from ridgeway.report._figures import STYLE
 
     file = Path(path)
     kind = file.suffix.lower()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ridgeway._files import atomic_folder
 from ridgeway._optional import require
+from ridgeway._style import STYLE
 from ridgeway._text import quoted
 from ridgeway.errors import InvalidParameterError
 from ridgeway.report._differences_section import differences_sentence, draw_differences
@@ -86,8 +87,6 @@ def _listed(folder: Path) -> set[str]:
 
 def _fill(folder: Path, comparison: MethodComparison) -> None:
     from matplotlib import rc_context
-
-    from ridgeway.report._figures import STYLE
 
     (folder / "figures").mkdir()
     images = []
