@@ -40,7 +40,7 @@ def _limits(comparison: MethodComparison) -> tuple[float, float]:
 
 
 def _forgetting(comparison: MethodComparison) -> Figure:
-    """Draw the loss or the accuracy of each method just after a task was learned, and after the last task, as a slope."""
+    """Draw the loss or accuracy of each method just after a task was learned, and after the last task, as a slope."""
     methods = [result for result in comparison.results if result.method.key != ORACLE]
     forgetful = sum(result.forgets for result in methods)
     measure = comparison.measure
