@@ -15,8 +15,8 @@ from ridgeway.report._method_result import MethodResult
 from ridgeway.report._result import MethodComparison
 
 ORACLE = "oracle"
-WIDTH, HEIGHT, LABELS = 5.6, 3.9, 1.75
-"""Inches: of a figure of lines, and of the labels to its right."""
+WIDTH, HEIGHT, LABELS, CHARACTER = 5.6, 3.9, 1.75, 0.073
+"""Inches: of a figure of lines, of the labels to its right, and of a character if they are longer."""
 
 
 def draw_all(comparison: MethodComparison) -> Iterator[tuple[str, str, Figure]]:
@@ -56,7 +56,7 @@ def _forgetting(comparison: MethodComparison) -> Figure:
     axes.set(xlim=(-0.1, 1.0), ylabel=f"{measure.unit},\non all tasks but the last")
     axes.set_xticks([0, 1], ["just after a task\nwas learned", "after the\nlast task"])
     axes.margins(y=0.12)
-    label_ends(axes, ends, 0.7 * HEIGHT)
+    _label(figure, axes, ends)
     return figure
 
 
@@ -86,7 +86,7 @@ def _average(comparison: MethodComparison) -> Figure:
         ends.append((float(values[-1]), result.method.name, colour))
     axes.set(xlabel="tasks learned", ylabel=f"{measure.unit},\naveraged over the tasks so far")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    label_ends(axes, ends, 0.7 * HEIGHT)
+    _label(figure, axes, ends)
     return figure
 
 
@@ -130,6 +130,15 @@ def _losses(result: MethodResult, floor: float, ceiling: float) -> Figure:
     said = "earlier tasks get worse" if result.forgets else "earlier tasks stay as they were"
     figure.suptitle(fill(f"{result.method.name}: {said}", 44), fontsize=9)
     return figure
+
+
+def _label(figure: Figure, axes: Axes, ends: list[tuple[float, str, str]]) -> None:
+    """Write labels at the ends of lines, and make the figure wider if they are long."""
+    more = max(0.0, CHARACTER * max(len(text) for _, text, _ in ends) - LABELS)
+    width = WIDTH + more
+    figure.set_size_inches(width, HEIGHT)
+    figure.subplots_adjust(left=0.17 * WIDTH / width, right=1.0 - (LABELS + more) / width)
+    label_ends(axes, ends, 0.7 * HEIGHT)
 
 
 def _panel(title: str) -> tuple[Figure, Axes]:
