@@ -26,7 +26,7 @@ def history(file: str, as_json: bool) -> None:
             f"{record.n_samples:,}",
             record.absorbed_at,
             record.digest[:12],
-            f"removed at #{record.removed}" if record.removed else record.reason or "",
+            record.note,
         ]
         for record in ledger
     ]

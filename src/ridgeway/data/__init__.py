@@ -1,6 +1,7 @@
 """The one door for data: whatever a user passes leaves here as a checked `Task`, or as a typed error."""
 
 from ridgeway._checks import LARGEST
+from ridgeway.data._addresses import is_address, stamp_of
 from ridgeway.data._class_labels import Classes, Label, class_name, coded_labels, joined_classes, listed_classes
 from ridgeway.data._columns import (
     Categories,
@@ -18,7 +19,7 @@ from ridgeway.data._encoding import OTHER, Encoding, MissingRule, UnknownRule, o
 from ridgeway.data._file_rows import Progress, check_file, explained, rows_in_memory, tasks_in
 from ridgeway.data._inferred import inferred, refuse_stray_text
 from ridgeway.data._keep import Keep, checked_keep
-from ridgeway.data._open import expand, open_stream, open_table
+from ridgeway.data._open import expand, open_groups, open_stream, open_table, part_names
 from ridgeway.data._raw_tasks import raw_tasks
 from ridgeway.data._row_blocks import Block, checked_rows, cut
 from ridgeway.data._schema import InformationKind, Schema, WeightKind, check_columns, checked_schema, listed
@@ -84,6 +85,7 @@ __all__ = [
     "explained",
     "index_columns",
     "inferred",
+    "is_address",
     "is_number",
     "is_sparse",
     "joined_classes",
@@ -91,14 +93,17 @@ __all__ = [
     "label_of",
     "listed",
     "listed_classes",
+    "open_groups",
     "open_stream",
     "open_table",
     "ordered",
     "parse_terms",
+    "part_names",
     "raw_tasks",
     "refuse_stray_text",
     "rows_in_memory",
     "source_value",
+    "stamp_of",
     "tasks_in",
     "united",
     "widened_schema",

@@ -85,19 +85,21 @@ def tasks_in(
     progress: Progress | None = None,
     dropped: Counter[str] | None = None,
     absent: Sequence[str] = (),
+    ahead: bool = True,
 ) -> Generator[tuple[str, Block], None, None]:
     """Yield the rows of a table in blocks with their task ids: the values of a column, or one id for all rows.
 
     The blocks depend on the rows alone: CSV, Parquet and Arrow files of the same rows give the same blocks. Another
-    thread reads the next block while the caller works on the current one. A caller that may stop early must close the
-    generator. `dropped` counts the rows that are left out, by the column that has no value. Columns in `absent` are not
-    in the table; they have their past value.
+    thread reads the next block while the caller works on the current one, unless `ahead` is False. A caller that may
+    stop early must close the generator. `dropped` counts the rows that are left out, by the column that has no value.
+    Columns in `absent` are not in the table; they have their past value.
     """
     labels = [] if task_column is None else [task_column]
     check_file(table, schema, labels, absent)
     plain = schema.raw is None and not {*absent} & {*schema.columns}
     encoder = PlainRows(schema, table.source) if plain else Encoder(schema, table.source, absent=absent)
-    return _ahead(_gathered(table, encoder, task_id, labels, progress, dropped))
+    gathered = _gathered(table, encoder, task_id, labels, progress, dropped)
+    return _ahead(gathered) if ahead else gathered
 
 
 def _gathered(
@@ -107,7 +109,7 @@ def _gathered(
     labels: list[str],
     progress: Progress | None,
     dropped: Counter[str] | None,
-) -> Iterator[tuple[str, Block]]:
+) -> Generator[tuple[str, Block], None, None]:
     import pyarrow as pa
 
     size, done = encoder.schema.block_rows, 0

@@ -33,6 +33,12 @@ class Block(NamedTuple):
     schema: Schema
     clusters: NDArray[np.object_] | None = None
 
+    def cut(self, rows: slice) -> "Block":
+        """Return some of the rows."""
+        weight, sources = (None if each is None else each[rows] for each in (self.sample_weight, self.sources))
+        clusters = None if self.clusters is None else self.clusters[rows]
+        return Block(self.X[rows], self.y[rows], weight, sources, self.schema, clusters)
+
 
 class RowBatch(NamedTuple):
     """Some rows as numbers.

@@ -22,22 +22,29 @@ array([0.02, 0.06])
 """
 
 from ridgeway.data import Encoding, Schema
-from ridgeway.store._absorb import Absorbed, Removed
+from ridgeway.store._absorb import Absorbed, Removed, checked_id
 from ridgeway.store._connection import file_id
+from ridgeway.store._digests import CHUNK_ROWS
 from ridgeway.store._exchange import PredictedRows
 from ridgeway.store._ledger import Record
+from ridgeway.store._partial_task import PartialTask, PartLearner, check_partial
 from ridgeway.store._recovery import Health
 from ridgeway.store._store import Store, create, encoding_of, import_arrays, open, restore_previous
 
 __all__ = [
+    "CHUNK_ROWS",
     "Absorbed",
     "Encoding",
     "Health",
+    "PartLearner",
+    "PartialTask",
     "PredictedRows",
     "Record",
     "Removed",
     "Schema",
     "Store",
+    "check_partial",
+    "checked_id",
     "create",
     "encoding_of",
     "file_id",

@@ -70,7 +70,7 @@ def absorb(handle: Handle, source: Source, force: str | None, added: list[str] |
                 "Leave out an empty task."
             )
         schemas = change.generation.schemas if schema == first else next_schemas(change.generation.schemas, schema)
-        outcomes = [_enter(change, schemas, task_id, content, force) for task_id, content in found.items()]
+        outcomes = [enter(change, schemas, task_id, content, force) for task_id, content in found.items()]
         new = [task.record for task in outcomes if not task.already]
         forced = {record.task_id for record in new if known[record.task_id]}
         if forced:  # so far their rows have only been hashed
@@ -107,7 +107,7 @@ def _read(blocks: Blocks, schema: Schema, act: Callable[[str, Block], None]) -> 
     return {task_id: digest.finish(schema.sources) for task_id, digest in digests.items()}
 
 
-def _enter(change: Change, schemas: Sequence[bytes], task_id: str, content: Content, force: str | None) -> Absorbed:
+def enter(change: Change, schemas: Sequence[bytes], task_id: str, content: Content, force: str | None) -> Absorbed:
     """Enter a task into the ledger, unless it is there; raise if it would be counted twice and is not forced."""
     ledger = change.ledger
     digests = [content.digest] if len(schemas) == 1 else known_digests(content, schemas)

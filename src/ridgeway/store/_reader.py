@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ridgeway.data import CsvFormat, Progress, Schema, Table, open_table
-from ridgeway.errors import InvalidParameterError
+from ridgeway.errors import InvalidParameterError, RidgewayError
 from ridgeway.retrospect import Comparison, Summary, compare, submodel, summary
 from ridgeway.store._changes import Handle
 from ridgeway.store._connection import as_path, transaction
@@ -18,6 +18,7 @@ from ridgeway.store._digests import Array
 from ridgeway.store._exchange import PredictedRows, export, predict_file
 from ridgeway.store._generations import Generation, read_arrays, read_generation, read_ledger, stream_ledger
 from ridgeway.store._ledger import Record
+from ridgeway.store._ledger_table import LedgerTable
 from ridgeway.store._merge import Snapshot
 from ridgeway.store._predict import Wanted, predictions
 from ridgeway.store._recovery import Health, back_up, full_check
@@ -172,6 +173,14 @@ class StoreReader(ABC):
         """Return every record, including those of tasks that were removed."""
         with self._reading() as (connection, now):
             return tuple(entry.record for entry in stream_ledger(connection, now, self.path, full=False))
+
+    def _repr_html_(self) -> str:
+        """Return the ledger as HTML, for a notebook; what is wrong if the file cannot be read."""
+        try:
+            shown = LedgerTable(str(self.path), self.schema, self.ledger())
+        except (RidgewayError, OSError) as error:
+            shown = LedgerTable(str(self.path), problem=str(error))
+        return shown._repr_html_()
 
     def check(self) -> Health:
         """Check every digest and every invariant of the file; raise `DamagedStoreError` if one does not hold."""

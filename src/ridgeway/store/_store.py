@@ -33,6 +33,7 @@ from ridgeway.store._generations import MEMORY_BUDGET, read_arrays, read_generat
 from ridgeway.store._merge import merged, renamed, total_alone
 from ridgeway.store._new_file import write_state
 from ridgeway.store._part_arrays import check_part_size
+from ridgeway.store._partial_task import PartialTask, absorb_partial
 from ridgeway.store._reader import StoreReader
 from ridgeway.store._recovery import restore
 from ridgeway.store._state import empty_arrays
@@ -148,6 +149,27 @@ class Store(StoreReader):
                 checked_reason(force),
                 added,
             )
+
+    def absorb_partial(
+        self,
+        task_id: str,
+        partial: PartialTask,
+        *,
+        before: Schema,
+        force: str | None = None,
+        added: list[str] | None = None,
+    ) -> Absorbed:
+        """Learn a task from what its rows have left elsewhere: see `ridgeway.distributed`.
+
+        Parameters
+        ----------
+        task_id, force, added : as for `absorb_table`
+        partial : PartialTask
+            That of all rows. Its digest is the one that the rows would have.
+        before : Schema
+            That of the file when the rows were learned; if it has changed since, `StoreError` is raised.
+        """
+        return absorb_partial(self._handle, task_id, before, partial, force, added)
 
     def remove_table(
         self,

@@ -10,6 +10,7 @@ from ridgeway._checks import Array
 from ridgeway.errors import InferenceError, MergeError
 from ridgeway.likelihoods import Likelihood, Polynomial, Remainder, climb, newton_step
 from ridgeway.linalg import definite_inverse
+from ridgeway.weights._displayed import Displayed
 from ridgeway.weights._states import Answer, Origin, changed
 
 
@@ -27,7 +28,7 @@ class Expandable(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Expanded:
+class Expanded(Displayed):
     """What is kept of the past: its log-likelihood as a polynomial, of rows only. The prior is kept beside it.
 
     Attributes
