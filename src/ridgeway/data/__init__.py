@@ -2,7 +2,8 @@
 
 from ridgeway._checks import LARGEST
 from ridgeway.data._addresses import is_address, stamp_of
-from ridgeway.data._class_labels import Classes, Label, class_name, coded_labels, joined_classes, listed_classes
+from ridgeway.data._class_labels import coded_labels
+from ridgeway.data._classes import Classes, Label, class_name, joined_classes, listed_classes
 from ridgeway.data._columns import (
     Categories,
     Numbers,
@@ -24,6 +25,7 @@ from ridgeway.data._raw_tasks import raw_tasks
 from ridgeway.data._row_blocks import Block, checked_rows, cut
 from ridgeway.data._schema import InformationKind, Schema, WeightKind, check_columns, checked_schema, listed
 from ridgeway.data._tables import Table
+from ridgeway.data._target_family import FamilyName, MemoryKind, TargetFamily, checked_family
 from ridgeway.data._task import Task, dense, is_sparse
 from ridgeway.data._terms import Term, column_term, parse_terms
 from ridgeway.data._united import Rebased, differences, united
@@ -48,15 +50,18 @@ __all__ = [
     "CsvFormat",
     "Encoder",
     "Encoding",
+    "FamilyName",
     "InformationKind",
     "Keep",
     "Label",
+    "MemoryKind",
     "MissingRule",
     "Numbers",
     "Progress",
     "Rebased",
     "Schema",
     "Table",
+    "TargetFamily",
     "Task",
     "Term",
     "UnknownRule",
@@ -71,6 +76,7 @@ __all__ = [
     "check_single_target",
     "check_tasks",
     "check_values",
+    "checked_family",
     "checked_keep",
     "checked_rows",
     "checked_schema",

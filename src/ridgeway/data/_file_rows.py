@@ -14,7 +14,8 @@ from ridgeway._checks import LARGEST
 from ridgeway.data._columns import as_labels, as_numbers
 from ridgeway.data._encoder import Encoder
 from ridgeway.data._explain import explain
-from ridgeway.data._row_blocks import Block, RowBatch, checked_rows, cut, with_targets
+from ridgeway.data._label_columns import label_kind
+from ridgeway.data._row_blocks import Block, RowBatch, checked_rows, cut, with_labels, with_targets
 from ridgeway.data._schema import Schema, check_columns
 from ridgeway.data._tables import Table
 from ridgeway.data._widening import Widening, widening
@@ -96,8 +97,12 @@ def tasks_in(
     """
     labels = [] if task_column is None else [task_column]
     check_file(table, schema, labels, absent)
-    plain = schema.raw is None and not {*absent} & {*schema.columns}
-    encoder = PlainRows(schema, table.source) if plain else Encoder(schema, table.source, absent=absent)
+    of_numbers = schema.raw is None and (schema.family is None or not schema.family.has_classes)
+    encoder: Encoder | PlainRows
+    if of_numbers and not {*absent} & {*schema.columns}:
+        encoder = PlainRows(schema, table.source)
+    else:
+        encoder = Encoder(schema, table.source, absent=absent, label_kind=label_kind(table, schema))
     gathered = _gathered(table, encoder, task_id, labels, progress, dropped)
     return _ahead(gathered) if ahead else gathered
 
@@ -266,6 +271,8 @@ def rows_in_memory(
     """
     if clusters is not None and not schema.labels:
         raise InvalidDataError("the model has no cluster column. Leave out clusters.")
+    if schema.family is not None and schema.family.has_classes:
+        schema, y = with_labels(schema, X, y, sample_weight)
     if schema.raw is None:
         yield from cut(schema, checked_rows(schema, X, y, sample_weight, clusters))
         return

@@ -1,7 +1,7 @@
 """The state file: nothing lost, nothing counted twice.
 
-One SQLite file holds the state of a `GeneralizedRidge` that accumulates, and a ledger of the tasks that it has learned.
-Both change in one transaction, or not at all.
+One SQLite file holds the state of a `GeneralizedRidge` that accumulates, or of a model of classes or counts, and a
+ledger of the tasks that it has learned. Both change in one transaction, or not at all.
 
 Examples
 --------

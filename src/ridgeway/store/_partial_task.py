@@ -101,6 +101,10 @@ class PartLearner:
 
 def check_partial(schema: Schema) -> None:
     """Raise if a task of such a file cannot be learned in parts."""
+    if schema.family is not None:
+        raise InvalidParameterError(
+            f"tasks of family {schema.family.name} are not learned in parts. Absorb the task without workers."
+        )
     if schema.keeps_fourth_moments:
         raise InvalidParameterError(
             "fourth moments are taken from all rows of a task at once, so it cannot be learned in parts. Absorb it "
