@@ -37,7 +37,7 @@ def sites(rng, n_tasks=4, n=80):
 @pytest.fixture(autouse=True)
 def _few_controls(monkeypatch):
     """Chance is not what these tests are about, and 19 controls take their time."""
-    monkeypatch.setattr("ridgeway.report._comparison.N_CONTROLS", 3)
+    monkeypatch.setattr("ridgeway.report._method_runs.N_CONTROLS", 3)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def pooled_rows(parts):
 @pytest.fixture(scope="module")
 def digits():
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("ridgeway.report._comparison.N_CONTROLS", 3)
+        patched.setattr("ridgeway.report._method_runs.N_CONTROLS", 3)
         return report.compare(datasets.load_digits(), methods=["crr:100", "gr"])
 
 

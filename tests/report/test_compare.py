@@ -11,8 +11,9 @@ from report.tables import alike, shifted
 from ridgeway import datasets, report
 from ridgeway.catalogue import COMPARED
 from ridgeway.errors import InvalidDataError, InvalidParameterError
-from ridgeway.report._comparison import N_ORDERS, contenders_of
+from ridgeway.report._comparison import contenders_of
 from ridgeway.report._encoded_rows import encode
+from ridgeway.report._method_runs import N_ORDERS
 from ridgeway.report._tasks import Tasks, label_rows
 
 SITES = {"target": "y", "task_column": "site"}

@@ -1,43 +1,29 @@
 """`compare`: run every method on the same tasks, and collect the results."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway._checks import one_of
 from ridgeway._optional import require
 from ridgeway.catalogue import COMPARED, Method, TargetFamily, find, resolve
 from ridgeway.data import MissingRule, Progress, Table, open_table
 from ridgeway.datasets import Dataset
-from ridgeway.errors import InvalidDataError, InvalidParameterError
-from ridgeway.metrics import backward_transfer
+from ridgeway.errors import InvalidParameterError
 from ridgeway.report._differences import learn_by_task
-from ridgeway.report._encoded_rows import encode
-from ridgeway.report._learning import LearningRun, learn_in_order
+from ridgeway.report._encoded_rows import EncodedRows, encode
 from ridgeway.report._measures import measure_of
-from ridgeway.report._method_result import MethodResult
+from ridgeway.report._method_runs import run_methods
 from ridgeway.report._result import MethodComparison, TaskInfo
 from ridgeway.report._standardized import StandardizedEncoding
-from ridgeway.report._targets import TargetColumn
 from ridgeway.report._tasks import Tasks, label_rows, lost_tasks, running_constants
 
 Order = Literal["file", "sorted", "random"]
 Unknown = Literal["refuse", "ignore"]
-N_ORDERS = 5
-"""Number of random orders in addition to the requested one."""
-N_CONTROLS = 19
-"""Number of times that the rows are assigned to the tasks at random."""
-FEW_CONTROLS = 5
-"""The same if there are many rows: chance matters less, and each run takes longer."""
-SAME = 1e-6
-"""Predictions that differ by less, in standard deviations of the target, count as those of the pooled answer."""
 MOST_CUBIC = 60
 """The most features for which a cubic memory is compared by default: it costs n·p³."""
-MOST_DEALS = 100
-"""How often rows are assigned at random until a likelihood can learn every task first."""
 
 
 def compare(
@@ -118,11 +104,8 @@ def compare(
     >>> f"{digits['mn'].accuracy:.2f}, {digits['gr'].accuracy:.2f}"
     '0.10, 0.92'
     """
-    if family is not None:
-        one_of(family, get_args(TargetFamily), "family")
-    one_of(order, get_args(Order), "order")
-    one_of(missing, get_args(MissingRule), "missing")
-    one_of(unknown, get_args(Unknown), "unknown")
+    _check_words(order=(order, Order), missing=(missing, MissingRule), unknown=(unknown, Unknown))
+    _check_words(**({} if family is None else {"family": (family, TargetFamily)}))
     target, labels = _target_and_tasks(data, target, task_column)
     if isinstance(data, Dataset) and features is None and encoding is None:
         features = [name for name in data.features if name != target and name not in labels]
@@ -133,12 +116,10 @@ def compare(
     split = Tasks.split(names, numbers, holdout, rng)
     column = encoded.target.in_tasks(split.train, names)
     contenders, absent = contenders_of(methods, column.family, len(encoded.encoding.features))
-    if encoding is None:
-        constants = running_constants(encoded.rows, split.train)
-        encoding = StandardizedEncoding.of(encoded.encoding, target, encoded.constant, *constants, column.family)
+    encoding = encoding or _standardized(encoded, target, split, column.family)
     center, scale = encoding.constants
     tasks = split.filled((encoded.rows - center) / scale, measure_of(column.family), len(column.classes))
-    results = _run(contenders, tasks, column, float(scale[-1]), rng, progress)
+    results = run_methods(contenders, tasks, column, float(scale[-1]), rng, progress)
     return MethodComparison(
         source=data.source if isinstance(data, Dataset) else table.source,
         task_columns=tuple(labels),
@@ -146,9 +127,7 @@ def compare(
         holdout=holdout,
         seed=seed,
         n_rows=len(encoded.kept),
-        family=column.family,
-        family_reason=column.reason,
-        classes=column.classes,
+        **column.described(),
         encoding=encoding,
         dropped=encoded.dropped,
         unknown=encoded.unknown,
@@ -158,6 +137,17 @@ def compare(
         results=tuple(results),
         task_model=learn_by_task(encoded.rows, names, split.train, encoding.encoding.features, column.family),
     )
+
+
+def _check_words(**chosen: tuple[Any, Any]) -> None:
+    """Raise if a word is not one of those of its type."""
+    for name, (word, words) in chosen.items():
+        one_of(word, get_args(words), name)
+
+
+def _standardized(encoded: EncodedRows, target: str, split: Tasks, family: TargetFamily) -> StandardizedEncoding:
+    constants = running_constants(encoded.rows, split.train)
+    return StandardizedEncoding.of(encoded.encoding, target, encoded.constant, *constants, family)
 
 
 def _target_and_tasks(data: Any, target: str | None, task_column: str | Sequence[str] | None) -> tuple[str, list[str]]:
@@ -195,84 +185,3 @@ def contenders_of(
         for method in found
         if method.key not in absent
     ], absent
-
-
-def _run(
-    methods: list[Method],
-    tasks: Tasks,
-    target: TargetColumn,
-    unit: float,
-    rng: np.random.Generator,
-    progress: Progress,
-) -> list[MethodResult]:
-    """Run every method in the given order, in random orders, and on tasks that do not differ."""
-    n_tasks = len(tasks.names)
-    orders = [np.arange(n_tasks), *(rng.permutation(n_tasks) for _ in range(N_ORDERS))]
-    averaged = orders[: _n_averaged(tasks)]
-    dealt = [_dealt(tasks, target, rng) for _ in range(N_CONTROLS if len(averaged) > 1 else FEW_CONTROLS)]
-    total, done = len(methods) * n_tasks * (len(orders) + len(dealt) * len(averaged)), 0
-
-    def step(count: int = 1) -> None:
-        """Count tasks that a method learned or skipped."""
-        nonlocal done
-        done += count
-        progress(done, total)
-
-    measure, y = tasks.measure, np.concatenate([tasks.y[part] for part in tasks.train])
-    held, starts = tasks.held_out()
-    baseline = measure.task_losses(tasks.y[held], np.full(len(held), measure.constant(y)), starts)
-    spread = 1.0 if target.family == "gaussian" else float(y.std())
-    runs = [learn_in_order(method, tasks, orders[0], probabilities=True, step=step) for method in methods]
-    pooled = next(main for method, main in zip(methods, runs, strict=True) if method.key == "oracle")
-    results = []
-    for method, main in zip(methods, runs, strict=True):
-        distance = measure.distance(main.predictions, pooled.predictions, spread)
-        is_pooled = distance <= SAME
-        others = [learn_in_order(method, tasks, order, every=not is_pooled, step=step) for order in orders[1:]]
-        controls = [] if is_pooled else [_mean_forgetting(method, other, averaged, step) for other in dealt]
-        step(len(dealt) * len(averaged) * n_tasks if is_pooled else 0)
-        results.append(
-            MethodResult(
-                method=method,
-                family=target.family,
-                losses=unit * main.losses,
-                log_losses=main.log_losses,
-                baseline=unit * baseline,
-                distance=distance,
-                n_bytes=main.n_bytes,
-                seconds=main.seconds,
-                order_losses=unit * np.array([each.losses[-1].mean() for each in (main, *others)]),
-                order_distance=max(measure.distance(each.predictions, main.predictions, spread) for each in others),
-                order_forgetting=unit * np.array([_forgetting(each) for each in (main, *others)[: len(averaged)]]),
-                controls=unit * np.array(controls),
-                pooled_forgetting=unit * _forgetting(pooled),
-                warned=main.warned,
-            )
-        )
-    return results
-
-
-def _dealt(tasks: Tasks, target: TargetColumn, rng: np.random.Generator) -> Tasks:
-    """Return tasks that do not differ, each of which can be learned first."""
-    for _ in range(MOST_DEALS):
-        dealt = tasks.shuffled(rng)
-        if target.poor(dealt.train) is None:
-            return dealt
-    raise InvalidDataError(
-        "the tasks have too few rows of the rarer class, or counts above 0: rows assigned at random leave some task "
-        "without any. Choose another task column with fewer values, or another family."
-    )
-
-
-def _n_averaged(tasks: Tasks) -> int:
-    """Return the number of orders over which forgetting is averaged: more if there are few rows."""
-    cost = len(tasks.names) + len(tasks.y) / 500
-    return int(np.clip(150 // cost, 1, 1 + N_ORDERS))
-
-
-def _mean_forgetting(method: Method, tasks: Tasks, orders: list[NDArray[np.int64]], step: Callable[[], None]) -> float:
-    return float(np.mean([_forgetting(learn_in_order(method, tasks, order, step=step)) for order in orders]))
-
-
-def _forgetting(run: LearningRun) -> float:
-    return -float(backward_transfer(run.losses)[-1])

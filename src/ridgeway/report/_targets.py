@@ -41,6 +41,10 @@ class TargetColumn:
     reason: str
     classes: tuple[str, ...] = ()
 
+    def described(self) -> dict[str, Any]:
+        """Return the family, why it was chosen, and the classes, as `MethodComparison` has them."""
+        return {"family": self.family, "family_reason": self.reason, "classes": self.classes}
+
     def kept(self, rows: Any, name: str) -> "TargetColumn":
         """Return the target of some rows, with the classes that they have, or raise if there is only one."""
         values = self.values[rows]
