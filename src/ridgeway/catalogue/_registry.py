@@ -52,7 +52,11 @@ def register(name: str, method: Any, *, label: str | None = None, about: str = "
     Examples
     --------
     >>> from ridgeway import MinimumNorm, catalogue
-    >>> catalogue.register("far", MinimumNorm(initial_coef=[5.0, 5.0]), about="minimum norm from a far start")
+    >>> catalogue.register(
+    ...     "far",
+    ...     MinimumNorm(initial_coef=[5.0, 5.0]),
+    ...     about="minimum norm from a far start",
+    ... )
     >>> catalogue.find("far").make().initial_coef
     [5.0, 5.0]
     """

@@ -96,7 +96,8 @@ def compare(
     >>> comparison = report.compare(datasets.load_penguins(), methods=["mn", "gr"])
     >>> [result.method.name for result in comparison.results]
     ['MinimumNorm', 'GeneralizedRidge', 'Oracle']
-    >>> comparison["gr"].distance < 1e-8  # the pooled answer, although every row was thrown away
+    >>> # the pooled answer, although every row was thrown away
+    >>> comparison["gr"].distance < 1e-8
     True
     >>> comparison["mn"].forgets, comparison["gr"].forgets
     (True, False)
