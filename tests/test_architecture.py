@@ -20,7 +20,7 @@ PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 MODULES = modules()
 PUBLIC = [ridgeway, errors]
 PUBLIC += [getattr(ridgeway, name) for name in ("data", "datasets", "features", "information", "likelihoods")]
-PUBLIC += [getattr(ridgeway, name) for name in ("metrics", "retrospect", "store", "weights")]
+PUBLIC += [getattr(ridgeway, name) for name in ("distributed", "metrics", "retrospect", "store", "weights")]
 PUBLIC += [ridgeway.research.theory]
 
 HOMES = {

@@ -2,50 +2,91 @@
 
 import doctest
 import re
-import shlex
+from itertools import dropwhile, takewhile
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from runner import CliRunner
+from snippets import PageRun, blocks, commands_of, is_shell
 
-from ridgeway import retrospect
+from ridgeway import datasets, report, retrospect, store
 from ridgeway.catalogue import _registry
-from ridgeway.cli._commands import commands
 from ridgeway.research import simulation
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 MADE = ("generated", "auto_examples")
 PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if page.parent.name not in MADE)
+SMALL = {"compare": ["--methods", "gr"], "simulate": ["--repetitions", "2", "--n-tasks", "3", "--n-features", "8"]}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-def fenced(path):
-    """Yield the language and the text of each fenced block."""
-    yield from re.findall(r"^```([^\n]*)\n(.*?)^```", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+@pytest.fixture
+def workplace(tmp_path, monkeypatch):
+    """A folder with the files that the pages name."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("RIDGEWAY_KEY", raising=False)
+    rng = np.random.default_rng(5)
+    for name in ("survey-2019.parquet", "survey-2020.parquet", "survey-2021.csv", "all.parquet", "new.csv"):
+        frame = pd.DataFrame(rng.normal(size=(90, 3)), columns=["age", "education", "tenure"])
+        frame["log_wage"] = frame.sum(axis=1) + rng.normal(size=90)
+        frame = frame.assign(year=np.repeat([2017, 2018], 45)) if name == "all.parquet" else frame
+        write(frame.drop(columns="log_wage") if name == "new.csv" else frame, name)
+    for name in ("my.parquet", "next.parquet"):
+        frame = pd.DataFrame({"site": np.repeat(["a", "b", "c"], 30), "x": rng.normal(size=90)})
+        write(frame.assign(y=frame["x"] + rng.normal(size=90)), name)
+    for name in ("jan.parquet", "feb.parquet"):
+        frame = pd.DataFrame({"carrier": rng.choice(["AA", "UA"], 90), "distance": rng.integers(100, 2500, 90)})
+        write(frame.assign(arr_delay=rng.normal(size=90)), name)
+    return tmp_path
 
 
-def command_lines(path):
-    """Return the lines of the blocks of commands, comments aside."""
-    texts = [text.replace("\\\n", " ") for language, text in fenced(path) if language in ("", "bash")]
-    lines = [line.partition("  #")[0].strip() for text in texts for line in text.splitlines()]
-    return [line for line in lines if line and not line.startswith("#")]
+def write(frame, name):
+    frame.to_parquet(name, index=False) if name.endswith("parquet") else frame.to_csv(name, index=False)
+
+
+def prepare_states():
+    """Make the state files of store.md, whose commands are a list to choose from: each runs on its own."""
+    wages = store.create("wages.rw", features=["age", "education", "tenure"], target="log_wage", keep="tasks")
+    wages.absorb_table("survey-2019.parquet", task_id="2019")
+    wages.export("model.safetensors")
+    for name, table in (("north.rw", "survey-2019.parquet"), ("south.rw", "survey-2020.parquet")):
+        site = store.create(name, features=["age", "education", "tenure"], target="log_wage")
+        site.absorb_table(table, task_id=table)
+    flights = store.create("flights.rw", features=["distance"], target="arr_delay", keep="tasks")
+    for month in ("2013-03", "2013-04"):
+        flights.absorb(month, [[float(row)] for row in range(20)], [float(row % int(month[-1])) for row in range(20)])
 
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if ">>>" in page.read_text(encoding="utf-8") and page.name != "monthly.md"],
+    [page for page in PAGES if page.parent == ROOT / "docs" and page.name != "monthly.md"],
     ids=lambda page: str(page.relative_to(ROOT)),
 )
-def test_snippets_run(page, monkeypatch):
-    """Those of monthly.md run with its commands, in test_monthly.py. What they register is gone afterwards."""
+def test_snippets_and_commands_run(page, workplace, monkeypatch):
+    """Those of monthly.md and of the guide have tests of their own. What is registered is gone afterwards."""
     assert simulation.Setting().n_tasks == 20  # the import that registers its methods
     monkeypatch.setattr(_registry, "ENTRIES", dict(_registry.ENTRIES))
-    found = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS, encoding="utf-8")
-    assert found.attempted > 0
-    assert found.failed == 0
+    run, text = PageRun(page.name, monkeypatch.setenv, SMALL), page.read_text("utf-8")
+    if page.name not in ("store.md", "backup.md"):
+        run.run(text)
+        return
+    prepare_states()
+    files = {path.name: path.read_bytes() for path in workplace.iterdir()}
+    for language, body in blocks(text):
+        if ">>>" in body:
+            run.python(body)
+        for command in commands_of(language, body) if is_shell(language, body) else ():
+            words = command[0].split()
+            made = words[{"init": 2, "export": 3}[words[1]]] if words[1] in ("init", "export") else None
+            for name, content in files.items():
+                (workplace / name).unlink(missing_ok=True)
+                if name != made:
+                    (workplace / name).write_bytes(content)
+            run.shell([command])
+            assert run.code == 0, (command, run.said)
 
 
 @pytest.mark.parametrize(
@@ -75,45 +116,6 @@ def test_every_question_is_in_the_table():
     assert sorted(re.findall(r"`(\w+)`", " ".join(cells))) == sorted(functions)
 
 
-@pytest.fixture
-def workplace(tmp_path, monkeypatch):
-    """A folder with the files that the README's commands name."""
-    rng = np.random.default_rng(5)
-    monkeypatch.chdir(tmp_path)
-    for name, year in (("survey-2019.parquet", 2019), ("survey-2020.parquet", 2020), ("my.parquet", 0), ("new.csv", 1)):
-        frame = pd.DataFrame(rng.normal(size=(90, 3)), columns=["age", "education", "tenure"])
-        frame["log_wage"] = frame.sum(axis=1) + rng.normal(size=90)
-        if name == "my.parquet":
-            frame = frame.rename(columns={"log_wage": "y"}).assign(site=np.repeat(["a", "b", "c"], 30))
-        frame = frame.drop(columns="log_wage") if name == "new.csv" else frame
-        frame.to_parquet(name) if name.endswith("parquet") else frame.to_csv(name, index=False)
-        assert year >= 0
-    for name in ("flights-2013-01.parquet", "flights-2013-02.parquet", "flights-2014-01.parquet", "tomorrow.csv"):
-        frame = pd.DataFrame({"flight": np.arange(90), "carrier": rng.choice(["AA", "UA"], 90), "tailnum": "N1"})
-        frame["distance"] = rng.integers(100, 2500, 90)
-        frame["arr_delay"] = np.log(frame["distance"]) + 3.0 * (frame["carrier"] == "UA") + rng.normal(size=90)
-        frame.to_csv(name, index=False) if name.endswith("csv") else frame.to_parquet(name, index=False)
-    return tmp_path
-
-
-def test_every_command_of_the_readme_runs(workplace):
-    """In the order in which they stand. `reproduce` and `verify` have tests of their own, and take their time."""
-    lines = command_lines(README)
-    ours = [shlex.split(line)[1:] for line in lines if line.startswith("ridgeway ")]
-    others = [line for line in lines if not line.startswith("ridgeway ")]
-    assert len(ours) >= 3
-    for arguments in ours:
-        assert arguments[0] in commands.commands, arguments
-        slow = arguments[0] in ("reproduce", "verify")
-        result = CliRunner().invoke(commands, [*arguments, "--help"] if slow else arguments)
-        assert result.exit_code == 0, (arguments, result.output)
-    makefile = (ROOT / "Makefile").read_text()
-    for line in others:
-        assert line.startswith(("make ", "pip install ")), line
-        if line.startswith("make "):
-            assert re.search(rf"^{line.split()[1]}:", makefile, flags=re.M), line
-
-
 def rows_described(text):
     """Run the snippets of a page, and return how many rows its models have learned."""
     test = doctest.DocTestParser().get_doctest(text, {}, "README", None, 0)
@@ -122,12 +124,59 @@ def rows_described(text):
 
 
 def test_the_readme_asks_about_the_rows_of_both():
-    """`merge` and `remove` return new models, so that what follows describes all 90 rows."""
+    """`merge` and `remove` return new models, so that what follows describes all 442 rows."""
     text = README.read_text(encoding="utf-8")
-    assert rows_described(text) == {"north": 40, "south": 50, "both": 90, "rest": 50}
-    assert rows_described(text.replace("rest = both.remove", "rest = both = both.remove"))["both"] == 50  # the control
+    assert rows_described(text) == {"north": 200, "south": 242, "both": 442, "rest": 342}
+    text = text.replace("rest = both.remove", "rest = both = both.remove")  # the control
+    assert rows_described(text)["both"] == 342
 
 
 def test_make_demo_is_the_command_of_the_readme():
     (recipe,) = re.findall(r"^demo:.*\n\t\$\(BIN\)/(.*) --out \S+$", (ROOT / "Makefile").read_text(), flags=re.M)
-    assert any(line.startswith(recipe) for line in command_lines(README))
+    lines = [command for block in blocks(README.read_text("utf-8")) for command, _ in commands_of(*block)]
+    assert any(line.startswith(recipe) for line in lines)
+
+
+def table(text, start):
+    """Return the rows of the first table after a line that begins with `start`, as dicts by the cells of its head."""
+    lines = f"\n{text}".partition(f"\n{start}")[2].splitlines()
+    found = list(takewhile(lambda line: line.startswith("|"), dropwhile(lambda line: not line.startswith("|"), lines)))
+    head, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in found]
+    return [dict(zip(head, row, strict=True)) for row in rows]
+
+
+def spans(rows, column):
+    """Return the least and the largest number of a column, rounded as in the README."""
+    found = [float(row[column]) for row in rows if row[column] != "–"]
+    return [f"{number:.1g}" if number < 1 else f"{number:.2g}" for number in (min(found), max(found))]
+
+
+def test_the_cells_of_the_comparison_are_those_of_the_measurements():
+    ours = {re.sub(r"\[|\]\(.*\)", "", row[""]): row for row in table(README.read_text("utf-8"), "## How it compares")}
+    digits = table((ROOT / "docs" / "accuracy.md").read_text("utf-8"), "<!-- table -->")
+    for name in ("Longley", "Filip"):
+        (measured,) = (row for row in digits if row["set"] == name)
+        cells = ours[f"correct digits, {name}"]
+        assert (cells["Ridgeway"], cells["scikit-learn-intelex"]) == (
+            measured["`square_root`"],
+            measured["scikit-learn-intelex"],
+        )
+    times = table((ROOT / "docs" / "benchmarks.md").read_text("utf-8"), "### Time relative to scikit-learn-intelex, 2")
+    cells = ours["time per task, relative"]
+    for name, column in (("Ridgeway", "square_root"), ("river", "river"), ("scikit-learn", "SGDRegressor")):
+        assert cells[name] == " to ".join(spans(times, column))
+
+
+def test_the_peers_forget_as_the_comparison_says():
+    """Of the peers, only scikit-learn is installed with the tests."""
+    page = table((ROOT / "docs" / "guide" / "peers.md").read_text("utf-8"), "# Ridgeway and its peers")
+    found = report.compare(datasets.load_penguins(), methods=["gr", "sgd"])
+    for column, name in (("`GeneralizedRidge`", "gr"), ("`SGDRegressor` (scikit-learn)", "sgd")):
+        result = found[name]
+        assert page[0][column] == f"{result.learned_loss:.1f} → {result.kept_loss:.1f}"
+        assert float(page[1][column]) == round(result.distance, 2)
+    assert f"rises by {100 * found['sgd'].rise:.0f} %" in README.read_text("utf-8")
+
+
+def test_the_readme_is_short():
+    assert len(README.read_text("utf-8").splitlines()) <= 150

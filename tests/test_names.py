@@ -43,9 +43,11 @@ CSV = ("delimiter", "decimal", "charset")
 """Options of one parameter, `csv`: they are the fields of `CsvFormat`."""
 
 REASONS = {
+    ("absorb", "--scheduler"): "`distributed.absorb`, with the client of `distributed.remote_client`",
     ("absorb", "--stop-on-error"): "several files are a loop in Python",
     ("absorb", "--task"): "`task_id`",
     ("absorb", "--task-from-name"): "`task_id=path.stem`",
+    ("absorb", "--workers"): "`distributed.absorb`, with the client of `distributed.local_client`",
     ("check", "--restore-previous"): "`store.restore_previous`",
     ("init", "--encoding"): "`features`, which takes an encoding too",
     ("init", "--from"): "`table`, because `from` is a keyword",

@@ -238,12 +238,12 @@ def _kept(state: Pooled, task: Task) -> Pooled:
 @contextmanager
 def _forcing() -> Iterator[None]:
     """Enter every task as if it were forced in."""
-    enter = _absorb._enter
+    enter = _absorb.enter
 
     def forced(change: Change, schemas: Sequence[bytes], task_id: str, content: Content, force: str | None) -> Absorbed:
         return enter(change, schemas, task_id, content, force or "")
 
-    with mock.patch.object(_absorb, "_enter", forced):
+    with mock.patch.object(_absorb, "enter", forced):
         yield
 
 
@@ -269,13 +269,13 @@ KEEPS_WHAT_IS_REMOVED = Variant(
 @contextmanager
 def _forgetful() -> Iterator[None]:
     """Enter a task without looking whether it is there."""
-    enter = _absorb._enter
+    enter = _absorb.enter
 
     def blind(*args: Any) -> Absorbed:
         with mock.patch.object(Ledger, "find", return_value=[]):
             return enter(*args)
 
-    with mock.patch.object(_absorb, "_enter", blind):
+    with mock.patch.object(_absorb, "enter", blind):
         yield
 
 

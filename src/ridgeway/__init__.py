@@ -56,6 +56,7 @@ __all__ = [
     "catalogue",
     "data",
     "datasets",
+    "distributed",
     "errors",
     "features",
     "information",

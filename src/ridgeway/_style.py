@@ -20,8 +20,15 @@ METHODS = {
     "river": (GREEN, "v"),
     "gr": (BLUE, "P"),
     "oracle": (BLACK, "x"),
+    "last": (RED, "o"),
+    "quadratic": (GREEN, "v"),
+    "cubic": (BLUE, "P"),
+    "lda": (GREEN, "*"),
 }
-"""The colour and marker of each method of the catalogue, by the word before the colon of its key."""
+"""The colour and marker of each method of the catalogue, by the word before the colon of its key.
+
+Methods that are compared by default have colours of their own within a family of targets.
+"""
 OTHERS = (("#8C564B", "*"), ("#6A5ACD", "X"), ("#808000", "h"), ("#708090", "<"))
 """For methods that others have registered."""
 COLOURS = {
@@ -47,8 +54,8 @@ STYLE: dict[Any, Any] = {
 """Settings of matplotlib, for `matplotlib.style.use`."""
 CONTRAST = 4.5
 """The least contrast of text on white (WCAG, level AA)."""
-SHADES = (0.0, -0.35, 0.4, -0.6)
-"""How much darker or lighter the second, third and fourth variant of a method is."""
+SHADES, MARKERS = (0.0, -0.4, 0.35, -0.65), "dh<>p8*"
+"""How much darker or lighter the variants of a method are, and their markers."""
 
 
 def looks(keys: Iterable[str]) -> dict[str, tuple[str, str]]:
@@ -64,7 +71,9 @@ def looks(keys: Iterable[str]) -> dict[str, tuple[str, str]]:
         family = kind if known else ""
         number = counts[family] = counts.get(family, -1) + 1
         colour, marker = METHODS[kind] if known else OTHERS[number % len(OTHERS)]
-        found[key] = (shade(colour, SHADES[number % len(SHADES)]) if known else colour, marker)
+        if known and number:
+            colour, marker = shade(colour, SHADES[number % len(SHADES)]), MARKERS[number % len(MARKERS)]
+        found[key] = (colour, marker)
     return found
 
 
@@ -89,26 +98,28 @@ def _luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def label_ends(axes: "Axes", ends: Sequence[tuple[float, str, str]], height: float, size: float = 8.0) -> None:
+def label_ends(axes: "Axes", ends: Sequence[tuple[float, str, str]], height: float, size: float = 8.5) -> None:
     """Write labels to the right of a panel, each at the height at which its line ends, moved apart if they overlap.
 
     Parameters
     ----------
     axes : Axes
-        With its final limits and scales.
+        With all that is drawn in it.
     ends : sequence of (float, str, str)
         The last value of each line, its label and its colour.
     height : float
         Of the panel, in inches, roughly.
-    size : float, default 8.0
+    size : float, default 8.5
         Of the font, in points.
     """
+    axes.get_ylim()  # limits that depend on the data are set now
     to_axes = axes.transScale + axes.transLimits
     pitch = 1.3 * size / 72.0 / height
-    wanted = sorted((float(to_axes.transform((1.0, value))[1]), text, colour) for value, text, colour in ends)
+    places = [min(max(float(to_axes.transform((1.0, value))[1]), 0.0), 1.0) for value, _, _ in ends]
+    wanted = sorted((place, text, colour) for place, (_, text, colour) in zip(places, ends, strict=True))
     places = spread([place for place, _, _ in wanted], pitch)
     for place, (_, text, colour) in zip(places, wanted, strict=True):
-        axes.text(1.02, place, text, transform=axes.transAxes, fontsize=size, va="center", color=ink(colour))
+        axes.text(1.03, place, text, transform=axes.transAxes, fontsize=size, va="center", color=ink(colour))
 
 
 def spread(places: Sequence[float], pitch: float) -> list[float]:

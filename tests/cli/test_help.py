@@ -15,7 +15,7 @@ from runner import CliRunner
 from ridgeway import store
 from ridgeway.cli._commands import SECTIONS, commands
 
-PARSED = ("compare", "plot", "reproduce", "simulate", "verify", "--encoding", "--restore-previous")
+PARSED = ("compare", "plot", "reproduce", "simulate", "verify", "--encoding", "--restore-previous", "--workers")
 """Commands and options that take long, or need what takes long: their examples are parsed."""
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgeway.cli._failures import one_line
-from ridgeway.cli._options import command, csv_options, state_file
+from ridgeway.cli._options import command, csv_options, opened_cluster, state_file
 from ridgeway.cli._output import PrintingError, answer, progress_bar, say
 from ridgeway.errors import InvalidParameterError, RidgewayError
 
@@ -27,6 +27,7 @@ SOME = 3
     "ridgeway absorb wages.rw survey-*.csv --task-from-name   # a task per file",
     "ridgeway absorb wages.rw - --task 2019                   # CSV from a pipe",
     "ridgeway absorb wages.rw late.csv --task 2019 --force 'late returns, other households'",
+    "ridgeway absorb wages.rw '2019/*.parquet' --task 2019 --workers 4  # one task",
 )
 @state_file
 @click.argument("data", type=click.Path(allow_dash=True), metavar="DATA...", nargs=-1, required=True)
@@ -39,25 +40,37 @@ SOME = 3
     help="Absorb a task whose id or rows were absorbed before; the ledger keeps the reason.",
 )
 @click.option("--stop-on-error", is_flag=True, help="Stop at the first file that cannot be absorbed.")
+@click.option("--workers", type=int, help="Learn all files as one task, on this many processes (extra dask).")
+@click.option("--scheduler", help="Learn all files as one task, on the Dask cluster with this address: tcp://…")
 @csv_options
 def absorb(file: str, data: tuple[str, ...], stop_on_error: bool, as_json: bool, **options: Any) -> None:
     """Learn data files (CSV, TSV, Parquet, Arrow). Each file is learned completely or not at all.
+
+    With --workers or --scheduler, many files are one task, and addresses such as s3://… are read too.
 
     The command can be repeated safely: a task with the same rows counts once. If it exits with 0, what it learned
     survives a power failure. If it exits with 2, the state file is unchanged; with 3, some files were absorbed and some
     were not.
     """
     from ridgeway import store
-    from ridgeway.data import expand
+    from ridgeway.data import expand, is_address
 
-    opened, files = store.open(file), expand(data)
+    opened, cluster = store.open(file), {name: options.pop(name) for name in ("workers", "scheduler")}
+    if {*cluster.values()} != {None}:
+        outcomes, lines = _absorbed_in_parts(opened, data, cluster, **options)
+        answer(outcomes, *lines, as_json=as_json)
+        return
+    if any(map(is_address, data)):
+        raise InvalidParameterError("addresses are read by workers. Pass --workers 1, or more.")
+    files = expand(data)
     if len(files) == 1:
         outcomes, lines = _absorbed(opened, files[0], **options)
         answer(outcomes, *lines, as_json=as_json)
         return
     if options["task"] is not None:
         raise InvalidParameterError(
-            f"--task names one task; got {len(files)} files. Use --task-from-name or --task-column."
+            f"--task names one task; got {len(files)} files. Use --task-from-name or --task-column; or --workers, if "
+            "all files are one task."
         )
     _absorb_many(opened, files, stop_on_error, as_json, options)
 
@@ -120,8 +133,31 @@ def _absorbed(
             dropped=dropped,
             added=added,
         )
-    lines = [*(_line(each, force) for each in found), *([f"{path}: added {', '.join(added)}"] if added else [])]
-    return [_as_dict(each) | {"added": added} for each in found], [*lines, *_dropped(path, dropped)]
+    return _told(str(path), found, force, added, dropped)
+
+
+def _absorbed_in_parts(
+    opened: "Store", data: Sequence[str], cluster: dict[str, Any], *, task: str | None, **options: Any
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Absorb files as one task, on a cluster; return what became of it, as data and as lines."""
+    from ridgeway import distributed
+
+    if task is None or options["task_column"] is not None or options["task_from_name"] or "-" in data:
+        raise InvalidParameterError(
+            "--workers and --scheduler learn files as one task. Name it with --task, and pass files only."
+        )
+    how = {"dropped": Counter[str](), "added": list[str](), "force": options["force"]}
+    with opened_cluster(**cluster) as client, progress_bar(f"absorbing {task}") as progress:
+        found = distributed.absorb(opened, data, task, client=client, csv=options["csv"], progress=progress, **how)
+    return _told(task, [found], **how)
+
+
+def _told(
+    what: str, found: Sequence["Absorbed"], force: str | None, added: list[str], dropped: Counter[str]
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return what became of tasks, as data and as lines."""
+    lines = [*(_line(each, force) for each in found), *([f"{what}: added {', '.join(added)}"] if added else [])]
+    return [_as_dict(each) | {"added": added} for each in found], [*lines, *_dropped(what, dropped)]
 
 
 def _as_dict(absorbed: "Absorbed") -> dict[str, Any]:
@@ -136,9 +172,9 @@ def _line(absorbed: "Absorbed", force: str | None) -> str:
     return f"{record.task_id}: {words}, {record.n_samples:,} rows, digest {record.digest[:12]}{note}"
 
 
-def _dropped(path: Path, dropped: Counter[str]) -> list[str]:
+def _dropped(what: str, dropped: Counter[str]) -> list[str]:
     """Return a line that says how many rows were left out."""
     if not dropped:
         return []
     listed = ", ".join(f"{name} ({count:,})" for name, count in dropped.items())
-    return [f"{path}: {dropped.total():,} rows with missing values were left out: {listed}"]
+    return [f"{what}: {dropped.total():,} rows with missing values were left out: {listed}"]

@@ -1,7 +1,7 @@
 """`ridgeway history`: the ledger of a state file."""
 
 from ridgeway.cli._options import command, state_file
-from ridgeway.cli._output import emit, print_table, say
+from ridgeway.cli._output import emit, family_line, print_table, say
 
 HEADINGS = ("#", "task", "rows", "absorbed", "digest", "note")
 
@@ -15,7 +15,8 @@ def history(file: str, as_json: bool) -> None:
     """
     from ridgeway import store
 
-    ledger = store.open(file).ledger()
+    opened = store.open(file)
+    ledger = opened.ledger()
     if as_json:
         emit([record.as_dict() for record in ledger])
         return
@@ -26,10 +27,13 @@ def history(file: str, as_json: bool) -> None:
             f"{record.n_samples:,}",
             record.absorbed_at,
             record.digest[:12],
-            f"removed at #{record.removed}" if record.removed else record.reason or "",
+            record.note,
         ]
         for record in ledger
     ]
     print_table(file, HEADINGS, rows, left=["task", "absorbed", "digest", "note"], n_names=2)
     there = [record for record in ledger if record.removed is None]
     say(f"{len(there)} tasks, {sum(record.n_samples for record in there):,} rows")
+    family = opened.schema.family
+    if family is not None:
+        say(family_line(family.name, family.memory, family.classes))

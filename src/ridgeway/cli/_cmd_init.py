@@ -21,7 +21,7 @@ ENCODED: dict[str, tuple[str, Any]] = {
     "--ignore-extra": ("ignore_extra", False),
 }
 """Options that an encoding replaces, with their defaults."""
-PASSED = ("weight_column", "weight_kind", "prior", "information", "min_rows", "cluster_column")
+PASSED = ("weight_column", "weight_kind", "prior", "information", "min_rows", "cluster_column", "family", "memory")
 LEFT_OUT = ("leave_out", "weight_column", "cluster_column")
 """Options that name columns which are not features, unless they are named as such."""
 PRIVACY = (
@@ -38,6 +38,7 @@ FOURTH = (
     "ridgeway init wages.rw --features age,education,tenure --target log_wage",
     "ridgeway init flights.rw --from flights-2013-01.parquet --target arr_delay --leave-out tailnum,time_hour",
     "ridgeway init flights.rw --from jan.csv --target arr_delay --features 'carrier,log(distance),month(date)'",
+    "ridgeway init risk.rw --from jan.parquet --target late --family binomial --memory cubic",
     "ridgeway init flights.rw --encoding report/encoding.json",
 )
 @state_file
@@ -71,6 +72,20 @@ FOURTH = (
 )
 @click.option("--min-rows", type=int, help="Fewest rows of a task that is kept.  [default: p + 1, at least 10]")
 @click.option("--cluster-column", help="Column that divides the rows of each task into clusters; with --keep tasks.")
+@choice(
+    "--family",
+    "gaussian",
+    "binomial",
+    "poisson",
+    "multiclass",
+    words="What the target is: a number, one of two classes, a count, or a class among any number.",
+)
+@click.option(
+    "--memory",
+    type=click.Choice(["quadratic", "cubic"]),
+    help="How the past of family binomial or poisson is kept.  [default: quadratic]",
+)
+@click.option("--classes", help="Classes that are known beforehand, separated by commas.")
 def init(file: str, target: str | None, no_intercept: bool, as_json: bool, **options: Any) -> None:
     """Create a new state file. The file must not exist. Exits with 2 if it cannot be created.
 
@@ -89,14 +104,28 @@ def init(file: str, target: str | None, no_intercept: bool, as_json: bool, **opt
         target=targets[0] if len(targets) == 1 else targets,
         fit_intercept=not no_intercept,
         keep=keep or None,
+        classes=_labels(names(options["classes"])),
         **settings,
     )
     encoding = features if isinstance(features, store.Encoding) else None
     listed = [*(names(options["features"]) if encoding is None else encoding.features)]
     found = {"file": str(made.path), "features": listed, "targets": targets, "weight_column": options["weight_column"]}
-    said = f"{file}: {len(listed)} features, target {', '.join(targets)}. Next, absorb a task."
+    found["family"] = options["family"]
+    family = options["family"]
+    kind = "" if family == "gaussian" else f" of family {family}"
+    said = f"{file}: {len(listed)} features, target {', '.join(targets)}{kind}. Next, absorb a task."
     warnings = [*([PRIVACY] if keep else []), *([FOURTH] if "fourth-moments" in keep else [])]
     answer(found, *_encoded(encoding, targets), *warnings, said, as_json=as_json)
+
+
+def _labels(words: list[str]) -> list[Any] | None:
+    """Return classes as a data file has them: whole numbers and bools, if all are, and text otherwise."""
+    if not words:
+        return None
+    if all(word.lower() in ("true", "false") for word in words):
+        return [word.lower() == "true" for word in words]
+    whole = all(word.removeprefix("-").isdecimal() and word.isascii() for word in words)
+    return [int(word) for word in words] if whole else words
 
 
 def _encoded(encoding: "Encoding | None", targets: list[str]) -> list[str]:

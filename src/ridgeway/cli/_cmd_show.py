@@ -1,15 +1,16 @@
 """`ridgeway show`: the coefficients of a state file."""
 
 from pathlib import Path
+from typing import Any
 
 from ridgeway.cli._options import command, state_file
-from ridgeway.cli._output import emit, print_table, say
+from ridgeway.cli._output import emit, family_line, print_table, say
 
 
 @command("ridgeway show wages.rw", "ridgeway show wages.rw --json")
 @state_file
 def show(file: str, as_json: bool) -> None:
-    """Show coefficients, rank, condition number and size. Exits with 2 if the file cannot be read or is empty."""
+    """Show the family, coefficients, rank, condition and size. Exits with 2 if the file cannot be read or is empty."""
     from ridgeway import store
 
     shown = store.open(file).describe()
@@ -23,10 +24,21 @@ def show(file: str, as_json: bool) -> None:
         for feature, value in {"(intercept)": shown["intercepts"][target], **coefs}.items()
     ]
     print_table(file, ["target", "feature", "coefficient"], rows, left=["target", "feature"], n_names=2)
-    condition = "infinite" if shown["condition"] is None else f"{shown['condition']:.3g}"
     say(
         f"{shown['n_tasks']} tasks, {shown['n_samples']:,} rows; rank {shown['rank']} of {len(shown['features'])}, "
-        f"condition {condition}, digits lost to removals {shown['digits_lost']:.1f}; {size:,} bytes on disk"
+        f"{_quality(shown)}; {size:,} bytes on disk"
     )
+    if shown["family"] != "gaussian":
+        say(family_line(shown["family"], shown.get("memory"), shown.get("classes", ())))
     if "keep" in shown:
         say(f"kept besides the total: {', '.join(sorted(shown['keep'], reverse=True))}")
+
+
+def _quality(shown: dict[str, Any]) -> str:
+    """Say how well the coefficients are known."""
+    if "log_likelihood" in shown:
+        bound = shown["distance_bound"]
+        far = "unknown" if bound is None else f"at most {bound:.2g} standard errors"
+        return f"log-likelihood {shown['log_likelihood']:.6g}, distance from the estimate of all rows pooled {far}"
+    condition = "infinite" if shown["condition"] is None else f"{shown['condition']:.3g}"
+    return f"condition {condition}, digits lost to removals {shown['digits_lost']:.1f}"

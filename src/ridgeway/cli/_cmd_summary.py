@@ -10,7 +10,7 @@ from ridgeway.cli._output import answer, lines_of
 
 if TYPE_CHECKING:
     from ridgeway.data import Encoding
-    from ridgeway.retrospect import RobustSummary, Summary
+    from ridgeway.retrospect import LikelihoodSummary, RobustSummary, Summary
     from ridgeway.store import Store
 
 
@@ -46,7 +46,7 @@ def summary(file: str, features: str | None, level: float, errors: str, as_json:
     from ridgeway import store
 
     opened = store.open(file)
-    found: Summary | RobustSummary
+    found: Any
     if errors == "classical":
         found = opened.summary(features=names(features) or None, level=level)
         result = _as_dict(found, opened.schema.targets)
@@ -74,12 +74,22 @@ def _robust(opened: "Store", features: list[str], kind: Any, level: float) -> "R
     return errors(retrospect.submodel(model, features) if features else model, kind, level=level)
 
 
-def _as_dict(found: "Summary", targets: tuple[str, ...]) -> dict[str, Any]:
+def _as_dict(found: "Summary | LikelihoodSummary", targets: tuple[str, ...]) -> dict[str, Any]:
     """Return the table as plain data, by target and term."""
     import numpy as np
 
-    whole = ("n_tasks", "n_samples", "degrees_of_freedom", "level", "posterior", "assumption", "not_estimable")
-    parts = ("r_squared", "noise_variance", "log_likelihood", "aic", "bic")
+    whole: tuple[str, ...] = (
+        "n_tasks",
+        "n_samples",
+        "degrees_of_freedom",
+        "level",
+        "posterior",
+        "assumption",
+        "not_estimable",
+    )
+    parts: tuple[str, ...] = ("r_squared", "noise_variance", "log_likelihood", "aic", "bic")
+    if not hasattr(found, "r_squared"):  # a likelihood
+        whole, parts = ("n_tasks", "n_samples", "level", "posterior", "distance_bound"), ("log_likelihood",)
     columns = {"coef": found.coef, "standard_error": found.standard_errors, "t": found.t, "p_value": found.p_values}
     columns |= {"lower": found.intervals[..., 0], "upper": found.intervals[..., 1]}
     return {name: getattr(found, name) for name in whole} | {

@@ -86,6 +86,21 @@ def worker_options(default: int) -> Callable[[Command], Command]:
 
 
 @contextmanager
+def opened_cluster(workers: int | None, scheduler: str | None) -> Iterator[Any]:
+    """Yield a client of a Dask cluster: of processes that are started for it, or of one that is there already."""
+    from ridgeway.distributed import local_client, remote_client
+
+    if workers is not None and scheduler is not None:
+        raise _both()
+    with local_client(workers or 0) if scheduler is None else remote_client(scheduler) as client:
+        yield client
+
+
+def _both() -> InvalidParameterError:
+    return InvalidParameterError("--workers starts processes, and --scheduler uses a cluster. Pass one of them.")
+
+
+@contextmanager
 def _opened(workers: int | None, scheduler: str | None, default: int) -> Iterator["int | Executor"]:
     if workers == 0:
         raise InvalidParameterError("--workers must be 1 or more, or -1 for one per core; got 0.")
@@ -93,7 +108,7 @@ def _opened(workers: int | None, scheduler: str | None, default: int) -> Iterato
         yield default if workers is None else workers
         return
     if workers is not None:
-        raise InvalidParameterError("--workers starts processes, and --scheduler uses a cluster. Pass one of them.")
+        raise _both()
     from ridgeway.distributed import DaskWorkers
 
     with DaskWorkers(scheduler) as found:

@@ -148,3 +148,10 @@ def _bar(words: str) -> Iterator[Callable[[int, int | None], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(visible(words), total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def family_line(name: str, memory: str | None, classes: Iterable[object]) -> str:
+    """Say what the target of a state file is: its family, how the past is kept, and the classes."""
+    words = [f"family {name}", *([f"{memory} memory"] if memory else [])]
+    labels = ", ".join(map(str, classes))
+    return ", ".join([*words, *([f"classes {labels}"] if labels else [])])

@@ -1,7 +1,9 @@
 """The one door for data: whatever a user passes leaves here as a checked `Task`, or as a typed error."""
 
 from ridgeway._checks import LARGEST
-from ridgeway.data._class_labels import Classes, Label, class_name, coded_labels, joined_classes, listed_classes
+from ridgeway.data._addresses import is_address, stamp_of
+from ridgeway.data._class_labels import coded_labels
+from ridgeway.data._classes import Classes, Label, class_name, joined_classes, listed_classes
 from ridgeway.data._columns import (
     Categories,
     Numbers,
@@ -18,11 +20,12 @@ from ridgeway.data._encoding import OTHER, Encoding, MissingRule, UnknownRule, o
 from ridgeway.data._file_rows import Progress, check_file, explained, rows_in_memory, tasks_in
 from ridgeway.data._inferred import inferred, refuse_stray_text
 from ridgeway.data._keep import Keep, checked_keep
-from ridgeway.data._open import expand, open_stream, open_table
+from ridgeway.data._open import expand, open_groups, open_stream, open_table, part_names
 from ridgeway.data._raw_tasks import raw_tasks
 from ridgeway.data._row_blocks import Block, checked_rows, cut
 from ridgeway.data._schema import InformationKind, Schema, WeightKind, check_columns, checked_schema, listed
 from ridgeway.data._tables import Table
+from ridgeway.data._target_family import FamilyName, MemoryKind, TargetFamily, checked_family
 from ridgeway.data._task import Task, dense, is_sparse
 from ridgeway.data._terms import Term, column_term, parse_terms
 from ridgeway.data._united import Rebased, differences, united
@@ -47,15 +50,18 @@ __all__ = [
     "CsvFormat",
     "Encoder",
     "Encoding",
+    "FamilyName",
     "InformationKind",
     "Keep",
     "Label",
+    "MemoryKind",
     "MissingRule",
     "Numbers",
     "Progress",
     "Rebased",
     "Schema",
     "Table",
+    "TargetFamily",
     "Task",
     "Term",
     "UnknownRule",
@@ -70,6 +76,7 @@ __all__ = [
     "check_single_target",
     "check_tasks",
     "check_values",
+    "checked_family",
     "checked_keep",
     "checked_rows",
     "checked_schema",
@@ -84,6 +91,7 @@ __all__ = [
     "explained",
     "index_columns",
     "inferred",
+    "is_address",
     "is_number",
     "is_sparse",
     "joined_classes",
@@ -91,14 +99,17 @@ __all__ = [
     "label_of",
     "listed",
     "listed_classes",
+    "open_groups",
     "open_stream",
     "open_table",
     "ordered",
     "parse_terms",
+    "part_names",
     "raw_tasks",
     "refuse_stray_text",
     "rows_in_memory",
     "source_value",
+    "stamp_of",
     "tasks_in",
     "united",
     "widened_schema",

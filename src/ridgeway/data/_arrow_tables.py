@@ -5,6 +5,7 @@ from os import fsencode
 from pathlib import Path
 from typing import Any
 
+from ridgeway.data._addresses import opened_bytes
 from ridgeway.data._pipe import PipeBytes
 from ridgeway.data._tables import Table, read_already, reading
 from ridgeway.errors import FeatureMismatchError, InvalidDataError
@@ -48,19 +49,35 @@ class InMemory(_TypedColumns):
 
 
 class ParquetFile(_TypedColumns):
-    """A Parquet file."""
+    """A Parquet file, or some of its row groups.
 
-    def __init__(self, path: Path) -> None:
-        import pyarrow as pa
+    Parameters
+    ----------
+    path : Path or str
+        Of a file, or an address such as s3://bucket/file.parquet.
+    groups : range, optional
+        The row groups to read; all of them if not given.
+    threads : bool, default True
+        Whether pyarrow may decode columns in several threads.
+    """
+
+    def __init__(self, path: Path | str, groups: range | None = None, *, threads: bool = True) -> None:
         from pyarrow import parquet
 
-        # An open file: pyarrow takes some names for addresses, and cannot encode others.
-        self._file = parquet.ParquetFile(pa.OSFile(fsencode(path)), buffer_size=PARQUET_BUFFER, pre_buffer=False)
-        super().__init__(str(path), self._file.schema_arrow, self._file.metadata.num_rows)
+        self._file = parquet.ParquetFile(opened_bytes(path), buffer_size=PARQUET_BUFFER, pre_buffer=False)
+        self._threads = threads
+        self._groups = range(self._file.metadata.num_row_groups) if groups is None else groups
+        super().__init__(str(path), self._file.schema_arrow, sum(self.group_rows))
+
+    @property
+    def group_rows(self) -> list[int]:
+        """The number of rows of each row group that is read; `open_groups` reads some alone."""
+        return [self._file.metadata.row_group(number).num_rows for number in self._groups]
 
     def batches(self, columns: Sequence[str], *, rows: int, kinds: Mapping[str, Any] | None = None) -> Iterator[Any]:
+        chosen: dict[str, Any] = {"row_groups": list(self._groups), "use_threads": self._threads}
         with reading(self.source):
-            yield from map(validated, self._file.iter_batches(batch_size=rows, columns=list(columns)))
+            yield from map(validated, self._file.iter_batches(batch_size=rows, columns=list(columns), **chosen))
             self._check_columns({*columns})
 
     def _check_columns(self, read: Collection[str]) -> None:
@@ -71,11 +88,12 @@ class ParquetFile(_TypedColumns):
         schema, metadata = self._file.schema, self._file.metadata
         leaves = [(j, schema.column(j)) for j in range(len(schema))]
         expected = [(j, (leaf.path, leaf.physical_type)) for j, leaf in leaves if leaf.path in read]
-        for number, group in enumerate(map(metadata.row_group, range(metadata.num_row_groups)), start=1):
+        for number in self._groups:
+            group = metadata.row_group(number)
             chunks = ((group.column(j), leaf) for j, leaf in expected if group.num_rows)
             if any((chunk.path_in_schema, chunk.physical_type) != leaf for chunk, leaf in chunks):
                 raise FeatureMismatchError(
-                    f"the columns of {self.source} change in row group {number} of {metadata.num_row_groups}. "
+                    f"the columns of {self.source} change in row group {number + 1} of {metadata.num_row_groups}. "
                     "Rewrite the file."
                 )
 

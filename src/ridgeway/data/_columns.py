@@ -1,12 +1,13 @@
 """Single columns: which are an index, which values are numbers, and what a task is called. One rule for all tables."""
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -29,6 +30,8 @@ ZONE = r"(:\d\d(?:\.\d+)?) ?(?:Z|[+-]\d\d(?::?\d\d)?)$"
 NOT_FINITE = ("nan", "inf", "-inf")
 EXACT = 2**53
 """Beyond this, float64 does not represent every integer."""
+ID_BITS = 52
+"""Bits of a text's id in a digest: float64 represents it exactly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,3 +283,9 @@ def label_of(value: Any) -> str:
         f"the task column contains {text!r}, which cannot name a task: it can be spelled in several ways. Use words, "
         "integers or dates."
     )
+
+
+@cache
+def text_id(text: str) -> float:
+    """Return the number that stands for a category or a class in digests: the first bits of its SHA-256."""
+    return float(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) >> (64 - ID_BITS)) + 1.0

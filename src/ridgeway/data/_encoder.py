@@ -1,6 +1,5 @@
 """Rows of a table as numbers: each batch is encoded as the schema says, and the schema may grow on the way."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
-from ridgeway.data._columns import EXACT, Categories, Kind, Numbers, Times, as_numbers, as_text, as_times
+from ridgeway.data._columns import EXACT, Categories, Kind, Numbers, Times, as_numbers, as_text, as_times, text_id
 from ridgeway.data._encoding import MISSING, OTHER, Encoding
 from ridgeway.data._functions import FUNCTIONS
+from ridgeway.data._label_columns import classes_in
 from ridgeway.data._row_blocks import RowBatch
 from ridgeway.data._schema import Schema
 from ridgeway.data._terms import Term, TermFactor
@@ -36,8 +36,6 @@ READERS: dict[Kind, Callable[[Any, str, str], Raw]] = {
     "date": as_times,
     "text": as_text,
 }
-ID_BITS = 52
-"""Bits of a category's id in a digest: float64 represents it exactly."""
 
 
 def arrow_kinds(kinds: Mapping[str, Kind]) -> dict[str, Any]:
@@ -81,12 +79,14 @@ class Encoder:
         grows: bool = True,
         ignore_unknown: bool = False,
         absent: Sequence[str] = (),
+        label_kind: Kind | None = None,
     ) -> None:
         self.schema = schema
         self.dropped, self.ignored = Counter[str](), Counter[tuple[str, str]]()
         self._source, self._grows, self._ignore_unknown = source, grows, ignore_unknown
         targets = schema.targets if has_targets else ()
-        self._kinds: dict[str, Kind] = dict(schema.encoding.kinds) | dict.fromkeys(targets, "number")
+        self._label_kind = label_kind
+        self._kinds: dict[str, Kind] = dict(schema.encoding.kinds) | dict.fromkeys(targets, label_kind or "number")
         self._weight = schema.weight_column if has_targets else None
         if self._weight is not None:
             self._kinds[self._weight] = "number"
@@ -118,9 +118,13 @@ class Encoder:
         places = None if kept.all() else np.flatnonzero(kept)
         if places is not None:
             raw = {name: column.take(places) for name, column in raw.items()}
+        if self._label_kind is not None:
+            (name,) = self._targets
+            found = classes_in(raw[name], self._label_kind, name, self._source)
+            self.schema = self.schema.with_classes(found, f"{self._source}: column {name!r}")
         encoding = self.schema.encoding
         X = _matrix(encoding, raw, len(batch) if places is None else len(places))
-        y = np.array([_values(raw[name]) for name in self._targets])  # each column in one piece
+        y = np.array([_source(raw[name]) for name in self._targets])  # each column in one piece
         weight = None if self._weight is None else _values(raw[self._weight])
         sources = None if encoding.is_plain else np.array([_source(raw[name]) for name in encoding.columns]).T
         return RowBatch(X, y.reshape(len(self._targets), len(X)).T, weight, sources, None, places)
@@ -321,13 +325,7 @@ def _hot(labels: Categories, levels: Sequence[str]) -> _Hot:
 def _source(column: Raw) -> Array:
     """Return a column of a table as one number per row, the same for the same values from every kind of file."""
     if isinstance(column, Categories):
-        return np.array([*map(_id, column.names), 0.0])[column.codes]
+        return np.array([*map(text_id, column.names), 0.0])[column.codes]
     if isinstance(column, Times):
         return np.where(column.missing, np.nan, column.values.astype(np.int64).astype(np.float64))
     return np.where(column.missing, np.nan, column.values) if column.missing.any() else column.values
-
-
-@cache
-def _id(name: str) -> float:
-    """Return the number that stands for a category in digests: the first bits of its SHA-256."""
-    return float(int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) >> (64 - ID_BITS)) + 1.0

@@ -37,7 +37,9 @@ def explain(table: Table, schema: Schema, error: Exception) -> None:
 def _strange_numbers(table: Table, schema: Schema) -> InvalidDataError | None:
     import pyarrow as pa
 
-    kinds = schema.encoding.kinds
+    kinds: dict[str, str] = dict(schema.encoding.kinds)
+    if schema.family is not None and schema.family.has_classes:
+        kinds |= dict.fromkeys(schema.targets, "class")
     columns = [name for name in schema.columns if kinds.get(name, "number") == "number" and name in table.columns]
     found = {name: {"nulls": 0, "text": 0, "NaN or infinity": 0} for name in columns}
     types: dict[str, str] = {}

@@ -14,7 +14,8 @@ from ridgeway._checks import LARGEST
 from ridgeway.data._columns import as_labels, as_numbers
 from ridgeway.data._encoder import Encoder
 from ridgeway.data._explain import explain
-from ridgeway.data._row_blocks import Block, RowBatch, checked_rows, cut, with_targets
+from ridgeway.data._label_columns import label_kind
+from ridgeway.data._row_blocks import Block, RowBatch, checked_rows, cut, with_labels, with_targets
 from ridgeway.data._schema import Schema, check_columns
 from ridgeway.data._tables import Table
 from ridgeway.data._widening import Widening, widening
@@ -85,19 +86,25 @@ def tasks_in(
     progress: Progress | None = None,
     dropped: Counter[str] | None = None,
     absent: Sequence[str] = (),
+    ahead: bool = True,
 ) -> Generator[tuple[str, Block], None, None]:
     """Yield the rows of a table in blocks with their task ids: the values of a column, or one id for all rows.
 
     The blocks depend on the rows alone: CSV, Parquet and Arrow files of the same rows give the same blocks. Another
-    thread reads the next block while the caller works on the current one. A caller that may stop early must close the
-    generator. `dropped` counts the rows that are left out, by the column that has no value. Columns in `absent` are not
-    in the table; they have their past value.
+    thread reads the next block while the caller works on the current one, unless `ahead` is False. A caller that may
+    stop early must close the generator. `dropped` counts the rows that are left out, by the column that has no value.
+    Columns in `absent` are not in the table; they have their past value.
     """
     labels = [] if task_column is None else [task_column]
     check_file(table, schema, labels, absent)
-    plain = schema.raw is None and not {*absent} & {*schema.columns}
-    encoder = PlainRows(schema, table.source) if plain else Encoder(schema, table.source, absent=absent)
-    return _ahead(_gathered(table, encoder, task_id, labels, progress, dropped))
+    of_numbers = schema.raw is None and (schema.family is None or not schema.family.has_classes)
+    encoder: Encoder | PlainRows
+    if of_numbers and not {*absent} & {*schema.columns}:
+        encoder = PlainRows(schema, table.source)
+    else:
+        encoder = Encoder(schema, table.source, absent=absent, label_kind=label_kind(table, schema))
+    gathered = _gathered(table, encoder, task_id, labels, progress, dropped)
+    return _ahead(gathered) if ahead else gathered
 
 
 def _gathered(
@@ -107,7 +114,7 @@ def _gathered(
     labels: list[str],
     progress: Progress | None,
     dropped: Counter[str] | None,
-) -> Iterator[tuple[str, Block]]:
+) -> Generator[tuple[str, Block], None, None]:
     import pyarrow as pa
 
     size, done = encoder.schema.block_rows, 0
@@ -264,6 +271,8 @@ def rows_in_memory(
     """
     if clusters is not None and not schema.labels:
         raise InvalidDataError("the model has no cluster column. Leave out clusters.")
+    if schema.family is not None and schema.family.has_classes:
+        schema, y = with_labels(schema, X, y, sample_weight)
     if schema.raw is None:
         yield from cut(schema, checked_rows(schema, X, y, sample_weight, clusters))
         return

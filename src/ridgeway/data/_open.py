@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from ridgeway.data._addresses import is_address, matching_addresses
 from ridgeway.data._arrow_tables import ArrowFile, ArrowStream, InMemory, ParquetFile, PipedArrow
 from ridgeway.data._csv_tables import PLAIN, CsvFormat, CsvTable
 from ridgeway.data._pipe import PipeBytes
@@ -54,6 +55,8 @@ def open_table(data: Any, *, source: str = "the table", csv: CsvFormat | None = 
     if isinstance(data, Table):
         return data
     require_pyarrow()
+    if isinstance(data, str) and "//" in data and is_address(data):
+        return open_groups(data)
     if isinstance(data, str | PathLike):
         return _open_file(Path(data), csv or PLAIN)
     import pyarrow as pa
@@ -71,6 +74,15 @@ def open_table(data: Any, *, source: str = "the table", csv: CsvFormat | None = 
     except UnicodeError as error:
         raise not_text(source, "utf-8") from error
     return InMemory(arrow, source)
+
+
+def open_groups(path: str, groups: range | None = None, *, threads: bool = True) -> ParquetFile:
+    """Open a Parquet file by its path or address, or some of its row groups. Needs pyarrow."""
+    require_pyarrow()
+    if Path(path).suffix.lower() not in PARQUET:
+        raise InvalidDataError(f"{path} is an address; only Parquet files are read from one. Copy or convert the file.")
+    with reading(path):
+        return ParquetFile(path, groups, threads=threads)
 
 
 def open_stream(file: BinaryIO, *, source: str = "standard input", csv: CsvFormat | None = None) -> Table:
@@ -117,17 +129,44 @@ def expand(paths: Sequence[str]) -> list[Path]:
         raise InvalidParameterError(f"{STDIN!r} is standard input, which is read alone. Leave out the other files.")
     found: dict[Path, Path] = {}
     for path in paths:
-        matches = [path]
-        if re.search(r"[*?\[]", path) and not Path(path).exists():
-            matches = sorted((name for name in glob(path, recursive=True) if Path(name).is_file()), key=_natural)
-        if not matches:
-            raise InvalidDataError(f"no file matches {path!r}. Check the pattern.")
-        for match in map(Path, matches):
+        for match in map(Path, _matches(path)):
             found.setdefault(match.resolve(), match)
     return list(found.values())
 
 
-def _natural(name: str) -> list[tuple[int, int, str]]:
+def _matches(path: str) -> list[str]:
+    """Return the files that a path, an address or a pattern stands for, sorted; raise if there are none."""
+    matches = [path]
+    if re.search(r"[*?\[]", path) and not Path(path).exists():
+        found = matching_addresses(path) if is_address(path) else [n for n in glob(path, recursive=True) if _is_file(n)]
+        matches = sorted(found, key=natural_order)
+    if not matches:
+        raise InvalidDataError(f"no file matches {path!r}. Check the pattern.")
+    return matches
+
+
+def part_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
+    """Return the files and addresses that paths and patterns stand for, each once, all sorted as `expand` does.
+
+    Paths become absolute, so that they mean the same in another working folder.
+
+    Examples
+    --------
+    >>> part_names(
+    ...     ["s3://wages/10.parquet", "s3://wages/9.parquet", "s3://wages/10.parquet"]
+    ... )
+    ['s3://wages/9.parquet', 's3://wages/10.parquet']
+    """
+    found = [name for path in map(str, paths) for name in _matches(path)]
+    unique = {name if is_address(name) else str(Path(name).resolve()) for name in found}
+    return sorted(unique, key=natural_order)
+
+
+def _is_file(name: str) -> bool:
+    return Path(name).is_file()
+
+
+def natural_order(name: str) -> list[tuple[int, int, str]]:
     """Return a key that sorts digits by their value, before other characters."""
     return [(0, int(part), part) if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", name) if part]
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway.data._class_labels import coded_labels
 from ridgeway.data._columns import label_of
 from ridgeway.data._open import open_table
 from ridgeway.data._refusals import column_names, refuse_shuffled_index
@@ -32,6 +33,12 @@ class Block(NamedTuple):
     sources: Array | None
     schema: Schema
     clusters: NDArray[np.object_] | None = None
+
+    def cut(self, rows: slice) -> "Block":
+        """Return some of the rows."""
+        weight, sources = (None if each is None else each[rows] for each in (self.sample_weight, self.sources))
+        clusters = None if self.clusters is None else self.clusters[rows]
+        return Block(self.X[rows], self.y[rows], weight, sources, self.schema, clusters)
 
 
 class RowBatch(NamedTuple):
@@ -81,6 +88,21 @@ def checked_rows(schema: Schema, X: Any, y: Any, sample_weight: Any = None, clus
     return task
 
 
+def with_labels(schema: Schema, X: Any, y: Any, sample_weight: Any) -> tuple[Schema, NDArray[Any]]:
+    """Return the schema with the classes of some rows, and their labels as the schema takes them: as ids, or as text.
+
+    A table of raw columns has the labels themselves; rows of numbers have the numbers that stand for them.
+    """
+    family = schema.family
+    if family is None:
+        return schema, y
+    given = _in_order(y, schema.targets, "y") if len(getattr(y, "shape", ())) == 2 else y
+    coded = coded_labels(given, family.classes, beside={"X": X, "sample_weight": sample_weight})
+    schema = schema.with_classes(coded.classes, "y")
+    known = family.joined(coded.classes)
+    return schema, known.ids(coded.positions) if schema.raw is None else np.array(known.classes)[coded.positions]
+
+
 def with_targets(schema: Schema, X: Any, y: Any, sample_weight: Any, clusters: Any = None) -> Table:
     """Return a table of the columns of X, the targets, the weights and the clusters, unless these are a column of X.
 
@@ -103,7 +125,8 @@ def with_targets(schema: Schema, X: Any, y: Any, sample_weight: Any, clusters: A
     columns = dict(zip(table.columns, table.read(table.columns).columns, strict=True))
     names = [*schema.targets, *([] if schema.weight_column is None else [schema.weight_column])]
     refuse_twice([*table.columns, *names], FeatureMismatchError, "X, y and sample_weight have ")
-    targets = checked_numbers(_in_order(y, schema.targets, "y"), "y")
+    has_classes = schema.family is not None and schema.family.has_classes
+    targets = y if has_classes else checked_numbers(_in_order(y, schema.targets, "y"), "y")
     weights = [] if sample_weight is None else [checked_numbers(sample_weight, "sample_weight")]
     values = [*np.atleast_2d(targets.T), *weights]
     n_rows = len(next(iter(columns.values())))

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from ridgeway._text import did_you_mean
+from ridgeway.data._classes import Label
 from ridgeway.data._columns import index_columns
 from ridgeway.data._encoding import Encoding
 from ridgeway.data._keep import Keep
+from ridgeway.data._target_family import TargetFamily
 from ridgeway.errors import FeatureMismatchError, InvalidParameterError, InvalidStateError
 
 InformationKind = Literal["square_root", "moments"]
@@ -50,6 +52,8 @@ class Schema:
         Columns that were added later, with the value that each of them had in all rows before.
     keep : Keep or None
         What is kept of each task; None for the total alone.
+    family : TargetFamily or None
+        What the target is, if it is a class or a count; None for numbers with Gaussian noise.
     """
 
     features: tuple[str, ...]
@@ -63,6 +67,7 @@ class Schema:
     raw: Encoding | None = None
     past: Mapping[str, float | str] = field(default_factory=dict)
     keep: Keep | None = None
+    family: TargetFamily | None = None
 
     @property
     def encoding(self) -> Encoding:
@@ -92,7 +97,13 @@ class Schema:
     @property
     def width(self) -> int:
         """Number of features and targets."""
-        return len(self.features) + len(self.targets)
+        return len(self.features) + len(self.target_columns)
+
+    @property
+    def target_columns(self) -> tuple[Label, ...]:
+        """The targets of the state: those of the schema, or its classes, if it has any and each is a target."""
+        several = self.family is not None and self.family.name == "multiclass" and self.family.classes
+        return several or self.targets
 
     @property
     def block_rows(self) -> int:
@@ -107,6 +118,7 @@ class Schema:
             {"past": dict(self.past)} if self.past else {}
         )
         fields |= {} if self.keep is None else {"keep": self.keep.as_dict()}
+        fields |= {} if self.family is None else {"family": self.family.as_dict()}
         return json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()
 
     def as_dict(self) -> dict[str, Any]:
@@ -118,6 +130,11 @@ class Schema:
         raw = None if self.raw is None and encoding == Encoding.plain(encoding.features) else encoding
         return checked(replace(self, features=encoding.features, raw=raw))
 
+    def with_classes(self, found: Iterable[Label], name: str) -> "Schema":
+        """Return the schema with the classes of some rows, or raise if they cannot be added; `name` is the column."""
+        family = None if self.family is None else self.family.joined(found, name)
+        return self if family == self.family else checked(replace(self, family=family))
+
     @classmethod
     def from_bytes(cls, stored: bytes) -> "Schema":
         """Return the schema that `to_bytes` wrote, or raise `InvalidStateError`."""
@@ -127,7 +144,9 @@ class Schema:
             raw = Encoding.from_dict(fields["encoding"]) if "encoding" in fields else None
             settings = {name: fields[name] for name in ("single_target", *SETTINGS)}
             keep = Keep.from_dict(fields["keep"]) if "keep" in fields else None
-            schema = checked(cls(features, targets, **settings, raw=raw, past=fields.get("past", {}), keep=keep))
+            family = TargetFamily.from_dict(fields["family"]) if "family" in fields else None
+            parts: dict[str, Any] = {"raw": raw, "past": fields.get("past", {}), "keep": keep, "family": family}
+            schema = checked(cls(features, targets, **settings, **parts))
         except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise InvalidStateError(f"the stored schema is invalid: {error}.") from error
         if schema.to_bytes() != stored:
@@ -147,6 +166,7 @@ def checked_schema(
     information: InformationKind,
     weight_kind: WeightKind = "precision",
     keep: Keep | None = None,
+    family: TargetFamily | None = None,
 ) -> Schema:
     """Return the first schema of a model whose names cannot be confused, or raise `InvalidParameterError`.
 
@@ -170,7 +190,7 @@ def checked_schema(
         ignored = tuple(name for name in features.ignored if name not in used)
         raw = replace(features, ignored=ignored)
     settings = (fit_intercept, information, 1, weight_kind, raw)
-    return checked(Schema(names, targets, single, weight_column, *settings, keep=keep))
+    return checked(Schema(names, targets, single, weight_column, *settings, keep=keep, family=family))
 
 
 def checked(schema: Schema) -> Schema:
@@ -211,14 +231,32 @@ def _check_settings(schema: Schema) -> None:
         raise InvalidParameterError(f"a single target has one name; got {listed(schema.targets)}. Name one.")
     if schema.keep is not None:
         schema.keep.check()
+    if schema.family is not None:
+        _check_family(schema, schema.family)
     known, past = {*schema.sources}, dict(schema.past)
     if not all(name in known and type(value) in (float, str) for name, value in past.items()):
         raise InvalidParameterError("the schema has past values of columns that it does not have. Use an intact copy.")
 
 
+def _check_family(schema: Schema, family: TargetFamily) -> None:
+    """Raise if what the target is does not fit the rest."""
+    family.check()
+    if not schema.single_target:
+        raise InvalidParameterError(f"family {family.name} has one target; got a list. Name one, as a string.")
+    if schema.keep is not None:
+        raise InvalidParameterError(f"a file of family {family.name} keeps the total alone. Leave out keep.")
+    if family.memory is not None and schema.information != "square_root":
+        raise InvalidParameterError(f"information is for least squares, not for family {family.name}. Leave it out.")
+    names = [label for label in family.classes if isinstance(label, str)]
+    for name in names:
+        _check_name(name)
+    if len({*map(skeleton, names)}) < len(names):
+        raise InvalidParameterError(f"two of the classes look alike: {listed(names)}. Rename one.")
+
+
 def _check_name(name: Any) -> None:
     if not isinstance(name, str) or not name.strip():
-        raise InvalidParameterError(f"a column needs a name; got {name!r}. Name every feature and target.")
+        raise InvalidParameterError(f"a column needs a name; got {name!r}. Name every feature, target and class.")
     if len(name) > LONGEST_NAME:
         raise InvalidParameterError(
             f"the column name {ascii(name)[:80]}… is {len(name)} characters long; the limit is {LONGEST_NAME}. "

@@ -30,6 +30,11 @@ class Table(ABC):
 
     decimal = "."
 
+    @property
+    def group_rows(self) -> list[int] | None:
+        """The number of rows of each group of rows that can be read alone; None if there are no such groups."""
+        return None
+
     def __init__(self, source: str, columns: Sequence[str], n_rows: int | None, metadata: Any = None) -> None:
         self.source = source
         self.columns = list(columns)

@@ -10,7 +10,8 @@ from ridgeway._checks import Array
 from ridgeway.data._encoding import Encoding
 from ridgeway.data._keep import Keep
 from ridgeway.data._schema import Schema, listed
-from ridgeway.errors import MergeError
+from ridgeway.data._target_family import TargetFamily
+from ridgeway.errors import InvalidDataError, MergeError
 
 WORDS = {
     "weight_column": "weight column",
@@ -47,6 +48,7 @@ def differences(one: Schema, two: Schema, names: tuple[str, str]) -> list[str]:
     ]
     found += _only("features", map(str, mine.terms), map(str, theirs.terms), names)
     found += _only("targets", one.targets, two.targets, names)
+    found += _families(one.family, two.family)
     found += [
         f"column {name!r} is a {kind} in {names[0]} and a {theirs.kinds[name]} in {names[1]}"
         for name, kind in mine.kinds.items()
@@ -70,6 +72,20 @@ def differences(one: Schema, two: Schema, names: tuple[str, str]) -> list[str]:
     elif one.labels != two.labels:
         found.append(f"the cluster column differs ({listed(one.labels) or 'none'} and {listed(two.labels) or 'none'})")
     return found
+
+
+def _families(one: TargetFamily | None, two: TargetFamily | None) -> list[str]:
+    """Return how two families differ."""
+    if one is None or two is None or one.name != two.name:
+        words = ["gaussian" if family is None else family.name for family in (one, two)]
+        return [] if one is two else [f"the family differs ({words[0]} and {words[1]})"]
+    if one.memory != two.memory:
+        return [f"the memory differs ({one.memory} and {two.memory})"]
+    try:
+        one.joined(two.classes, "the other file")
+    except InvalidDataError as error:
+        return [str(error).rstrip(".")]
+    return []
 
 
 def _stricter(mine: Encoding, theirs: Encoding, name: str) -> Any:
@@ -103,6 +119,8 @@ def united(one: Schema, two: Schema) -> tuple[Schema, Rebased | None]:
         unknown=_stricter(mine, theirs, "unknown"),
     )
     schema = replace(one.with_encoding(encoding), past={**two.past, **one.past}, keep=_kept(one, two))
+    if two.family is not None:
+        schema = schema.with_classes(two.family.classes, "the other file")
     changed = [key for key, levels in theirs.levels.items() if levels[0] != mine.levels[key][0]]
     if not changed:
         return schema, None

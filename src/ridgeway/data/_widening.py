@@ -45,7 +45,7 @@ def widening(old: Schema, new: Schema) -> Widening:
     """Return how a schema becomes a wider one, or raise if a new feature was not constant in the past."""
     features, targets = (
         np.array([{name: place for place, name in enumerate(before)}.get(name, -1) for name in after], dtype=np.intp)
-        for before, after in ((old.features, new.features), (old.targets, new.targets))
+        for before, after in ((old.features, new.features), (old.target_columns, new.target_columns))
     )
     known, past = set(old.encoding.columns), list[float]()
     names = iter(new.features)
@@ -53,7 +53,7 @@ def widening(old: Schema, new: Schema) -> Widening:
         for constants in product(*(_constants(new, factor, known, old.encoding) for factor in term.factors)):
             past.append(_product(next(names), constants, old))
     past += [0.0] * len(new.encoding.indicators)
-    past += [float(new.past.get(name, 0.0)) for name in new.targets]
+    past += [float(new.past.get(str(name), 0.0)) for name in new.target_columns]
     return Widening(features, targets, np.array(past))
 
 
@@ -92,6 +92,8 @@ def widened_schema(
     Features are terms of new columns, and targets are new columns, with the value that they had in every past row.
     """
     encoding, past = schema.encoding, dict(schema.past)
+    if targets and schema.family is not None:
+        raise InvalidParameterError(f"a file of family {schema.family.name} has one target. Make a file for another.")
     for key, levels in categories.items():
         encoding = _with_categories(encoding, key, list(levels))
     for text, value in features.items():

@@ -18,6 +18,7 @@ from ridgeway.likelihoods import Likelihood
 from ridgeway.weights import (
     Accumulated,
     Expandable,
+    Expanded,
     Memory,
     Mergeable,
     WeightPolicy,
@@ -78,7 +79,11 @@ class LikelihoodEstimator(DefaultPolicyMixin, ContinualEstimator):
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], feature_names: Sequence[str] | None = None) -> Self:
         """Return the fitted model that `to_arrays` described, or raise `InvalidStateError`."""
-        state = expanded_from_arrays(arrays)
+        return cls.from_state(expanded_from_arrays(arrays), feature_names)
+
+    @classmethod
+    def from_state(cls, state: Expanded, feature_names: Sequence[str] | None = None) -> Self:
+        """Return the fitted model of a state that keeps the past as a polynomial, such as another model's `state_`."""
         origin, n_features = state.origin, len(state.origin.coef)
         model = cls(
             Accumulated(state.prior, state.decay),

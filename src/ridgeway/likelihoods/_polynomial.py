@@ -27,7 +27,9 @@ class Polynomial:
     --------
     >>> import numpy as np
     >>> from ridgeway.likelihoods import Polynomial
-    >>> past = Polynomial(np.zeros(1), 0.0, np.array([2.0]), np.array([[1.0]]), np.array([[3.0]]))
+    >>> past = Polynomial(
+    ...     np.zeros(1), 0.0, np.array([2.0]), np.array([[1.0]]), np.array([[3.0]])
+    ... )
     >>> there = past.at(np.array([2.0]))
     >>> there.value, there.gradient, there.curvature[0]
     (6.0, array([6.]), array([-5.]))
@@ -91,14 +93,14 @@ class Polynomial:
         return self if self.third is None or share == 1.0 else replace(self, third=share * self.third)
 
     def mapped(self, matrix: Array, centre: Array) -> "Polynomial":
-        """Return the same function of θ', if θ = matrix·θ' and the centre is matrix·centre."""
+        """Return the same function of θ', if θ = matrix·θ' and the centre is matrix·centre. θ' may be longer."""
         third = self.third
         if third is not None:
-            p = len(self.centre)
+            size = matrix.shape[1]
             full = np.stack([symmetric(kernels.product(third, column)) for column in matrix.T])  # T[·, ·, m_c]
-            turned = matrix.T @ full.reshape(p, p, p) @ matrix
-            rows, columns = pairs(p)
-            third = unpacked_third(packed_third(np.ascontiguousarray(turned[:, rows, columns].T)), p)
+            turned = matrix.T @ full @ matrix
+            rows, columns = pairs(size)
+            third = unpacked_third(packed_third(np.ascontiguousarray(turned[:, rows, columns].T)), size)
         return Polynomial(centre, self.value, matrix.T @ self.gradient, even(matrix.T @ self.curvature @ matrix), third)
 
 

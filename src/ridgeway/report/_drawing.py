@@ -12,14 +12,12 @@ from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 
 from ridgeway._checks import Array
+from ridgeway._style import BLACK, GREY, STYLE
 from ridgeway._text import visible
 from ridgeway.data import listed
 from ridgeway.errors import InvalidParameterError
-from ridgeway.report._figures import COLOURS, STYLE
 
-RED, ORANGE, GREEN, BLUE = COLOURS[0], COLOURS[2], COLOURS[4], COLOURS[5]
-BLACK, GREY, PALE = "#222222", "#666666", "#B5B5B5"
-PLAIN: dict[Any, Any] = {**STYLE, "text.parse_math": False, "text.usetex": False, "font.size": 9.0}
+PLAIN: dict[Any, Any] = {**STYLE, "axes.grid": False, "text.parse_math": False, "text.usetex": False, "font.size": 9.0}
 """Text is shown as it is: a dollar sign does not start a formula."""
 WIDTH = 7.2
 """Inches."""

@@ -10,12 +10,8 @@ from matplotlib.patches import Polygon
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway._style import BLACK, BLUE, GREEN, GREY, PALE
 from ridgeway.report._drawing import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    PALE,
     SMALL,
     TIE,
     UNIT,

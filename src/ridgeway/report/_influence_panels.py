@@ -9,12 +9,8 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
 
 from ridgeway._checks import Array
+from ridgeway._style import BLUE, GREEN, GREY, PALE, RED
 from ridgeway.report._drawing import (
-    BLUE,
-    GREEN,
-    GREY,
-    PALE,
-    RED,
     SMALL,
     TIE,
     WIDTH,

@@ -8,12 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ridgeway._checks import Array
+from ridgeway._style import BLUE, GREY, PALE, RED
 from ridgeway.errors import InvalidParameterError
 from ridgeway.report._drawing import (
-    BLUE,
-    GREY,
-    PALE,
-    RED,
     TIE,
     chosen,
     clear,

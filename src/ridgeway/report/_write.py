@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ridgeway._files import atomic_folder
 from ridgeway._optional import require
+from ridgeway._style import STYLE
 from ridgeway._text import quoted
 from ridgeway.errors import InvalidParameterError
 from ridgeway.report._differences_section import differences_sentence, draw_differences
@@ -87,8 +88,6 @@ def _listed(folder: Path) -> set[str]:
 def _fill(folder: Path, comparison: MethodComparison) -> None:
     from matplotlib import rc_context
 
-    from ridgeway.report._figures import STYLE
-
     (folder / "figures").mkdir()
     images = []
     with warnings.catch_warnings(record=True) as caught:
@@ -132,20 +131,25 @@ def _write_table(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def _losses(comparison: MethodComparison) -> list[dict[str, Any]]:
-    """Return R with one row per method, task learned and task predicted."""
-    names = [task.name for task in comparison.tasks]
+    """Return R with one row per method, task learned and task predicted; accuracies if the target has classes."""
+    names, what = [task.name for task in comparison.tasks], _shown_name(comparison)
     return [
-        {"method": result.method.key, "after": t, "after_task": after, "on": k, "on_task": on, "loss": float(loss)}
+        {"method": result.method.key, "after": t, "after_task": after, "on": k, "on_task": on, what: float(loss)}
         for result in comparison.results
-        for t, (after, row) in enumerate(zip(names, result.losses, strict=True), start=1)
+        for t, (after, row) in enumerate(zip(names, comparison.measure.value(result.losses), strict=True), start=1)
         for k, (on, loss) in enumerate(zip(names, row, strict=True), start=1)
     ]
 
 
 def _orders(comparison: MethodComparison) -> list[dict[str, Any]]:
-    """Return the average loss after the last task in each order; order 0 is the requested one."""
+    """Return the average loss or accuracy after the last task in each order; order 0 is the requested one."""
+    what = f"average_{_shown_name(comparison)}"
     return [
-        {"method": result.method.key, "order": number, "average_loss": float(loss)}
+        {"method": result.method.key, "order": number, what: float(loss)}
         for result in comparison.results
-        for number, loss in enumerate(result.order_losses)
+        for number, loss in enumerate(comparison.measure.value(result.order_losses))
     ]
+
+
+def _shown_name(comparison: MethodComparison) -> str:
+    return "accuracy" if comparison.measure.rises else "loss"

@@ -11,6 +11,7 @@ from ridgeway.retrospect._cusum import Cusum, cusum
 from ridgeway.retrospect._fixed_effects import FixedEffects, fixed_effects
 from ridgeway.retrospect._heteroscedastic import heteroscedastic
 from ridgeway.retrospect._influence import Influence, influence
+from ridgeway.retrospect._likelihood_summary import LikelihoodSummary, likelihood_summary
 from ridgeway.retrospect._meta_analysis import MetaAnalysis, meta_analysis
 from ridgeway.retrospect._noise_weighted import NoiseWeighted, weighted_by_noise
 from ridgeway.retrospect._paths import Path, elastic_net, lasso_path
@@ -32,6 +33,7 @@ __all__ = [
     "FixedEffects",
     "Influence",
     "Intervals",
+    "LikelihoodSummary",
     "MetaAnalysis",
     "NoiseWeighted",
     "Path",
@@ -56,6 +58,7 @@ __all__ = [
     "intervals",
     "lasso_path",
     "learn_prior",
+    "likelihood_summary",
     "meta_analysis",
     "random_effects",
     "reweighted",

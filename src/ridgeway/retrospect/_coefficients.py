@@ -3,15 +3,17 @@
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ridgeway._checks import Array
+from ridgeway._checks import Array, whole
+from ridgeway._plots import draw_terms
 from ridgeway._printed import Printed, Rows
 from ridgeway.retrospect._cells import cells, framed
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from pandas import DataFrame
 
 HEADS = {"coef": "coef", "standard_error": "std err", "t": "t", "degrees_of_freedom": "df", "p_value": "P>|t|"}
@@ -43,6 +45,24 @@ class CoefficientTable(Printed):
         lower, upper = np.moveaxis(self.intervals, -1, 0)
         columns = {"coef": self.coef, "standard_error": self.standard_errors, "t": self.t}
         return columns | {"p_value": self.p_values, "lower": lower, "upper": upper}
+
+    def plot(self, ax: Any = None, *, target: int = 0) -> "Axes":
+        """Draw the coefficients with their intervals, and return the axes. The intercept is left out.
+
+        Needs matplotlib (`pip install 'ridgeway[plot]'`).
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        target : int, default 0
+            Which target, if there are several.
+        """
+        coef, intervals = np.atleast_2d(self.coef), self.intervals.reshape(-1, len(self.terms), 2)
+        target = whole(target, "target", 0, len(coef) - 1)
+        first = int(self.terms[0] == "intercept")
+        label = f"coefficient, with {100 * self.level:g} % intervals"
+        return draw_terms(ax, self.terms[first:], coef[target, first:], intervals[target, first:], label=label)
 
     def to_frame(self) -> "DataFrame":
         """Return the table as a pandas DataFrame: one row per term, and per target if there are several."""

@@ -1,15 +1,19 @@
 """Does a task share the model's parameter? Asked before it is absorbed."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ridgeway._checks import Array, flag
+from ridgeway._checks import Array, flag, whole
+from ridgeway._plots import draw_terms
+from ridgeway._printed import Printed, Rows
 from ridgeway.data import Task, check_tasks
 from ridgeway.errors import InferenceError, RemovalError
 from ridgeway.information import Inference, SquareRoot
 from ridgeway.retrospect._advice import Advice, Grounds, most_careful
+from ridgeway.retrospect._cells import cells
 from ridgeway.retrospect._effect import (
     coef_differences,
     prediction_gains,
@@ -22,10 +26,15 @@ from ridgeway.retrospect._rotated import Seen
 from ridgeway.retrospect._wald import Noise, WaldTest
 from ridgeway.weights import Retained, kept_share
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
-    """A task beside the model. With several targets each number is an array of shape (n_targets,).
+class Comparison(Printed):
+    """A task beside the model. Prints as a table, in a notebook too.
+
+    With several targets each number is an array of shape (n_targets,).
 
     Attributes
     ----------
@@ -113,6 +122,43 @@ class Comparison:
     differences: Array
     statistics: Array
 
+    def plot(self, ax: Any = None, *, target: int = 0) -> "Axes":
+        """Draw how the coefficients differ, task − past, with their intervals, and return the axes.
+
+        Needs matplotlib (`pip install 'ridgeway[plot]'`).
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        target : int, default 0
+            Which target, if there are several.
+        """
+        differences, intervals = self._by_target()
+        target = whole(target, "target", 0, len(differences) - 1)
+        label = "coefficient, task − past, with joint 95 % intervals"
+        return draw_terms(ax, self.terms, differences[target], intervals[target], label=label)
+
+    def _by_target(self) -> tuple[Array, Array]:
+        """Return the differences (n_targets, n_terms), and their intervals with one more axis."""
+        return np.atleast_2d(self.coef_differences), self.coef_intervals.reshape(-1, len(self.terms), 2)
+
+    def _title(self) -> str:
+        return f"A task beside {'what remains without it' if self.absorbed else 'the past'}: {self.advice}"
+
+    def _tables(self) -> Iterator[tuple[str, Rows]]:
+        differences, intervals = self._by_target()
+        q, freedom = self.degrees_of_freedom
+        for number, sentence in enumerate(self.recommendation.splitlines()):
+            f, p, of = (float(np.atleast_1d(value)[number]) for value in (self.f, self.p_value, freedom))
+            test = "" if np.isnan(f) else f" F({q}, {of:.4g}) = {f:.4g}, p = {p:.3g}."
+            rows = zip(self.terms, cells(differences[number]), *map(cells, intervals[number].T), strict=True)
+            yield sentence + test, [["", "difference", "[95 %", "95 %]"], *([*row] for row in rows)]
+
+    def _notes(self) -> list[str]:
+        test = "Chow's" if self.equal_noise else "Wald's"
+        return [f"Task − past, with joint intervals. {test} test assumes that {self.assumption}."]
+
 
 def compare(
     model: Any, X: Any, y: Any, sample_weight: Any = None, *, equal_noise: bool = False, absorbed: bool = False
@@ -157,7 +203,11 @@ def compare(
     >>> model = GeneralizedRidge().fit(X[:40], y[:40])
     >>> same = retrospect.compare(model, X[40:], y[40:])
     >>> other = retrospect.compare(model, X[40:], y[40:] + 5.0 * X[40:, 1])
-    >>> bool(same.p_value > 0.1), bool(other.p_value < 1e-4), other.gain_for_past < 0.0 < same.gain_for_past
+    >>> (
+    ...     bool(same.p_value > 0.1),
+    ...     bool(other.p_value < 1e-4),
+    ...     other.gain_for_past < 0.0 < same.gain_for_past,
+    ... )
     (True, True, True)
     >>> same.assumption
     'each side has its own noise variance'

@@ -14,7 +14,8 @@ from ridgeway.data import Block, Schema
 from ridgeway.errors import DuplicateTaskError, InvalidDataError, InvalidParameterError, RemovalError
 from ridgeway.store._changes import Change, Handle, changing
 from ridgeway.store._digests import Content, ContentDigest
-from ridgeway.store._forget import Forgetting
+from ridgeway.store._forget import Forgetting, class_sums
+from ridgeway.store._gathered_tasks import GatheredTasks
 from ridgeway.store._ledger import Entry, Ledger, Record
 from ridgeway.store._new_tasks import NewTasks
 from ridgeway.store._part_tree import NewParts
@@ -51,6 +52,7 @@ def absorb(handle: Handle, source: Source, force: str | None, added: list[str] |
         first = schema = change.generation.schema
         ledger, known, state = change.ledger, {}, read_state(schema, change.arrays)
         kept = None if schema.keep is None else NewTasks(handle.path, schema)
+        gathered = None if schema.family is None or schema.family.memory is None else GatheredTasks(handle.path)
 
         def learn(task_id: str, block: Block) -> None:
             nonlocal state, schema
@@ -58,8 +60,9 @@ def absorb(handle: Handle, source: Source, force: str | None, added: list[str] |
                 state, schema = widened(state, schema, block.schema), block.schema
             if task_id not in known:
                 known[task_id] = bool(ledger.find("task_id", checked_id(task_id)))
-            if not known[task_id] and kept is not None:
-                kept.add(task_id, block)
+            apart = kept or gathered
+            if not known[task_id] and apart is not None:
+                apart.add(task_id, block)
             elif not known[task_id]:
                 state = state.after(task_of(schema, block))
 
@@ -70,7 +73,7 @@ def absorb(handle: Handle, source: Source, force: str | None, added: list[str] |
                 "Leave out an empty task."
             )
         schemas = change.generation.schemas if schema == first else next_schemas(change.generation.schemas, schema)
-        outcomes = [_enter(change, schemas, task_id, content, force) for task_id, content in found.items()]
+        outcomes = [enter(change, schemas, task_id, content, force) for task_id, content in found.items()]
         new = [task.record for task in outcomes if not task.already]
         forced = {record.task_id for record in new if known[record.task_id]}
         if forced:  # so far their rows have only been hashed
@@ -81,6 +84,7 @@ def absorb(handle: Handle, source: Source, force: str | None, added: list[str] |
         if not new:
             change.confirm()
         elif kept is None:
+            state = state if gathered is None else gathered.learned(state, schema)
             change.commit(checked_arrays(schema, state, ledger.n_tasks, ledger.n_samples), schemas=schemas)
         else:
             tree = change.tree(schemas)
@@ -107,7 +111,7 @@ def _read(blocks: Blocks, schema: Schema, act: Callable[[str, Block], None]) -> 
     return {task_id: digest.finish(schema.sources) for task_id, digest in digests.items()}
 
 
-def _enter(change: Change, schemas: Sequence[bytes], task_id: str, content: Content, force: str | None) -> Absorbed:
+def enter(change: Change, schemas: Sequence[bytes], task_id: str, content: Content, force: str | None) -> Absorbed:
     """Enter a task into the ledger, unless it is there; raise if it would be counted twice and is not forced."""
     ledger = change.ledger
     digests = [content.digest] if len(schemas) == 1 else known_digests(content, schemas)
@@ -151,18 +155,25 @@ def remove(handle: Handle, task_id: str, source: Source | None) -> Removed:
     """
     with changing(handle, wipe=True) as change:
         ledger, schema, schemas = change.ledger, change.generation.schema, change.generation.schemas
+        if schema.family is not None and schema.family.memory is not None:
+            raise RemovalError(
+                f"tasks cannot be removed from a file of family {schema.family.name}: what was added of their rows was "
+                "an expansion about an estimate that is gone. Start a new file without them."
+            )
         if source is None or schema.keep is not None:
             entry = _last(ledger, task_id) if source is None else _matching(change, task_id, source)
             tree = change.tree(schemas)
             tree.remove(task_id, entry.record.digest)
             state, parts = tree.total(read_state(schema, change.arrays)), tree.change(keep_previous=False)
             return _commit_removal(change, entry, state, parts)
-        sums = np.zeros(len(schema.features))
+        sums, by_class = np.zeros(len(schema.features)), dict.fromkeys(schema.target_columns, 0.0)
 
         def count(_: str, block: Block) -> None:
             nonlocal sums
             X = _narrowed(schema, block).X
             sums = sums + (X.sum(axis=0) if block.sample_weight is None else block.sample_weight @ X)
+            for label, weight in class_sums(block).items():
+                by_class[label] = by_class.get(label, 0.0) + weight
 
         content = _read(source(schema), schema, count).get(task_id)
         entry = _recorded(ledger, task_id, known_digests(content, schemas) if content else [""])
@@ -170,7 +181,7 @@ def remove(handle: Handle, task_id: str, source: Source | None) -> Removed:
         if ledger.n_tasks == 1:
             state = emptied(state)
         else:
-            left = Forgetting(state, schema, sums)
+            left = Forgetting(state, schema, sums, by_class)
             again = _read(
                 source(schema), schema, lambda _, block: left.remove(task_of(schema, _narrowed(schema, block)))
             )

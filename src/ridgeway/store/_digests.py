@@ -52,6 +52,12 @@ def schema_from(stored: bytes) -> Schema:
         raise DamagedStoreError(f"the state file is damaged: {error} {RESTORE}") from error
 
 
+class _Kept(bytearray):
+    """Digests of chunks one after another: kept where a hash of them would be."""
+
+    update = bytearray.extend
+
+
 class Content(NamedTuple):
     """What the ledger keeps of a task's values: its digest, those of its columns (joined), and its size."""
 
@@ -69,8 +75,11 @@ class ContentDigest:
     shorter. The digest of a column is that of its chunks' digests. So neither the blocks and files in which the rows
     arrive nor the order of the columns matter, and chunks may be hashed anywhere. Rows of weight zero are absent;
     weights that are all 1 are no weights.
+
+    With `keeps_chunks`, the digests of the chunks are kept for `chunks`, and `finish` is not called.
     """
 
+    keeps_chunks: bool = False
     n_samples: int = 0
     total_weight: float = 0.0
     _chunks: list[Any] = field(default_factory=list)
@@ -82,7 +91,8 @@ class ContentDigest:
         """Add the next rows: X (n, p) and y (n, k) without -0.0, and weights above 0."""
         weight = np.ones(len(X)) if sample_weight is None else sample_weight
         if not self._columns:
-            self._columns = [hashlib.sha256() for _ in range(X.shape[1] + y.shape[1] + 1)]
+            start_column = _Kept if self.keeps_chunks else hashlib.sha256
+            self._columns = [start_column() for _ in range(X.shape[1] + y.shape[1] + 1)]
             self._chunks = [hashlib.sha256() for _ in self._columns]
         self.n_samples += len(X)
         self.total_weight += float(weight.sum())
@@ -110,6 +120,42 @@ class ContentDigest:
             self._end_chunk()
         columns = self._columns if self._weighted else self._columns[:-1]
         joined = b"".join(column.digest() for column in columns)
+        return Content(task_digest(names, self.n_samples, joined), joined, self.n_samples, self.total_weight)
+
+    def chunks(self) -> "ChunkDigests":
+        """Return the digests of the chunks. No rows can follow, unless the last chunk is complete."""
+        if self._n_chunk_rows:
+            self._end_chunk()
+        kept = np.frombuffer(b"".join(self._columns), np.uint8).reshape(len(self._columns), -1)
+        return ChunkDigests(kept, self.n_samples, self.total_weight, self._weighted)
+
+
+class ChunkDigests(NamedTuple):
+    """The digests of the chunks of some rows of a task, which begin with a chunk.
+
+    Attributes
+    ----------
+    columns : ndarray of uint8 of shape (n_columns + 1, 32 · n_chunks)
+        One row per column, the weights last.
+    n_samples, total_weight, weighted
+        The number of rows, the sum of their weights, and whether one is not 1.
+    """
+
+    columns: NDArray[np.uint8]
+    n_samples: int
+    total_weight: float
+    weighted: bool
+
+    def followed_by(self, other: "ChunkDigests") -> "ChunkDigests":
+        """Return the digests of these rows and those of the rows that follow them; these end with a whole chunk."""
+        both = np.hstack([self.columns, other.columns])
+        rows, weight = self.n_samples + other.n_samples, self.total_weight + other.total_weight
+        return ChunkDigests(both, rows, weight, self.weighted or other.weighted)
+
+    def content(self, names: Sequence[str]) -> Content:
+        """Return the digests of a task whose rows these are, as `ContentDigest.finish` would."""
+        columns = self.columns if self.weighted else self.columns[:-1]
+        joined = b"".join(hashlib.sha256(column.tobytes()).digest() for column in columns)
         return Content(task_digest(names, self.n_samples, joined), joined, self.n_samples, self.total_weight)
 
 

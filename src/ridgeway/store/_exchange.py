@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,11 +21,8 @@ from ridgeway.store._generations import DTYPES, check_budget, validated
 from ridgeway.store._ledger import Entry, Ledger, Record
 from ridgeway.store._merge import Snapshot
 from ridgeway.store._new_file import FIRST
-from ridgeway.store._state import check_state, model_of
+from ridgeway.store._state import check_state, described
 from ridgeway.store._whole_tree import check_leaves, check_total
-
-if TYPE_CHECKING:
-    from ridgeway.estimators import GeneralizedRidge
 
 EXPORT_FORMAT, WITH_PARTS, WITH_FOURTH = 2, 3, 4
 """The format that is written, and those of files which keep their tasks, without and with fourth moments."""
@@ -40,7 +37,7 @@ def export(snapshot: Snapshot, path: Path) -> None:
         _export_arrays(snapshot, path)
     elif path.suffix.lower() == ".csv":
         schema = snapshot.generation.schema
-        _export_coefficients(model_of(schema, snapshot.arrays), schema, path)
+        _export_coefficients(described(schema, snapshot.arrays), path)
     else:
         raise InvalidParameterError(f"{path} ends with {path.suffix!r}; exports end with .safetensors or .csv.")
 
@@ -147,16 +144,15 @@ def _digest(manifest: bytes, arrays: dict[str, Array]) -> str:
     return digest_of(manifest, digest_of_arrays(arrays)).hex()
 
 
-def _export_coefficients(model: "GeneralizedRidge", schema: Schema, path: Path) -> None:
-    """Write the coefficients as CSV, one line per target and feature."""
-    coef, intercept = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
+def _export_coefficients(known: dict[str, Any], path: Path) -> None:
+    """Write the coefficients as CSV, one line per target, or class, and feature."""
     with written(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["target", "feature", "coefficient"])
-        for target, values, constant in zip(schema.targets, coef.tolist(), intercept.tolist(), strict=True):
-            if schema.fit_intercept:
-                writer.writerow([quoted(target), "(intercept)", repr(constant)])
-            for feature, value in zip(schema.features, values, strict=True):
+        for target, coefs in known["coefficients"].items():
+            if known["fit_intercept"]:
+                writer.writerow([quoted(target), "(intercept)", repr(known["intercepts"][target])])
+            for feature, value in coefs.items():
                 writer.writerow([quoted(target), quoted(feature), repr(value)])
 
 

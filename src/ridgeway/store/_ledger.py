@@ -63,6 +63,11 @@ class Record:
     removed: int | None = None
     digits_lost: float | None = None
 
+    @property
+    def note(self) -> str:
+        """When the task was removed, or why it was forced in, in words."""
+        return f"removed at #{self.removed}" if self.removed else self.reason or ""
+
     def as_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
         return dict(vars(self))

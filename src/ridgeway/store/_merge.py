@@ -114,12 +114,16 @@ def _fitted(snapshot: Snapshot, schema: Schema, rebased: Rebased | None) -> Any:
     mine = snapshot.generation.schema
     state: Any = read_state(mine, snapshot.arrays)
     if rebased is not None:
+        if mine.family is not None and mine.family.memory is not None:
+            raise MergeError(
+                f"cannot merge: categories have different reference levels, and a file of family {mine.family.name} "
+                "cannot change from one to the other. Start both files with the same reference."
+            )
         wider: Any = widened(state, mine, rebased.before)
         state = wider.mapped(rebased.matrix, rebased.shift)
         mine = rebased.after
-    return (
-        state if mine.features == schema.features and mine.targets == schema.targets else widened(state, mine, schema)
-    )
+    same = (mine.features, mine.targets, mine.family) == (schema.features, schema.targets, schema.family)
+    return state if same else widened(state, mine, schema)
 
 
 def _schemas(one: Sequence[bytes], two: Sequence[bytes], schema: Schema) -> tuple[list[bytes], int]:

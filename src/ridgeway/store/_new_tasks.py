@@ -1,7 +1,7 @@
 """Tasks that are kept: the information of each is collected from its rows, and becomes a part of the tree."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +49,15 @@ class NewTasks:
             counted = task.counted() if schema.weight_kind == "frequency" else task
             self._parts[name] = self._parts.get(name, self._blank).add(counted)
             self._rows[name] += len(rows.X)
+
+    def parts(self) -> dict[PartName, tuple[Information, int]]:
+        """Return the parts, each with the number of its rows."""
+        return {name: (part, self._rows[name]) for name, part in self._parts.items()}
+
+    def take(self, parts: Mapping[PartName, tuple[Information, int]]) -> None:
+        """Add parts that were made elsewhere, with the columns of the schema."""
+        self._parts |= {name: part for name, (part, _) in parts.items()}
+        self._rows.update({name: n_rows for name, (_, n_rows) in parts.items()})
 
     def grow(self, tree: PartTree, schema: Schema, records: Sequence[tuple[Record, bool]]) -> None:
         """Put the parts of new records into a tree, or raise if one is too small; True stands for a known id."""

@@ -1,20 +1,18 @@
 """Predictions for tables: with intervals, beside columns that identify the rows."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ridgeway._text import quoted
-from ridgeway.data import Encoder, Progress, Schema, Table, check_columns, explained
+from ridgeway.data import Encoder, Progress, Schema, Table, TargetFamily, check_columns, explained
 from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.retrospect import intervals
 from ridgeway.store._digests import Array
-
-if TYPE_CHECKING:
-    from ridgeway.estimators import GeneralizedRidge
 
 PREDICTED_ROWS = 65536
 
@@ -46,7 +44,22 @@ class Wanted:
         ends += ["_lower", "_upper"] if self.interval is not None else []
         ends += ["_mean_lower", "_mean_upper"] if self.confidence is not None else []
         found = [self.column or quoted(f"predicted_{target}") for target in targets]
-        names = [f"{name}{end}" for name in found for end in ends]
+        return self._checked([f"{name}{end}" for name in found for end in ends])
+
+    def class_names(self, target: str, family: TargetFamily) -> list[str]:
+        """Return the names of the columns with the predicted class and the probability of each."""
+        self.refuse_intervals(family)
+        probabilities = [quoted(f"probability_{label}") for label in family.classes]
+        return self._checked([self.column or quoted(f"predicted_{target}"), *probabilities])
+
+    def refuse_intervals(self, family: TargetFamily) -> None:
+        """Raise if intervals are wanted, which classes and counts do not have."""
+        if self.interval is not None or self.confidence is not None:
+            raise InvalidParameterError(
+                f"intervals are for family gaussian; this file is {family.name}. Leave out interval and confidence."
+            )
+
+    def _checked(self, names: list[str]) -> list[str]:
         twice = [name for name, count in Counter((*{*self.ids}, *names)).items() if count > 1]
         if twice:
             raise InvalidParameterError(
@@ -54,7 +67,7 @@ class Wanted:
             )
         return names
 
-    def values(self, model: "GeneralizedRidge", X: Array) -> Array:
+    def values(self, model: Any, X: Array) -> Array:
         """Return the columns of predictions, (n_columns, n_rows)."""
         parts = [np.reshape(model.predict(X), (len(X), -1))]
         if self.interval is not None:
@@ -66,9 +79,7 @@ class Wanted:
         return np.stack(parts, axis=2).reshape(len(X), -1).T
 
 
-def predictions(
-    model: "GeneralizedRidge", schema: Schema, table: Table, wanted: Wanted, progress: Progress | None
-) -> Iterator[Any]:
+def predictions(model: Any, schema: Schema, table: Table, wanted: Wanted, progress: Progress | None) -> Iterator[Any]:
     """Yield Arrow tables: the ids of the rows, and predictions, null for rows that have missing values.
 
     The table may have other columns too. The first one that is yielded may be empty; all have the same columns.
@@ -77,22 +88,26 @@ def predictions(
 
     check_columns(table.columns, [*wanted.ids, *schema.encoding.columns], table.source, extra=None)
     encoder = Encoder(schema, table.source, has_targets=False, grows=False)
-    names, done = wanted.names(schema.targets), 0
+    family, done = schema.family, 0
+    columns_of = _class_columns if family is not None and family.has_classes else _number_columns
+    fields, predict = columns_of(model, schema, wanted)
     kept, kinds = list(dict.fromkeys(wanted.ids)), encoder.arrow_kinds()
     types = table.types_as_written(kept)
     types |= table.types([name for name in kept if kinds.get(name, pa.string()) != pa.string()])
     columns, kinds = list(dict.fromkeys((*kept, *encoder.columns))), types | kinds
-    shape = pa.schema([*types.items(), *((name, pa.float64()) for name in names)])
+    shape = pa.schema([*types.items(), *fields])
     yield shape.empty_table()
     with explained(table, lambda: schema):
         for batch in table.batches(columns, rows=PREDICTED_ROWS, kinds=kinds):
             rows = encoder.rows(batch)
-            values = np.full((len(names), len(batch)), np.nan)
             known = slice(None) if rows.kept is None else rows.kept
-            if len(rows.X):
-                values[:, known] = wanted.values(model, rows.X)
             ids = [batch.column(name) for name in types]
-            predicted = [pa.array(part, mask=np.isnan(part)) for part in values]
+            predicted = []
+            found = predict(rows.X) if len(rows.X) else [np.empty(0, dtype=object)] * len(fields)
+            for (_, kind), values in zip(fields, found, strict=True):
+                column = np.full(len(batch), np.nan, dtype=values.dtype)
+                column[known] = values
+                predicted.append(pa.array(column, type=kind, mask=column != column))
             try:
                 yield pa.table([*ids, *predicted], schema=shape)
             except pa.ArrowInvalid as error:  # integers in the first rows of a CSV file, and something else later
@@ -100,3 +115,33 @@ def predictions(
             done += len(batch)
             if progress is not None:
                 progress(done, table.n_rows)
+
+
+Columns = tuple[list[tuple[str, Any]], Callable[[Array], Sequence[NDArray[Any]]]]
+"""Names and Arrow types of the columns, and what computes them for some rows."""
+
+
+def _number_columns(model: Any, schema: Schema, wanted: Wanted) -> Columns:
+    """Return the columns of numbers: predictions, or expected counts, and intervals."""
+    import pyarrow as pa
+
+    if schema.family is not None:
+        wanted.refuse_intervals(schema.family)
+    names = wanted.names(schema.targets)
+    return [(name, pa.float64()) for name in names], lambda X: list(wanted.values(model, X))
+
+
+def _class_columns(model: Any, schema: Schema, wanted: Wanted) -> Columns:
+    """Return the columns of the predicted class and of the probabilities."""
+    import pyarrow as pa
+
+    family: Any = schema.family
+    names = wanted.class_names(schema.targets[0], family)
+    kind = {"text": pa.string(), "number": pa.int64(), "boolean": pa.bool_()}[family.label_kind]
+    labels = np.array(family.classes, dtype=object)
+
+    def predict(X: Array) -> Sequence[NDArray[Any]]:
+        probabilities = model.predict_proba(X)
+        return [labels[np.searchsorted(model.classes_, model.predict(X))], *probabilities.T]
+
+    return [(names[0], kind), *((name, pa.float64()) for name in names[1:])], predict

@@ -10,14 +10,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ridgeway.data import CsvFormat, Progress, Schema, Table, open_table
-from ridgeway.errors import InvalidParameterError
-from ridgeway.retrospect import Comparison, Summary, compare, submodel, summary
+from ridgeway.errors import InferenceError, InvalidParameterError, RidgewayError
+from ridgeway.retrospect import (
+    Comparison,
+    LikelihoodSummary,
+    Summary,
+    compare,
+    likelihood_summary,
+    submodel,
+    summary,
+)
 from ridgeway.store._changes import Handle
 from ridgeway.store._connection import as_path, transaction
 from ridgeway.store._digests import Array
 from ridgeway.store._exchange import PredictedRows, export, predict_file
 from ridgeway.store._generations import Generation, read_arrays, read_generation, read_ledger, stream_ledger
 from ridgeway.store._ledger import Record
+from ridgeway.store._ledger_table import LedgerTable
 from ridgeway.store._merge import Snapshot
 from ridgeway.store._predict import Wanted, predictions
 from ridgeway.store._recovery import Health, back_up, full_check
@@ -117,15 +126,30 @@ class StoreReader(ABC):
         schema, arrays = self._state()
         return predictions(model_of(schema, arrays, named=False), schema, table, wanted, progress)
 
-    def summary(self, *, features: Sequence[str] | None = None, level: float = 0.95) -> Summary:
+    def summary(self, *, features: Sequence[str] | None = None, level: float = 0.95) -> Summary | LikelihoodSummary:
         """Return coefficients, standard errors, tests and intervals, based on all rows absorbed so far.
+
+        Those of family binomial or poisson come from the curvature of the log-likelihood. Family multiclass has none.
 
         Parameters
         ----------
         features : fit only these features, as if on all rows; optional
         level : level of the intervals
         """
-        model = self.model()
+        schema, arrays = self._state()
+        model, family = model_of(schema, arrays), schema.family
+        if family is not None and family.memory is None:
+            raise InferenceError(
+                "the targets of family multiclass are 0 or 1, so their noise is not that of least squares, and there "
+                "are no standard errors. `ridgeway show` has the coefficients; start a file of family binomial."
+            )
+        if family is not None:
+            if features is not None:
+                raise InferenceError(
+                    f"a file of family {family.name} knows its likelihood near the estimate of all features, not of "
+                    "some. Leave out features."
+                )
+            return likelihood_summary(model, level=level)
         return summary(model if features is None else submodel(model, features), level=level)
 
     def compare_task(self, table: Any, *, equal_noise: bool = False, csv: CsvFormat | None = None) -> Comparison:
@@ -135,6 +159,11 @@ class StoreReader(ABC):
         """
         with self._reading() as (connection, now):
             arrays = read_arrays(connection, now, self.path)
+            if now.schema.family is not None:
+                raise InferenceError(
+                    f"tables are compared with files of family gaussian; this one is {now.schema.family.name}. Make a "
+                    "file of the table alone, and compare the summaries."
+                )
             digests = {entry.record.digest for entry in stream_ledger(connection, now, self.path, full=False)}
         task = WholeTask.of(open_table(table, csv=csv), now.schema)
         state = read_state(now.schema, arrays)
@@ -143,8 +172,12 @@ class StoreReader(ABC):
         absorbed = not digests.isdisjoint(known_digests(task.content, now.schemas))
         return compare(model_from(task.schema, state), *task.arguments(), equal_noise=equal_noise, absorbed=absorbed)
 
-    def model(self) -> "GeneralizedRidge":
-        """Return the fitted model. It predicts for tables with the columns that were learned, encoded or not."""
+    def model(self) -> Any:
+        """Return the fitted model. It predicts for tables with the columns that were learned, encoded or not.
+
+        It is a `GeneralizedRidge`; or, for another family, a `GeneralizedLogistic`, `GeneralizedPoisson` or
+        `GeneralizedRidgeClassifier`.
+        """
         return model_of(*self._state())
 
     def model_by_task(self) -> "GeneralizedRidge":
@@ -158,7 +191,8 @@ class StoreReader(ABC):
             records = [entry.record for entry in stream_ledger(connection, now, self.path, full=False)]
             tree = loaded(connection, now, self.path)
         ids = dict.fromkeys(record.task_id for record in records if record.removed is None)
-        return model_from(now.schema, parted(now.schema, read_state(now.schema, arrays), tree, ids))
+        model: GeneralizedRidge = model_from(now.schema, parted(now.schema, read_state(now.schema, arrays), tree, ids))
+        return model
 
     def describe(self) -> dict[str, Any]:
         """Return coefficients, rank, condition and sizes, as plain data."""
@@ -172,6 +206,14 @@ class StoreReader(ABC):
         """Return every record, including those of tasks that were removed."""
         with self._reading() as (connection, now):
             return tuple(entry.record for entry in stream_ledger(connection, now, self.path, full=False))
+
+    def _repr_html_(self) -> str:
+        """Return the ledger as HTML, for a notebook; what is wrong if the file cannot be read."""
+        try:
+            shown = LedgerTable(str(self.path), self.schema, self.ledger())
+        except (RidgewayError, OSError) as error:
+            shown = LedgerTable(str(self.path), problem=str(error))
+        return shown._repr_html_()
 
     def check(self) -> Health:
         """Check every digest and every invariant of the file; raise `DamagedStoreError` if one does not hold."""

@@ -8,12 +8,16 @@ from typing import Any
 from ridgeway.data import (
     CsvFormat,
     Encoding,
+    FamilyName,
     InformationKind,
+    Label,
+    MemoryKind,
     MissingRule,
     Progress,
     Schema,
     UnknownRule,
     WeightKind,
+    checked_family,
     checked_keep,
     checked_schema,
     explained,
@@ -33,6 +37,7 @@ from ridgeway.store._generations import MEMORY_BUDGET, read_arrays, read_generat
 from ridgeway.store._merge import merged, renamed, total_alone
 from ridgeway.store._new_file import write_state
 from ridgeway.store._part_arrays import check_part_size
+from ridgeway.store._partial_task import PartialTask, absorb_partial
 from ridgeway.store._reader import StoreReader
 from ridgeway.store._recovery import restore
 from ridgeway.store._state import empty_arrays
@@ -149,6 +154,27 @@ class Store(StoreReader):
                 added,
             )
 
+    def absorb_partial(
+        self,
+        task_id: str,
+        partial: PartialTask,
+        *,
+        before: Schema,
+        force: str | None = None,
+        added: list[str] | None = None,
+    ) -> Absorbed:
+        """Learn a task from what its rows have left elsewhere: see `ridgeway.distributed`.
+
+        Parameters
+        ----------
+        task_id, force, added : as for `absorb_table`
+        partial : PartialTask
+            That of all rows. Its digest is the one that the rows would have.
+        before : Schema
+            That of the file when the rows were learned; if it has changed since, `StoreError` is raised.
+        """
+        return absorb_partial(self._handle, task_id, before, partial, force, added)
+
     def remove_table(
         self,
         table: Any,
@@ -234,6 +260,9 @@ def create(
     keep: str | Iterable[str] | None = None,
     min_rows: int | None = None,
     cluster_column: str | None = None,
+    family: FamilyName = "gaussian",
+    memory: MemoryKind | None = None,
+    classes: Iterable[Label] | None = None,
     timeout: float = TIMEOUT,
 ) -> Store:
     """Make a state file, which must not exist yet.
@@ -255,6 +284,13 @@ def create(
         The fewest rows of a part, if tasks are kept. If not given, p + 1 for p features, and at least 10.
     cluster_column : str, optional
         The column that divides the rows of a task into smaller parts, if tasks are kept.
+    family : {"gaussian", "binomial", "poisson", "multiclass"}, default "gaussian"
+        What the target is: a number; one of two classes, as for `GeneralizedLogistic`; a count, as for
+        `GeneralizedPoisson`; or a class among any number, as for `GeneralizedRidgeClassifier`.
+    memory : {"quadratic", "cubic"}, optional
+        How the past of a "binomial" or "poisson" target is kept; "quadratic" if not given.
+    classes : list of labels, optional
+        Classes that are known beforehand. A "binomial" target needs them if the first task has one class only.
     timeout : the longest wait for other processes, in seconds
     """
     schema = checked_schema(
@@ -265,6 +301,7 @@ def create(
         information=information,
         weight_kind=weight_kind,
         keep=checked_keep(keep, min_rows, cluster_column),
+        family=checked_family(family, memory, classes),
     )
     check_part_size(schema)
     n_bytes = 8 * schema.width**2

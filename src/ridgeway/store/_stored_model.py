@@ -1,19 +1,20 @@
-"""The model of a state file."""
+"""The models of state files."""
 
 from typing import Any, Self
 
 import numpy as np
 
+from ridgeway._checks import Array
 from ridgeway.data import Encoder, Schema, check_columns, check_tasks, dense, open_table
 from ridgeway.errors import InvalidDataError
-from ridgeway.estimators import GeneralizedRidge
+from ridgeway.estimators import GeneralizedLogistic, GeneralizedPoisson, GeneralizedRidge, GeneralizedRidgeClassifier
 from ridgeway.store._forget import Forgetting
 
 
-class StoredModel(GeneralizedRidge):
-    """The fitted model of a state file, which predicts for tables with the columns that were learned.
+class RawTablesMixin:
+    """A fitted model of a state file, which predicts for tables with the columns that were learned.
 
-    Arrays, and tables with the encoded features, are taken as every `GeneralizedRidge` takes them.
+    Arrays, and tables with the encoded features, are taken as every other model takes them.
 
     Attributes
     ----------
@@ -21,20 +22,6 @@ class StoredModel(GeneralizedRidge):
     """
 
     schema_: Schema
-
-    def predict(self, X: Any, return_std: Any = False) -> Any:
-        """Predict for a table of raw columns, or for encoded features; `return_std` as for `GeneralizedRidge`."""
-        return super().predict(self.encoded(X), return_std)
-
-    def remove(self, X: Any = None, y: Any = None, sample_weight: Any = None, *, task: Any = None) -> Self:
-        """Return a new model, as `GeneralizedRidge.remove` does; the task may be the only one to have a category."""
-        if task is not None:
-            return super().remove(X, y, sample_weight, task=task)
-        (rows,) = check_tasks(self, self.encoded(X), y, sample_weight, first=False)
-        weight = np.ones(rows.n_samples) if rows.sample_weight is None else rows.sample_weight
-        left = Forgetting(self._informed(), self.schema_, weight @ dense(rows.X))
-        left.remove(rows)
-        return self._with(left.state())
 
     def encoded(self, X: Any) -> Any:
         """Return a table of raw columns as a table of features; anything else, or without a schema, as it is."""
@@ -56,3 +43,51 @@ class StoredModel(GeneralizedRidge):
             )
         rows = np.vstack(parts) if parts else np.empty((0, len(schema.features)))
         return pa.table(dict(zip(schema.features, rows.T, strict=True)))
+
+
+class StoredModel(RawTablesMixin, GeneralizedRidge):
+    """The fitted model of a state file of numbers."""
+
+    def predict(self, X: Any, return_std: Any = False) -> Any:
+        """Predict for a table of raw columns, or for encoded features; `return_std` as for `GeneralizedRidge`."""
+        return super().predict(self.encoded(X), return_std)
+
+    def remove(self, X: Any = None, y: Any = None, sample_weight: Any = None, *, task: Any = None) -> Self:
+        """Return a new model, as `GeneralizedRidge.remove` does; the task may be the only one to have a category."""
+        if task is not None:
+            return super().remove(X, y, sample_weight, task=task)
+        (rows,) = check_tasks(self, self.encoded(X), y, sample_weight, first=False)
+        weight = np.ones(rows.n_samples) if rows.sample_weight is None else rows.sample_weight
+        left = Forgetting(self._informed(), self.schema_, weight @ dense(rows.X))
+        left.remove(rows)
+        return self._with(left.state())
+
+
+class StoredClassifier(RawTablesMixin, GeneralizedRidgeClassifier):
+    """The fitted model of a state file of family multiclass."""
+
+    def _scores(self, X: Any) -> Array:
+        return super()._scores(self.encoded(X))
+
+
+class StoredLogistic(RawTablesMixin, GeneralizedLogistic):
+    """The fitted model of a state file of family binomial."""
+
+    def _predictor(self, X: Any, offset: Any) -> Array:
+        return super()._predictor(self.encoded(X), offset)
+
+
+class StoredPoisson(RawTablesMixin, GeneralizedPoisson):
+    """The fitted model of a state file of family poisson."""
+
+    def _predictor(self, X: Any, offset: Any) -> Array:
+        return super()._predictor(self.encoded(X), offset)
+
+
+MODELS = {
+    "gaussian": StoredModel,
+    "multiclass": StoredClassifier,
+    "binomial": StoredLogistic,
+    "poisson": StoredPoisson,
+}
+"""The models of state files, by the family of the target."""

@@ -44,5 +44,7 @@ class WholeTask(NamedTuple):
         """Return X, as a pyarrow table with the names of the features, y and sample_weight, as estimators take them."""
         import pyarrow as pa
 
-        named = pa.table(dict(zip(self.schema.features, self.X.T, strict=True)))
+        named, family = pa.table(dict(zip(self.schema.features, self.X.T, strict=True))), self.schema.family
+        if family is not None and family.has_classes:
+            return named, family.labels(self.y[:, 0]), self.sample_weight
         return named, self.y[:, 0] if self.schema.single_target else self.y, self.sample_weight

@@ -151,6 +151,8 @@ def _reader(shelf: Shelf, body: bytes) -> Callable[[], Information]:
 
 def parted(schema: Schema, state: Retained, tree: Node | None, ids: Iterable[str]) -> Retained:
     """Return a state that keeps its tasks apart, or raise if the file does not."""
+    if schema.family is not None:
+        raise StoreError(f"a file of family {schema.family.name} keeps the total alone, not its tasks.")
     if schema.keep is None:
         raise StoreError("this state file does not keep its tasks. Start a new one with --keep tasks.")
     kind = kept_by(schema)

@@ -12,11 +12,16 @@ from ridgeway.store._generations import read_arrays, read_generation
 from ridgeway.store._ledger import Entry
 from ridgeway.store._part_arrays import check_part_size
 from ridgeway.store._state import checked_arrays, read_state
-from ridgeway.weights import Retained
 
 
-def widened(state: Retained, old: Schema, new: Schema, prior: Any = None) -> Retained:
+def widened(state: Any, old: Schema, new: Schema, prior: Any = None) -> Any:
     """Return a state with the columns of a wider schema; `prior` has the entries of new features, if needed."""
+    if new.family is not None:
+        if new.family.known_classes != state.origin.classes and new.family.known_classes is not None:
+            state = state.with_classes(new.family.known_classes)
+        old = replace(old, family=new.family)
+        if old.features == new.features:
+            return state
     features, targets, past = widening(old, new)
     for key, levels in new.encoding.levels.items():
         before = old.encoding.levels.get(key, levels)
@@ -25,12 +30,17 @@ def widened(state: Retained, old: Schema, new: Schema, prior: Any = None) -> Ret
                 f"rows of other categories of {key!r} have been learned together, and nobody can tell how many of them "
                 "had the new one. Start a new state file."
             )
+    if new.family is not None and new.family.memory is not None:
+        return state.widened(features, past[: len(features)], prior)
     return state.widened(features, targets, past, prior)
 
 
-def _is_used(state: Retained, schema: Schema, key: str) -> bool:
+def _is_used(state: Any, schema: Schema, key: str) -> bool:
     """Return whether a row of an unknown category was ever learned."""
-    held, place = state.information, schema.features.index(schema.encoding.feature_of(key, OTHER))
+    place = schema.features.index(schema.encoding.feature_of(key, OTHER))
+    if schema.family is not None and schema.family.memory is not None:
+        return bool(state.past.curvature[place, place] or state.past.gradient[place])
+    held = state.information
     return bool(held.peak[place] or held.mean[place])
 
 

@@ -2,15 +2,24 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol, runtime_checkable
+from math import comb
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ridgeway._checks import Array
-from ridgeway.errors import InferenceError, MergeError
+from ridgeway.data import Classes
+from ridgeway.errors import InferenceError, InvalidParameterError, MergeError
+from ridgeway.information import checked_past
 from ridgeway.likelihoods import Likelihood, Polynomial, Remainder, climb, newton_step
 from ridgeway.linalg import definite_inverse
+from ridgeway.weights._displayed import Displayed
+from ridgeway.weights._settings import widened_prior
 from ridgeway.weights._states import Answer, Origin, changed
+
+MOST_CUBIC = 300
+"""The most coefficients of which a third derivative is kept."""
 
 
 @runtime_checkable
@@ -18,6 +27,9 @@ class Expandable(Protocol):
     """States that keep the past as a polynomial."""
 
     past: Polynomial
+
+    def prior_in_force(self) -> Polynomial:
+        """Return −½‖w − ŵ_0‖²_P, with P as it applies now."""
 
     def covariance(self) -> Array:
         """Return the covariance of w and b."""
@@ -27,7 +39,7 @@ class Expandable(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Expanded:
+class Expanded(Displayed):
     """What is kept of the past: its log-likelihood as a polynomial, of rows only. The prior is kept beside it.
 
     Attributes
@@ -134,6 +146,46 @@ class Expanded:
             remainder = mine.at(found.theta).plus(theirs, self.prior_in_force().curvature)
         return replace(both, past=past, rank=found.solution.rank, remainder=remainder)
 
+    def with_classes(self, classes: Classes) -> "Expanded":
+        """Return the state with its classes named, which is possible once."""
+        if self.origin.classes not in (None, classes):
+            raise changed()
+        return replace(self, origin=replace(self.origin, classes=classes))
+
+    def widened(self, features: NDArray[np.intp], past: Array, prior: Any = None) -> "Expanded":
+        """Return the state of the same rows with more features, as if they had been there from the start.
+
+        A new feature is taken about its past value, so it is 0 in every past row, and the polynomial is constant in its
+        coefficient. That is exact.
+
+        Parameters
+        ----------
+        features : ndarray of int
+            For each feature its place among the old ones, or −1 if it is new.
+        past : ndarray of float
+            What each feature was in every past row, if it is new.
+        prior : the entries of the prior for new features, needed unless it is one number for all
+        """
+        new, (p, q) = features < 0, self.origin.coef.shape
+        values = checked_past(past, new, centered=self.about is not None)
+        places = np.append((features[:, None] * q + np.arange(q)).ravel(), p * q + np.arange(self.n_intercepts))
+        matrix = np.zeros((len(self.past.centre), len(places)))
+        kept = np.flatnonzero(places >= 0)
+        matrix[places[kept], kept] = 1.0
+        check_size(len(places), cubic=self.past.third is not None)
+        centre = np.zeros(len(places))
+        centre[kept] = self.past.centre[places[kept]]
+        coef = np.pad(self.origin.coef, ((0, 1), (0, 0)))[features]
+        wider: Any = widened_prior(self.prior, features, prior)
+        return replace(
+            self,
+            origin=replace(self.origin, coef=coef, given=None),
+            past=self.past.mapped(matrix, centre),
+            prior=wider,
+            about=None if self.about is None else np.where(new, values, self.about[features]),
+            remainder=None if self.remainder is None else self.remainder.mapped(matrix, centre),
+        )
+
     def _about(self, about: Array | None) -> Polynomial:
         """Return the past with X taken about another point: b there is b + (about − own)·w."""
         if about is None or self.about is None:
@@ -168,6 +220,15 @@ class Expanded:
             ("decay, which must be 1", self.decay == other.decay == 1.0),
             ("initial_coef", np.array_equal(mine.coef, theirs.coef)),
         ]
+
+
+def check_size(size: int, *, cubic: bool) -> None:
+    """Raise if a third derivative of this many coefficients would be too large."""
+    if cubic and size > MOST_CUBIC:
+        raise InvalidParameterError(
+            f"memory='cubic' keeps C(p + 2, 3) numbers, {comb(size + 2, 3):,} for {size} coefficients; the limit is "
+            f"{MOST_CUBIC} coefficients. Use memory='quadratic', or fewer columns."
+        )
 
 
 def anchor(coef: Array, weight: float | Array, intercepts: int) -> Polynomial:

@@ -1,6 +1,6 @@
 """What is remembered between tasks. A state is frozen; anything it can do besides answer is a capability."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol, Self, runtime_checkable
@@ -17,6 +17,7 @@ from ridgeway.errors import (
     MergeError,
 )
 from ridgeway.information import AveragedInference, Inference, Information, SquareRoot, Stacked, learn_penalty
+from ridgeway.weights._displayed import Displayed
 from ridgeway.weights._precision import MOST_GROWTH, MOST_LOST, warn_of_lost_digits
 from ridgeway.weights._settings import widened_prior
 
@@ -95,7 +96,7 @@ class State(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class _Started(ABC):
+class _Started(Displayed):
     """What all states have in common."""
 
     origin: Origin

@@ -1,7 +1,6 @@
 """The continual step for a likelihood: min_w −(1/n_t)·log-likelihood_t(w) + ½‖w − ŵ_{t−1}‖²_{H_t}."""
 
 from dataclasses import replace
-from math import comb
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
@@ -11,15 +10,13 @@ from ridgeway.data import Task, check_values
 from ridgeway.errors import InvalidParameterError
 from ridgeway.likelihoods import Climbed, Likelihood, Observed, Polynomial, Remainder, climb
 from ridgeway.linalg import Rows
-from ridgeway.weights._expanded import Expanded, anchor
+from ridgeway.weights._expanded import Expanded, anchor, check_size
 from ridgeway.weights._policy import WeightPolicy
 from ridgeway.weights._precision import MOST_GROWTH, warn_of_lost_digits
 from ridgeway.weights._settings import checked_decay, checked_prior
 from ridgeway.weights._states import Anchored, Answer, Origin, changed
 
 Memory = Literal["quadratic", "cubic"]
-MOST_CUBIC = 300
-"""The most coefficients of which a third derivative is kept."""
 
 
 @runtime_checkable
@@ -80,12 +77,7 @@ class AccumulatedLikelihood(WeightPolicy):
         """Return the state before the first task: a polynomial of no rows."""
         cubic = self.memory == "cubic"
         p, q = origin.coef.shape
-        size = (p + origin.centered) * q
-        if cubic and size > MOST_CUBIC:
-            raise InvalidParameterError(
-                f"memory='cubic' keeps C(p + 2, 3) numbers, {comb(size + 2, 3):,} for {size} coefficients; the limit "
-                f"is {MOST_CUBIC} coefficients. Use memory='quadratic', or fewer columns."
-            )
+        check_size((p + origin.centered) * q, cubic=cubic)
         theta = np.append(origin.coef.ravel(), np.zeros(q * origin.centered))
         about = np.zeros(p) if origin.centered else None
         prior, decay = checked_prior(self.prior, p), checked_decay(self.decay)

@@ -1,0 +1,72 @@
+"""Finished parts of a task that is not committed yet, in a folder beside the state file."""
+
+import hashlib
+import os
+import shutil
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import numpy as np
+
+from ridgeway.distributed._fixed_tree import Place
+
+
+class FinishedParts:
+    """What parts have left, one file for each node of the tree: a second run does only what is missing.
+
+    A file is named after all that its node depends on, so that it is used only if nothing has changed. It is not made
+    durable, but it has checksums: a damaged one is not used.
+
+    Parameters
+    ----------
+    path : Path
+        The state file.
+    task : str
+        The id of the task.
+    keys : sequence of str
+        What each part depends on.
+    """
+
+    def __init__(self, path: Path, task: str, keys: Sequence[str]) -> None:
+        self._all = path.with_name(f"{path.name}.parts")
+        self._keys = keys
+        self.folder = self._all / hashlib.sha256(task.encode()).hexdigest()[:32]
+
+    def save(self, place: Place, arrays: Mapping[str, Any]) -> None:
+        """Keep the arrays of a node; those below are not needed any more."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        temporary = self.folder / f"{token_hex(6)}.part"
+        with temporary.open("wb") as file:
+            np.savez(file, **arrays)
+        os.replace(temporary, self._path(place))
+        if place.level:
+            for child in place.children:
+                self._path(child).unlink(missing_ok=True)
+
+    def load(self) -> Iterator[tuple[Place, dict[str, Any]]]:
+        """Yield the nodes that are kept, the upper ones first."""
+        n_parts, known = len(self._keys), {*self.folder.glob("*.npz")}
+        for level in range(n_parts.bit_length(), -1, -1):
+            for number in range(-(-n_parts >> level) if known else 0):
+                path = self._path(place := Place(level, number))
+                if path in known:
+                    with suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+                        with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
+                            arrays = dict(found)
+                        yield place, arrays
+
+    def clear(self) -> None:
+        """Delete the parts, and the folder of all tasks if it is empty."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        with suppress(OSError):
+            self._all.rmdir()
+
+    def _path(self, place: Place) -> Path:
+        digest = hashlib.sha256()
+        for leaf in place.leaves(len(self._keys)):
+            digest.update(hashlib.sha256(self._keys[leaf].encode()).digest())
+        return self.folder / f"{digest.hexdigest()[:32]}.npz"

@@ -1,0 +1,53 @@
+"""Clusters: one of processes on this machine, or one that is there already."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ridgeway.distributed._window import require_dask
+from ridgeway.errors import InvalidParameterError, WorkError
+
+QUIET: dict[str, Any] = {
+    "dashboard_address": "127.0.0.1:0",
+    "scheduler_kwargs": {"dashboard": False},
+    "silence_logs": logging.CRITICAL,
+}
+"""No dashboard; only this machine reaches what the scheduler says of itself; failures are raised, not logged."""
+
+
+@contextmanager
+def local_client(n_workers: int) -> Iterator[Any]:
+    """Yield a client of a cluster on this machine: processes with one thread each, which only this machine can reach.
+
+    Parameters
+    ----------
+    n_workers : int
+    """
+    require_dask()
+    if n_workers < 1:
+        raise InvalidParameterError(f"the number of workers must be 1 or more; got {n_workers}.")
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=n_workers, threads_per_worker=1, processes=True, host="127.0.0.1", **QUIET) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@contextmanager
+def remote_client(address: str, *, timeout: float = 30.0) -> Iterator[Any]:
+    """Yield a client of the cluster whose scheduler has this address, such as tcp://10.0.0.1:8786."""
+    require_dask()
+    from distributed import Client
+
+    try:
+        client: Any = Client(address, timeout=timeout)
+    except (OSError, ValueError) as error:
+        raise WorkError(
+            f"there is no scheduler at {address!r} ({error}). Start one with `dask scheduler`, and pass the address "
+            "that it prints."
+        ) from error
+    with client:
+        yield client

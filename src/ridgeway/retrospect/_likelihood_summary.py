@@ -1,0 +1,117 @@
+"""Standard errors, tests and intervals of the coefficients of a likelihood, from the state."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy
+
+from ridgeway._checks import Array
+from ridgeway.errors import InferenceError
+from ridgeway.retrospect._coefficients import CoefficientTable
+from ridgeway.retrospect._model import checked_level, feature_names
+from ridgeway.weights import Expandable
+
+
+@dataclass(frozen=True, eq=False)
+class LikelihoodSummary(CoefficientTable):
+    """What is known about each coefficient of a logistic or Poisson regression. Prints as a table.
+
+    With more than two classes each array has one more axis in front.
+
+    Attributes
+    ----------
+    terms : tuple of str
+        The intercept, if there is one, and the features.
+    coef, standard_errors, t, p_values : ndarray of shape (n_terms,)
+        The errors come from the curvature of the log-likelihood and the prior; t is their ratio, and nearly normal.
+    intervals : ndarray of shape (n_terms, 2)
+    level : float
+    log_likelihood : float
+        Of all rows learned, as far as the state knows it.
+    distance_bound : float
+        How far, in standard errors, a coefficient can be from that of all rows pooled; infinite if unknown, and if
+        there are more than two classes.
+    n_samples, n_tasks : int
+    posterior : bool
+        Whether there is a prior, so that the quantities are those of the posterior.
+    """
+
+    log_likelihood: float
+    distance_bound: float
+    n_samples: int
+    n_tasks: int
+    posterior: bool
+
+    def _title(self) -> str:
+        kind = "Posterior under the prior" if self.posterior else "Maximum likelihood"
+        return f"{kind}: {self.n_samples} rows of {self.n_tasks} task(s)"
+
+    def _caption(self, target: int) -> str:
+        return f"log-likelihood {self.log_likelihood:.6g}"
+
+    def _notes(self) -> list[str]:
+        far = (
+            f"at most {self.distance_bound:.2g} standard errors"
+            if np.isfinite(self.distance_bound)
+            else "not bounded by what the state knows"
+        )
+        kind = "Credible" if self.posterior else "Confidence"
+        return [
+            f"{kind} intervals from the curvature of the log-likelihood. Rows are assumed independent.",
+            f"The distance from the estimate of all rows pooled is {far}.",
+        ]
+
+
+def likelihood_summary(model: Any, *, level: float = 0.95) -> LikelihoodSummary:
+    """Return coefficients, standard errors, tests and intervals of a `GeneralizedLogistic` or `GeneralizedPoisson`.
+
+    Parameters
+    ----------
+    model : fitted, with `weights.Accumulated`
+    level : float, default 0.95
+        Level of the intervals.
+
+    Raises
+    ------
+    InferenceError
+        If the columns learned are collinear and there is no prior, or the model keeps only its last estimate.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedPoisson, retrospect
+    >>> model = GeneralizedPoisson().fit([[0.0], [1.0], [1.0], [2.0]], [1, 2, 4, 5])
+    >>> retrospect.likelihood_summary(model).standard_errors.round(2)
+    array([0.7 , 0.49])
+    """
+    level, state = checked_level(level), getattr(model, "state_", None)
+    if not isinstance(state, Expandable):
+        raise InferenceError(
+            f"expected a GeneralizedLogistic or GeneralizedPoisson with weights.Accumulated(); got {model!r}."
+        )
+    with_intercept = bool(model.fit_intercept)
+    terms = (*(("intercept",) if with_intercept else ()), *feature_names(model))
+    coef = _joined(model.intercept_, model.coef_, with_intercept)
+    errors = _joined(model.intercept_error_, model.standard_errors_, with_intercept)
+    t = coef / errors
+    half = scipy.special.ndtri(0.5 + 0.5 * level) * errors
+    binary = model.coef_.ndim == 1
+    return LikelihoodSummary(
+        terms=terms,
+        coef=coef,
+        standard_errors=errors,
+        t=t,
+        p_values=2.0 * scipy.special.ndtr(-np.abs(t)),
+        intervals=np.stack([coef - half, coef + half], axis=-1),
+        level=level,
+        log_likelihood=model.log_likelihood_,
+        distance_bound=model.distance_bound_ if binary else float("inf"),
+        n_samples=model.n_samples_seen_,
+        n_tasks=model.n_tasks_,
+        posterior=bool(state.prior_in_force().curvature.any()),
+    )
+
+
+def _joined(intercept: Any, coef: Array, with_intercept: bool) -> Array:
+    """Return the intercept, if there is one, followed by the coefficients."""
+    return np.concatenate([np.asarray(intercept)[..., None], coef], axis=-1) if with_intercept else coef

@@ -1,0 +1,35 @@
+"""A state file as a notebook shows it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ridgeway._printed import Printed, Rows
+from ridgeway.data import Schema
+from ridgeway.store._ledger import Record
+
+
+@dataclass(frozen=True)
+class LedgerTable(Printed):
+    """The columns of a state file and its ledger; without them if it cannot be read."""
+
+    path: str
+    schema: Schema | None = None
+    ledger: tuple[Record, ...] = ()
+    problem: str = ""
+
+    def _title(self) -> str:
+        if self.schema is None:
+            return self.path
+        there = [record for record in self.ledger if record.removed is None]
+        return (
+            f"{self.path}: {len(self.schema.features)} features, target {', '.join(self.schema.targets)}; "
+            f"{len(there)} tasks, {sum(record.n_samples for record in there):,} rows"
+        )
+
+    def _tables(self) -> Iterator[tuple[str, Rows]]:
+        rows = [[r.task_id, f"{r.n_samples:,}", r.absorbed_at, r.digest[:12], r.note] for r in self.ledger]
+        if rows:
+            yield "", [["task", "rows", "absorbed", "digest", "note"], *rows]
+
+    def _notes(self) -> list[str]:
+        return [self.problem] if self.problem else []

@@ -1,0 +1,3 @@
+from typing import Any
+
+def delayed(obj: Any, *, pure: bool | None = None) -> Any: ...
