@@ -49,6 +49,7 @@ REASONS = {
     ("absorb", "--task-from-name"): "`task_id=path.stem`",
     ("absorb", "--workers"): "`distributed.absorb`, with the client of `distributed.local_client`",
     ("check", "--restore-previous"): "`store.restore_previous`",
+    ("compare", "--scheduler"): "`workers=distributed.DaskWorkers(…)`",
     ("init", "--encoding"): "`features`, which takes an encoding too",
     ("init", "--from"): "`table`, because `from` is a keyword",
     ("init", "--no-intercept"): "`fit_intercept=False`",

@@ -15,6 +15,7 @@ from runner import CliRunner
 
 from benchmarks import robust
 from benchmarks.sweep import sweep
+from ridgeway import datasets, report
 from ridgeway.cli._commands import commands
 from ridgeway.distributed import DaskWorkers, Executor, Processes, executor_of
 from ridgeway.errors import InvalidDataError, InvalidParameterError, MissingPackageError, WorkError
@@ -77,6 +78,19 @@ def test_statements_are_judged_the_same(executor):
     expected = evidence(verify.verify(STATEMENTS, seed=3))
     assert evidence(verify.verify(STATEMENTS, seed=3, workers=executor)) == expected
     assert evidence(verify.verify(STATEMENTS, seed=4, workers=executor)) != expected
+
+
+def test_comparisons_are_the_same(executor, monkeypatch):
+    monkeypatch.setattr("ridgeway.report._method_runs.N_CONTROLS", 2)
+    one, two = (
+        report.compare(datasets.load_penguins(), methods=["mn", "crr", "gr"], workers=workers)
+        for workers in (1, executor)
+    )
+    for name in ("mn", "crr", "gr", "oracle"):
+        for field in ("losses", "order_losses", "order_forgetting", "controls", "pooled_forgetting"):
+            np.testing.assert_array_equal(getattr(two[name], field), getattr(one[name], field))
+    assert len(one["mn"].controls) == 2
+    assert not np.array_equal(one["mn"].controls, one["crr"].controls)
 
 
 def test_every_item_has_its_result(executor):

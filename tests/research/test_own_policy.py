@@ -121,7 +121,7 @@ def test_policies_go_to_worker_processes(monkeypatch):
 
 
 def test_a_comparison_takes_policies(rng, monkeypatch):
-    monkeypatch.setattr("ridgeway.report._comparison.N_CONTROLS", 2)  # they say nothing about losses
+    monkeypatch.setattr("ridgeway.report._method_runs.N_CONTROLS", 2)  # they say nothing about losses
     found = report.compare(
         shifted(rng),
         target="y",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ridgeway.cli._options import choice, command, option, out_option
+from ridgeway.cli._options import choice, command, option, out_option, worker_options
 from ridgeway.cli._output import Cell, emit, print_table, progress_bar, say
 from ridgeway.errors import InvalidParameterError
 
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     words="Rows with a category that the encoding does not know: stop, or leave them out and report how many.",
 )
 @option("--seed", type=click.IntRange(min=0), default=0, help="Random seed.")
+@worker_options(default=1)
 @out_option(help="Folder for the report: new, empty, or an earlier report.")
 def compare(source: str, out: str, *, as_json: bool, **options: Any) -> None:
     """Run methods on a table and report which ones forget.

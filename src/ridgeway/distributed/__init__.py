@@ -4,7 +4,7 @@
 a task leave is merged in a fixed tree, and each part counts exactly once.
 
 An `Executor` says where independent pieces of work run: `Processes` on this machine, `DaskWorkers` on a Dask cluster.
-Simulations, `verify` and the benchmarks take one as `workers`; a number means that many processes.
+Simulations, `verify`, `report.compare` and the benchmarks take one as `workers`; a number means that many processes.
 """
 
 from ridgeway.distributed._absorbing import absorb

@@ -11,6 +11,7 @@ from ridgeway._optional import require
 from ridgeway.catalogue import COMPARED, Method, TargetFamily, find, resolve
 from ridgeway.data import MissingRule, Progress, Table, open_table
 from ridgeway.datasets import Dataset
+from ridgeway.distributed import Executor, executor_of
 from ridgeway.errors import InvalidParameterError
 from ridgeway.report._differences import learn_by_task
 from ridgeway.report._encoded_rows import EncodedRows, encode
@@ -40,6 +41,7 @@ def compare(
     unknown: Unknown = "refuse",
     encoding: StandardizedEncoding | None = None,
     seed: int = 0,
+    workers: int | Executor = 1,
     progress: Progress = lambda done, total: None,
 ) -> MethodComparison:
     """Run every method on a table, task by task, and find out which ones forget.
@@ -83,8 +85,11 @@ def compare(
         The encoding of an earlier comparison, whose terms, categories and constants are used again.
     seed : int, default 0
         Seed for everything random: held-out rows, orders and controls.
+    workers : int or distributed.Executor, default 1
+        Where methods run again, in other orders and on other tasks: the number of processes, -1 for one per core; or
+        `distributed.DaskWorkers`. The results are the same.
     progress : callable, optional
-        Called with (steps done, steps in total) each time a method has learned a task.
+        Called with (steps done, steps in total) as methods learn tasks.
 
     Returns
     -------
@@ -107,6 +112,7 @@ def compare(
     """
     _check_words(order=(order, Order), missing=(missing, MissingRule), unknown=(unknown, Unknown))
     _check_words(**({} if family is None else {"family": (family, TargetFamily)}))
+    executor = executor_of(workers)
     target, labels = _target_and_tasks(data, target, task_column)
     if isinstance(data, Dataset) and features is None and encoding is None:
         features = [name for name in data.features if name != target and name not in labels]
@@ -120,7 +126,7 @@ def compare(
     encoding = encoding or _standardized(encoded, target, split, column.family)
     center, scale = encoding.constants
     tasks = split.filled((encoded.rows - center) / scale, measure_of(column.family), len(column.classes))
-    results = run_methods(contenders, tasks, column, float(scale[-1]), rng, progress)
+    results = run_methods(contenders, tasks, column, float(scale[-1]), rng, progress, executor)
     return MethodComparison(
         source=data.source if isinstance(data, Dataset) else table.source,
         task_columns=tuple(labels),

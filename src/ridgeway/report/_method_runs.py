@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 from ridgeway._checks import Array
 from ridgeway.catalogue import Method
 from ridgeway.data import Progress
+from ridgeway.distributed import Executor
 from ridgeway.errors import InvalidDataError
 from ridgeway.metrics import backward_transfer
 from ridgeway.report._learning import LearningRun, learn_in_order
 from ridgeway.report._method_result import MethodResult
+from ridgeway.report._replays import Replay, replayed
 from ridgeway.report._targets import TargetColumn
 from ridgeway.report._tasks import Tasks
 
@@ -46,6 +48,8 @@ class Trials:
         Tasks that do not differ.
     step : callable
         Counts tasks that a method learned or skipped.
+    executor : Executor
+        Where a method runs again. It first runs here, where nothing disturbs the clock.
     """
 
     tasks: Tasks
@@ -55,6 +59,7 @@ class Trials:
     n_averaged: int
     dealt: list[Tasks]
     step: Callable[..., None]
+    executor: Executor
 
     def first(self, method: Method) -> LearningRun:
         """Run a method in the requested order."""
@@ -65,10 +70,18 @@ class Trials:
         tasks, unit, n_averaged = self.tasks, self.unit, self.n_averaged
         distance = self._distance(main, pooled)
         is_pooled = distance <= SAME
-        others = [
-            learn_in_order(method, tasks, order, every=not is_pooled, step=self.step) for order in self.orders[1:]
-        ]
-        controls = [] if is_pooled else [self._mean_forgetting(method, other) for other in self.dealt]
+        replays = {
+            f"{method.name}, random order {number}": Replay(method, 0, [order], every=not is_pooled)
+            for number, order in enumerate(self.orders[1:], start=1)
+        }
+        if not is_pooled:
+            replays |= {
+                f"{method.name}, random tasks {number}": Replay(method, number, self.orders[:n_averaged])
+                for number in range(1, len(self.dealt) + 1)
+            }
+        found = list(replayed(self.executor, [tasks, *self.dealt], replays, self.step).values())
+        others = [runs[0] for runs in found[: len(self.orders) - 1]]
+        controls = [_mean_forgetting(runs) for runs in found[len(others) :]]
         self.step(len(self.dealt) * n_averaged * len(tasks.names) if is_pooled else 0)
         return MethodResult(
             method=method,
@@ -100,10 +113,6 @@ class Trials:
         constant = np.full(len(held), self.tasks.measure.constant(self._learned()))
         return self.tasks.measure.task_losses(self.tasks.y[held], constant, starts)
 
-    def _mean_forgetting(self, method: Method, tasks: Tasks) -> float:
-        runs = (learn_in_order(method, tasks, order, step=self.step) for order in self.orders[: self.n_averaged])
-        return float(np.mean([_forgetting(run) for run in runs]))
-
 
 def run_methods(
     methods: list[Method],
@@ -112,6 +121,7 @@ def run_methods(
     unit: float,
     rng: np.random.Generator,
     progress: Progress,
+    executor: Executor,
 ) -> list[MethodResult]:
     """Run every method in the given order, in random orders, and on tasks that do not differ."""
     n_tasks, n_averaged = len(tasks.names), _n_averaged(tasks)
@@ -124,7 +134,7 @@ def run_methods(
         done += count
         progress(done, total)
 
-    trials = Trials(tasks, target, unit, orders, n_averaged, dealt, step)
+    trials = Trials(tasks, target, unit, orders, n_averaged, dealt, step, executor)
     runs = [trials.first(method) for method in methods]
     pooled = next(main for method, main in zip(methods, runs, strict=True) if method.key == "oracle")
     return [trials.result(method, main, pooled) for method, main in zip(methods, runs, strict=True)]
@@ -146,6 +156,10 @@ def _n_averaged(tasks: Tasks) -> int:
     """Return the number of orders over which forgetting is averaged: more if there are few rows."""
     cost = len(tasks.names) + len(tasks.y) / 500
     return int(np.clip(150 // cost, 1, 1 + N_ORDERS))
+
+
+def _mean_forgetting(runs: list[LearningRun]) -> float:
+    return float(np.mean([_forgetting(run) for run in runs]))
 
 
 def _forgetting(run: LearningRun) -> float:
