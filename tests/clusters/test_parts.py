@@ -247,6 +247,9 @@ def test_bad_requests(threads, tmp_path, rng):
     fourth = made(tmp_path / "fourth.rw", keep=["tasks", "fourth-moments"])
     with pytest.raises(InvalidParameterError, match="fourth moments"):
         distributed.absorb(fourth, files, "2019", client=threads)
+    counts = made(tmp_path / "counts.rw", family="poisson")
+    with pytest.raises(InvalidParameterError, match="a task of family poisson cannot be learned in parts"):
+        distributed.absorb(counts, files, "2019", client=threads)
 
 
 def test_columns_that_change_meanwhile_are_noticed(threads, tmp_path):
