@@ -204,7 +204,7 @@ def main() -> None:
         "efficiency": lambda folder: efficiency(folder, given.rows),
         "overhead": overhead,
         "client": client_memory,
-        "wide": lambda folder: wide(folder, given.features, 4 * given.features),
+        "wide": lambda folder: wide(folder, given.features, 16_384),
         "kills": lambda folder: kills(folder, given.kills),
     }
     for title in given.sections or sections:

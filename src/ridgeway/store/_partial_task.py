@@ -110,10 +110,6 @@ def check_partial(schema: Schema) -> None:
             "fourth moments are taken from all rows of a task at once, so it cannot be learned in parts. Absorb it "
             "without workers, or keep tasks alone."
         )
-    if schema.family is not None:
-        raise InvalidParameterError(
-            f"a task of family {schema.family.name} cannot be learned in parts. Absorb it without workers."
-        )
 
 
 def absorb_partial(
