@@ -26,6 +26,15 @@ from ridgeway.data import InformationKind
 
 PAGE = Path("docs") / "distributed.md"
 FILE_ROWS = 500_000
+LEAD = {
+    "efficiency": "Two workers of one thread each against one worker, from Parquet files of 500,000 rows:",
+    "overhead": "The command with two workers against the plain command, with all that they start and import:",
+    "client": "The client's memory for few and many parts, 10 features:",
+    "wide": "Many features, on two workers:",
+    "kills": "A worker is killed with SIGKILL at a random moment:",
+    "peers": "Beside dask-ml and Spark, on the same files and cores:",
+}
+"""The sentence above each table."""
 
 
 def names_of(p: int) -> list[str]:
@@ -184,8 +193,8 @@ def _kill(process: int) -> None:
 
 def written(title: str, lines: list[str]) -> None:
     """Print a table, and put it into the page between its marks."""
-    lines = [*lines, "", f"Load average {os.getloadavg()[0]:.1f} at the end, {os.cpu_count()} cores."]
-    print(f"\n{title}\n", *lines, sep="\n", flush=True)
+    lines = [LEAD[title], "", *lines, "", f"Load average {os.getloadavg()[0]:.1f} at the end, {os.cpu_count()} cores."]
+    print("", *lines, sep="\n", flush=True)
     text, marks = PAGE.read_text(encoding="utf-8"), (f"<!-- {title} -->\n", "<!-- end -->")
     pattern = re.escape(marks[0]) + ".*?" + re.escape(marks[1])
     new = marks[0] + "\n".join(["", *lines, "", marks[1]])
