@@ -20,8 +20,15 @@ METHODS = {
     "river": (GREEN, "v"),
     "gr": (BLUE, "P"),
     "oracle": (BLACK, "x"),
+    "last": (RED, "o"),
+    "quadratic": (GREEN, "v"),
+    "cubic": (BLUE, "P"),
+    "lda": (GREEN, "*"),
 }
-"""The colour and marker of each method of the catalogue, by the word before the colon of its key."""
+"""The colour and marker of each method of the catalogue, by the word before the colon of its key.
+
+Methods that are compared by default have colours of their own within a family of targets.
+"""
 OTHERS = (("#8C564B", "*"), ("#6A5ACD", "X"), ("#808000", "h"), ("#708090", "<"))
 """For methods that others have registered."""
 COLOURS = {
