@@ -96,7 +96,8 @@ names = [shrunken.tasks[school] for school in order]
 for name in ("59", *marked):
     place = names.index(name)
     axes.annotate(name, (place, high[place]), ha="center", va="bottom", fontsize=8)
-axes.set(xlabel="schools, sorted", ylabel="expected exam result (standard deviations)", xticks=[])
+axes.set(xlabel="schools, sorted", xticks=[])
+axes.set(ylabel="expected exam result (standard deviations)")
 figure.suptitle(f"{apart.sum()} of {len(order)} intervals exclude the average")
 plt.show()
 
