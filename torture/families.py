@@ -124,12 +124,7 @@ def _absorb(kind: str, folder: Path) -> None:
     store.open(folder / "a.rw").absorb(name(4), *KINDS[kind].task(4))
 
 
-def _remove(folder: Path) -> None:
-    store.open(folder / "a.rw").remove(name(2), *KINDS["multiclass"].task(2))
-
-
 FAMILY_SCENARIOS = (
     Scenario("classes: absorb a new one", partial(_filled, "multiclass"), partial(_absorb, "multiclass")),
-    Scenario("classes: remove", partial(_filled, "multiclass"), _remove),
     Scenario("a likelihood: absorb", partial(_filled, "binomial"), partial(_absorb, "binomial")),
 )
