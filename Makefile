@@ -14,7 +14,7 @@ PYTEST := -m pytest -n auto
 test test-lowest test-reference retrospect: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest test-reference check lint docs flow torture mutants bench accuracy readme paper \
+.PHONY: help demo test test-lowest test-reference check lint docs docs-check flow torture mutants bench accuracy readme paper \
         retrospect designs classes reproduction clean
 
 help: ## List the targets.
@@ -50,7 +50,13 @@ lint: $(VENV)/check $(VENV)/docs ## Check format, style, types and layers.
 
 docs: $(VENV)/docs ## Build the documentation in build/docs. Warnings are errors.
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env docs build/docs
+	$(BIN)/python tests/pages/links.py build/docs
 	@echo 'Open build/docs/index.html'
+
+# The validator needs npm and Java, the pages need Chromium; what is missing is left out.
+docs-check: docs ## Validate the built pages, and open each in a browser at two widths and in two themes.
+	$(BIN)/python tests/pages/validity.py build/docs
+	$(BIN)/python tests/pages/looks.py build/docs
 
 flow: $(VENV)/test ## Print the functions that a task passes through, as a call tree.
 	$(BIN)/python -m benchmarks.flow

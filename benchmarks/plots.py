@@ -9,21 +9,22 @@ from benchmarks.bars import KINDS, speed_bar
 from benchmarks.contenders import NUMPY, PEER, RIVER, SGD, TORCH
 from benchmarks.scaling import AXES, FIT_FROM, NAMES, Point, exponent
 from benchmarks.speed import Result
+from ridgeway._style import BLACK, BLUE, GREY, METHODS, PURPLE, shade
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-# Okabe and Ito's colours, each with a marker of its own.
+# Both kinds of ours are blue, and peers have their colours of all figures.
 STYLES = {
-    "moments": ("#0072b2", "o"),
-    "square_root": ("#d55e00", "s"),
-    PEER: ("black", "D"),
-    NUMPY: ("#009e73", "^"),
-    TORCH: ("#56b4e9", "v"),
-    RIVER: ("#cc79a7", "P"),
-    SGD: ("#e69f00", "X"),
+    "moments": (shade(BLUE, 0.4), "o"),
+    "square_root": (BLUE, "s"),
+    PEER: (BLACK, "D"),
+    NUMPY: (GREY, "^"),
+    TORCH: (PURPLE, "v"),
+    RIVER: METHODS["river"],
+    SGD: METHODS["sgd"],
 }
 
 

@@ -10,14 +10,16 @@ import matplotlib as mpl
 mpl.use("Agg")
 import numpy as np
 from matplotlib.figure import Figure
-from paper_figures import BLACK, BLUE, GREEN, ORANGE, RED, label, panels
+from paper_figures import label, panels
+
+from ridgeway._style import BLACK, BLUE, ORANGE, RED, shade
 
 PAGE = Path(__file__).with_name("classes.md")
 RESULTS: dict[str, Any] = json.loads(PAGE.with_suffix(".json").read_text(encoding="utf-8"))
 START, END = "<!-- results: made by `make classes` -->\n", "<!-- end of results -->\n"
 FIGURE = "\n![Accuracy on the classes seen so far, after each class](images/classes.png)\n"
 PUBLISHED = {"MNIST": 98.3}
-STYLES = ((BLUE, "-", "o"), (GREEN, "--", "s"), (ORANGE, "-.", "^"), (RED, ":", "D"))
+STYLES = ((BLUE, "-", "o"), (shade(BLUE, -0.4), "--", "s"), (ORANGE, "-.", "^"), (RED, ":", "D"))
 
 
 def main() -> None:

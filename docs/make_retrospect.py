@@ -10,10 +10,11 @@ import matplotlib as mpl
 mpl.use("Agg")
 import numpy as np
 from matplotlib.figure import Figure
-from paper_figures import BLACK, BLUE, GREEN, ORANGE, RED, SKY, label, panels
+from paper_figures import label, panels
 from sklearn.datasets import load_diabetes
 
 from ridgeway import GeneralizedRidge, retrospect
+from ridgeway._style import BLACK, BLUE, GREEN, GREY, ORANGE, RED, SKY
 
 PAGE = Path(__file__).with_name("retrospect.md")
 RESULTS: dict[str, Any] = json.loads(PAGE.with_suffix(".json").read_text(encoding="utf-8"))
@@ -78,7 +79,7 @@ def evidence() -> Figure:
     figure, (first, second) = panels(2)
     peak = RESULTS["peak"]
     tasks = np.arange(1, len(peak["plain"]) + 1)
-    first.semilogy(tasks, peak["plain"], color=RED, ls="--", marker="o", ms=4, label="no prior (H̃)")
+    first.semilogy(tasks, peak["plain"], color=GREY, ls="--", marker="o", ms=4, label="no prior (H̃)")
     first.semilogy(tasks, peak["evidence"], color=BLUE, marker="s", ms=4, label="prior='evidence'")
     first.semilogy(tasks, peak["optimum"], color=BLACK, ls=":", label="optimum, knows σ² and E[w w']")
     first.set_ylim(top=3e6)

@@ -11,13 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ridgeway import ContinualRidge, GeneralizedRidge, Oracle
+from ridgeway._style import BLACK, BLUE, GREEN, ORANGE, RED, SKY, STYLE, shade
 from ridgeway.research import theory
 from ridgeway.research.theory import CommutingProblem, FixedDesignProblem
 from ridgeway.research.verify import STATEMENTS, at_the_edge, experiment, room
 from ridgeway.weights import Accumulated, Zero
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart; markers and dashes say the same again.
-BLACK, ORANGE, BLUE, GREEN, RED, SKY = "#000000", "#E69F00", "#0072B2", "#009E73", "#D55E00", "#56B4E9"
 PRINT = {"color": RED, "linestyle": "--"}
 RIGHT = {"color": BLUE, "linestyle": "-"}
 
@@ -29,11 +28,9 @@ printed_family, repaired_family = STATEMENTS["ridge-per-task"].forms
 
 def panels(count: int) -> tuple[Figure, list[Axes]]:
     """Return a figure with panels side by side."""
-    figure = Figure(figsize=(4.2 * count, 3.4), layout="constrained")
-    axes = [figure.add_subplot(1, count, i + 1) for i in range(count)]
-    for axis in axes:
-        axis.grid(alpha=0.3)
-    return figure, axes
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(4.2 * count, 3.4), layout="constrained")
+        return figure, [figure.add_subplot(1, count, i + 1) for i in range(count)]
 
 
 def label(axis: Axes, title: str, x: str, y: str) -> None:
@@ -41,7 +38,7 @@ def label(axis: Axes, title: str, x: str, y: str) -> None:
     axis.set(xlabel=x, ylabel=y)
     axis.set_title(title, fontsize=10)
     if axis.get_legend_handles_labels()[0]:
-        axis.legend(fontsize=8)
+        axis.legend(fontsize=8, frameon=False)
 
 
 def ridge() -> Figure:
@@ -162,7 +159,7 @@ def practical() -> Figure:
     p, coef = 20, rng.normal(size=20)
     models = {
         "GR with H̃": (GeneralizedRidge(fit_intercept=False), BLUE, "o"),
-        "GR with a prior of 1": (GeneralizedRidge(Accumulated(prior=1.0), fit_intercept=False), GREEN, "s"),
+        "GR with a prior of 1": (GeneralizedRidge(Accumulated(prior=1.0), fit_intercept=False), shade(BLUE, -0.4), "s"),
         "CRR, λ = 0.1": (ContinualRidge(0.1, fit_intercept=False), ORANGE, "^"),
     }
     oracle = Oracle(fit_intercept=False)
@@ -196,7 +193,7 @@ def minimum_norm() -> Figure:
     first.semilogy(sizes, bounds, **RIGHT, label="σ²·rank/(n·γ_max)")
     first.axvline(10, color=BLACK, lw=1, ls=":")
     label(first, "Row 10b: p = 10, one task", "n", "error of the minimum-norm estimator")
-    for noise, colour, marker in ((1.0, BLUE, "o"), (5.0, ORANGE, "s")):
+    for noise, colour, marker in ((1.0, RED, "o"), (5.0, shade(RED, -0.4), "s")):
         problem = experiment(np.random.default_rng(1), n=150, p=200, noise_variance=noise).problem
         total = problem.expected_error(Zero()).total
         second.semilogy(range(1, 21), total, color=colour, marker=marker, ms=4, label=f"MN, σ² = {noise:g}")

@@ -1,10 +1,14 @@
 """
-Your own policy
-===============
+Your own policy: elastic weight consolidation in ten lines
+==========================================================
 
-A policy says how firmly to hold on to the past: the matrix H_t. Here is elastic weight consolidation (EWC) in a few
-lines. It keeps only the diagonal of the information of past rows. The same object works in an estimator, in the theory,
-in a simulation, and in `ridgeway.report.compare`.
+You study continual learning and have an idea of how firmly a model should hold on to
+its past. That is the matrix H_t, and a policy computes it. What does your idea cost,
+compared with the best that is possible?
+
+The example is elastic weight consolidation (EWC): it keeps only the diagonal of the
+information of past rows. The same object works in an estimator, in the theory, in a
+simulation, and in ``ridgeway.report.compare``.
 """
 
 from typing import Any
@@ -12,11 +16,12 @@ from typing import Any
 import numpy as np
 from matplotlib import pyplot as plt
 
-from ridgeway import GeneralizedRidge, weights
+from ridgeway import GeneralizedRidge, report, weights
 from ridgeway.research import simulation, theory
 
 # %%
-# `remember` returns what to keep of a task, and `weight` returns H_t: a number, a diagonal or a matrix.
+# ``remember`` returns what to keep of a task. ``weight`` returns H_t: a number, a
+# diagonal or a matrix.
 
 
 class DiagonalEwc(weights.PenaltyPolicy):
@@ -33,29 +38,25 @@ class DiagonalEwc(weights.PenaltyPolicy):
 
 
 # %%
-# In an estimator:
+# In the theory, which computes the exact expected error from the designs alone:
 rng = np.random.default_rng(0)
-designs = [rng.normal(size=(30, 20)) * np.where(rng.random(20) < 0.2, 3.0, 0.5) for _ in range(12)]
+scales = [np.where(rng.random(20) < 0.2, 3.0, 0.5) for _ in range(12)]
+designs = [rng.normal(size=(30, 20)) * scale for scale in scales]
 true_coef = rng.normal(size=20)
-model = GeneralizedRidge(DiagonalEwc(), fit_intercept=False)
-for X in designs:
-    model.partial_fit(X, X @ true_coef + rng.normal(size=30))
-print(f"error of one run: {np.square(model.coef_ - true_coef).sum():.3f}")
-
-# %%
-# In the theory, which computes the exact expected error over the noise from the gains of the policy:
 problem = theory.FixedDesignProblem(designs, noise_variance=1.0, signal=true_coef)
-policies: dict[str, weights.Designed] = {
-    "minimum norm": weights.Zero(),
-    "continual ridge, λ = 1": weights.Isotropic(1.0),
-    "diagonal EWC": DiagonalEwc(),
-    "generalized ridge": weights.Accumulated(),
+policies: dict[str, tuple[weights.Designed, str]] = {
+    "minimum norm": (weights.Zero(), "#D55E00"),
+    "continual ridge, λ = 1": (weights.Isotropic(1.0), "#E69F00"),
+    "diagonal EWC": (DiagonalEwc(), "#8C564B"),
+    "generalized ridge": (weights.Accumulated(), "#0072B2"),
 }
-exact = {name: problem.expected_error(policy).total for name, policy in policies.items()}
+exact = {}
+for name, (policy, _) in policies.items():
+    exact[name] = problem.expected_error(policy).total
 
 # %%
-# The dots are the mean of 300 runs of the estimator, with two standard errors.
-draws = np.empty((300, len(designs)))
+# In an estimator, 150 times with new noise:
+draws = np.empty((150, len(designs)))
 for run in draws:
     model = GeneralizedRidge(DiagonalEwc(), fit_intercept=False)
     for task, X in enumerate(designs):
@@ -63,20 +64,33 @@ for run in draws:
         run[task] = np.square(model.coef_ - true_coef).sum()
 mean, spread = draws.mean(axis=0), draws.std(axis=0, ddof=1) / np.sqrt(len(draws))
 
-figure, axes = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
+# %%
+# Lines are exact. Dots are the mean of the 150 runs, with two standard errors.
+plt.style.use(report.STYLE)
+figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
 tasks = np.arange(1, len(designs) + 1)
-colors = ("#d55e00", "#e69f00", "#009e73", "#0072b2")
-for (name, errors), color in zip(exact.items(), colors, strict=True):
-    axes.plot(tasks, errors, color=color, linewidth=1.8, label=name)
-axes.errorbar(tasks, mean, 2 * spread, fmt="o", color="#009e73", markersize=4, label="diagonal EWC, simulated")
-axes.set(yscale="log", xlabel="tasks learned", ylabel="expected error E‖ŵ − w*‖²", xlim=(1, len(designs)))
-axes.grid(alpha=0.3)
-axes.legend(frameon=False)
+for name, errors in exact.items():
+    axes.plot(tasks, errors, color=policies[name][1], linewidth=2)
+    axes.text(12.2, errors[-1], name, va="center")
+axes.errorbar(tasks, mean, 2 * spread, fmt="o", color="#8C564B", markersize=4)
+axes.set(yscale="log", xlabel="tasks learned", ylabel="expected squared error")
+axes.set(xlim=(0.8, len(designs)), xticks=tasks)
+figure.suptitle("A diagonal memory is far better than none, and not the best")
 plt.show()
 
 # %%
-# In a simulation, beside methods of the catalogue. `gr:diagonal` is the same method, written for speed.
+# **What to see.** The dots lie on the line, so estimator and theory agree. After 12
+# tasks the error of diagonal EWC is 1.7 times that of generalized ridge, which keeps
+# the whole matrix.
+
+# %%
+# In a simulation, beside methods of the catalogue. ``gr:diagonal`` is the same method,
+# written for speed.
 setting = simulation.Setting(n_tasks=5, n_samples=30, n_features=20, shift="paper")
-found = simulation.run(setting, ["mn", "gr:diagonal", DiagonalEwc(), "gr"], repetitions=10)
+found = simulation.run(setting, ["gr:diagonal", DiagonalEwc(), "gr"], repetitions=5)
 for name in found.description.methods:
     print(f"{name:14} {found.of(name)[:, -1].mean():.4f}")
+
+# %%
+# **Check.** A test runs this page and computes the expected error of EWC again, from
+# its definition.

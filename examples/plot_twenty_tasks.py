@@ -1,51 +1,60 @@
 """
-Twenty simulated tasks
-======================
+Twenty simulated tasks, to see who gets close to the truth
+==========================================================
 
-Every task has fewer rows than features, and each shows some directions of the true parameter strongly and others hardly
-at all. All five estimators learn them in turn; the error is that of the estimate, since here the truth is known.
+With real data nobody knows the true coefficients. So here is a made-up world in which
+they are known. Every task has fewer rows than features. Each shows some directions of
+the parameter clearly and others hardly at all. Which method finds the truth?
 """
 
 import numpy as np
 from matplotlib import pyplot as plt
 
-from ridgeway import ContinualRidge, EarlyStopping, GeneralizedRidge, MinimumNorm, Oracle, metrics
+import ridgeway
+from ridgeway import metrics, report
 
-N_TASKS, N_SAMPLES, N_FEATURES, REPETITIONS = 20, 30, 40, 20
-STYLES = {
-    "MinimumNorm": ("#d55e00", "-"),
-    "EarlyStopping": ("#cc79a7", "-"),
-    "ContinualRidge": ("#e69f00", "-"),
-    "GeneralizedRidge": ("#0072b2", "-"),
-    "Oracle (keeps all rows)": ("black", ":"),
-}
+N_TASKS, N_SAMPLES, N_FEATURES, REPETITIONS = 20, 30, 40, 15
+NAMES = ["MinimumNorm", "EarlyStopping", "ContinualRidge", "GeneralizedRidge", "Oracle"]
 
 # %%
-# Play the sequence a few times, with other truths and other rows.
-errors = np.empty((REPETITIONS, len(STYLES), N_TASKS))
+# Repeat the sequence with other truths and other rows.
+errors = np.empty((REPETITIONS, len(NAMES), N_TASKS))
 for seed in range(REPETITIONS):
     rng = np.random.default_rng(seed)
     true_coef = rng.normal(size=N_FEATURES)
-    models = [MinimumNorm(), EarlyStopping(n_steps=20), ContinualRidge(), GeneralizedRidge(), Oracle()]
+    models = [getattr(ridgeway, name)() for name in NAMES]
+    models[1].set_params(n_steps=20)
     for task in range(N_TASKS):
         scales = np.where(rng.random(N_FEATURES) < 0.2, 3.0, 0.5)
         X = rng.normal(size=(N_SAMPLES, N_FEATURES)) * scales
         y = 1.0 + X @ true_coef + rng.normal(size=N_SAMPLES)
         for row, model in enumerate(models):
-            errors[seed, row, task] = metrics.estimation_error(model.partial_fit(X, y).coef_, true_coef)
+            coef = model.partial_fit(X, y).coef_
+            errors[seed, row, task] = metrics.estimation_error(coef, true_coef)
 
 # %%
-# Once as many rows were seen as there are features, the oracle has an answer, and `GeneralizedRidge` is that answer,
-# although it threw every row away.
-mean, spread = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(REPETITIONS)
-figure, axes = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
+# The bands are two standard errors of the mean over the repetitions.
+mean = errors.mean(axis=0)
+band = 2 * errors.std(axis=0, ddof=1) / np.sqrt(REPETITIONS)
+plt.style.use(report.STYLE)
+figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
 tasks = np.arange(1, N_TASKS + 1)
-for (name, (color, line)), row, band in zip(STYLES.items(), mean, spread, strict=True):
-    above = name.startswith("Oracle")
-    axes.plot(tasks, row, line, color=color, linewidth=3.0 if above else 1.8, label=name, zorder=3 if above else 2)
-    axes.fill_between(tasks, row - 2 * band, row + 2 * band, color=color, alpha=0.15, linewidth=0)
-axes.set(yscale="log", xlabel="tasks learned", ylabel="estimation error ‖ŵ − w*‖²", xlim=(1, N_TASKS))
-axes.set_xticks([1, *range(5, N_TASKS + 1, 5)])
-axes.grid(alpha=0.3, which="major")
-axes.legend(frameon=False, loc="lower left")
+for name, row, half in zip(NAMES, mean, band, strict=True):
+    color, oracle = report.COLOURS[name], name == "Oracle"
+    axes.plot(tasks, row, ":" if oracle else "-", color=color, linewidth=2.5)
+    axes.fill_between(tasks, row - half, row + half, color=color, alpha=0.15)
+    lift = {"Oracle": 0.7}.get(name, 1.0)
+    axes.text(20.3, row[-1] * lift, name, va="center")
+axes.set(yscale="log", xlabel="tasks learned", ylabel="squared error of the estimate")
+axes.set(xlim=(1, N_TASKS), xticks=[1, 5, 10, 15, 20])
+figure.suptitle("Only GeneralizedRidge gets as close to the truth as the oracle")
 plt.show()
+
+# %%
+# **What to see.** After two tasks there are more rows than features, and the oracle,
+# which keeps all rows, has a unique answer. ``GeneralizedRidge`` has the same answer,
+# although it threw every row away. The others stop improving far above it: after 20
+# tasks the error of ``MinimumNorm`` is more than 100 times as large.
+#
+# **Check.** A test runs this page, and computes the estimates of two methods again with
+# NumPy: least squares on all rows, and the smallest change that fits each task.

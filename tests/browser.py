@@ -47,15 +47,19 @@ class Page:
             self.messages.append(params["exceptionDetails"]["text"])
         elif event.get("method") == "Log.entryAdded":
             self.messages.append(params["entry"]["text"])
-        elif event.get("method") == "Runtime.consoleAPICalled":
+        elif event.get("method") == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning", "assert"):
             self.messages.append(str(params["args"]))
 
-    def open(self, path, width):
-        """Open a file at a width, and wait until it and its pictures are there."""
+    def resize(self, width):
+        """Set the width of the window, and that of a phone if it is narrow."""
         self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600
         )
-        self.call("Page.navigate", url=Path(path).resolve().as_uri())
+
+    def open(self, path, width, query=""):
+        """Open a file at a width, and wait until it and its pictures are there."""
+        self.resize(width)
+        self.call("Page.navigate", url=Path(path).resolve().as_uri() + (f"?{query}" if query else ""))
         while self.value("document.readyState") != "complete" or self.value("location.href") == "about:blank":
             pass
         self.value("Promise.all([...document.images].map(i => i.decode())).then(() => true)")

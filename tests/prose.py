@@ -28,7 +28,7 @@ def prose(text):
     text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
     text = re.sub(r"^ *(>>>|\.\.\.) .*\n(?:(?!\n|>>>)[^\n]*\n)*", "", text, flags=re.M)  # doctests without a fence
     text = re.sub(r"^( {4,}\S.*|\s*\|.*)$", "", text, flags=re.M)
-    text = re.sub(r"\$\$.*?\$\$|\$[^$\n]+\$", "X", text, flags=re.S)
+    text = re.sub(r"\$\$.*?\$\$|\$(?:[^$\n]|\n(?!\n))+\$", "X", text, flags=re.S)
     text = re.sub(r"``[^`]+``|`[^`]+`", "X", text)
     return re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
 

@@ -5,33 +5,88 @@ import re
 from itertools import dropwhile, takewhile
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
-from snippets import blocks, commands_of
+from snippets import PageRun, blocks, commands_of, is_shell
 
-from ridgeway import datasets, report, retrospect
+from ridgeway import datasets, report, retrospect, store
 from ridgeway.catalogue import _registry
 from ridgeway.research import simulation
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 MADE = ("generated", "auto_examples")
-ELSEWHERE = ("getting-started", "guide", "how-to", "monthly.md")
 PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if page.parent.name not in MADE)
+SMALL = {"compare": ["--methods", "gr"], "simulate": ["--repetitions", "2", "--n-tasks", "3", "--n-features", "8"]}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@pytest.fixture
+def workplace(tmp_path, monkeypatch):
+    """A folder with the files that the pages name."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("RIDGEWAY_KEY", raising=False)
+    rng = np.random.default_rng(5)
+    for name in ("survey-2019.parquet", "survey-2020.parquet", "survey-2021.csv", "all.parquet", "new.csv"):
+        frame = pd.DataFrame(rng.normal(size=(90, 3)), columns=["age", "education", "tenure"])
+        frame["log_wage"] = frame.sum(axis=1) + rng.normal(size=90)
+        frame = frame.assign(year=np.repeat([2017, 2018], 45)) if name == "all.parquet" else frame
+        write(frame.drop(columns="log_wage") if name == "new.csv" else frame, name)
+    for name in ("my.parquet", "next.parquet"):
+        frame = pd.DataFrame({"site": np.repeat(["a", "b", "c"], 30), "x": rng.normal(size=90)})
+        write(frame.assign(y=frame["x"] + rng.normal(size=90)), name)
+    for name in ("jan.parquet", "feb.parquet"):
+        frame = pd.DataFrame({"carrier": rng.choice(["AA", "UA"], 90), "distance": rng.integers(100, 2500, 90)})
+        write(frame.assign(arr_delay=rng.normal(size=90)), name)
+    return tmp_path
+
+
+def write(frame, name):
+    frame.to_parquet(name, index=False) if name.endswith("parquet") else frame.to_csv(name, index=False)
+
+
+def prepare_states():
+    """Make the state files of store.md, whose commands are a list to choose from: each runs on its own."""
+    wages = store.create("wages.rw", features=["age", "education", "tenure"], target="log_wage", keep="tasks")
+    wages.absorb_table("survey-2019.parquet", task_id="2019")
+    wages.export("model.safetensors")
+    for name, table in (("north.rw", "survey-2019.parquet"), ("south.rw", "survey-2020.parquet")):
+        site = store.create(name, features=["age", "education", "tenure"], target="log_wage")
+        site.absorb_table(table, task_id=table)
+    flights = store.create("flights.rw", features=["distance"], target="arr_delay", keep="tasks")
+    for month in ("2013-03", "2013-04"):
+        flights.absorb(month, [[float(row)] for row in range(20)], [float(row % int(month[-1])) for row in range(20)])
 
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if ">>>" in page.read_text("utf-8") and not {page.name, page.parent.name} & set(ELSEWHERE)],
+    [page for page in PAGES if page.parent == ROOT / "docs" and page.name != "monthly.md"],
     ids=lambda page: str(page.relative_to(ROOT)),
 )
-def test_snippets_run(page, monkeypatch):
-    """Those of monthly.md and of the guide run with their commands. What they register is gone afterwards."""
+def test_snippets_and_commands_run(page, workplace, monkeypatch):
+    """Those of monthly.md and of the guide have tests of their own. What is registered is gone afterwards."""
     assert simulation.Setting().n_tasks == 20  # the import that registers its methods
     monkeypatch.setattr(_registry, "ENTRIES", dict(_registry.ENTRIES))
-    found = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS, encoding="utf-8")
-    assert found.attempted > 0
-    assert found.failed == 0
+    run, text = PageRun(page.name, monkeypatch.setenv, SMALL), page.read_text("utf-8")
+    if page.name not in ("store.md", "backup.md"):
+        run.run(text)
+        return
+    prepare_states()
+    files = {path.name: path.read_bytes() for path in workplace.iterdir()}
+    for language, body in blocks(text):
+        if ">>>" in body:
+            run.python(body)
+        for command in commands_of(language, body) if is_shell(language, body) else ():
+            words = command[0].split()
+            made = words[{"init": 2, "export": 3}[words[1]]] if words[1] in ("init", "export") else None
+            for name, content in files.items():
+                (workplace / name).unlink(missing_ok=True)
+                if name != made:
+                    (workplace / name).write_bytes(content)
+            run.shell([command])
+            assert run.code == 0, (command, run.said)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
-from ridgeway import store
 from ridgeway.errors import DuplicateTaskError, MergeError, RemovalError, RidgewayError
 from torture.families import KINDS, PRIOR, Kind
 from torture.machine import CLOSE, CONTENTS, IDS, OTHERS
@@ -80,9 +79,7 @@ class FamilyMachine(WatchedMachine):
     @rule()
     def export(self) -> None:
         """Continue with what an export makes of the store."""
-        copy = self.another()
-        self.unchanged(lambda: self.store.export(copy.with_suffix(".safetensors")))
-        self.store = store.import_arrays(copy.with_suffix(".safetensors"), copy)
+        self.import_export()
 
     @rule(wrong=st.sampled_from(list(WRONG)))
     def absorb_what_is_wrong(self, wrong: str) -> None:

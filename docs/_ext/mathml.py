@@ -31,6 +31,7 @@ def converted(node: nodes.Node, *, block: bool) -> str:
         found = str(latex2mathml.tex2mathml(ACCENT.sub(r"{\g<0>}", text), as_block=block))
     except (MathError, SyntaxError) as error:
         raise SphinxError(f"{node.source}: the formula {text!r} cannot be read: {error}") from error
+    found = re.sub(r'(<mi[^>]*) movablelimits="\w+"', r"\1", found)  # which only operators may have
     for sign, attributes in SIGNS.items():
         found = found.replace(f"<mo>{sign}</mo>", f"<mo {attributes}>{sign}</mo>")
     return found

@@ -35,8 +35,17 @@ def add_tags(app: Sphinx, page: str, template: str, context: dict[str, Any], doc
     context["metatags"] = "\n".join([context.get("metatags", ""), *lines])
 
 
+def valid_thumbnails(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Give the pictures of the gallery an attribute that HTML has, for what shows when the mouse is over them."""
+    for node in doctree.findall(nodes.raw):
+        if "sphx-glr-thumbcontainer" in node.astext():
+            text = node.astext().replace(' tooltip="', ' title="')
+            node.replace_self(nodes.raw("", text, format=node["format"]))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the hook."""
     app.add_config_value("site_description", "", "html", types=str)
     app.connect("html-page-context", add_tags)
+    app.connect("doctree-resolved", valid_thumbnails)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

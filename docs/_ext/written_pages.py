@@ -5,14 +5,15 @@ from collections.abc import Callable
 from importlib import import_module
 from operator import itemgetter
 from pathlib import Path
+from textwrap import dedent, indent
 
 import click
 from sphinx.application import Sphinx
 
 import ridgeway
-from ridgeway.cli._commands import commands
+from ridgeway.cli._commands import SECTIONS, commands
 
-SECTIONS = {
+PACKAGES = {
     "Models": ["ridgeway", "ridgeway.weights", "ridgeway.features", "ridgeway.metrics", "ridgeway.catalogue"],
     "Data that is gone": ["ridgeway.retrospect", "ridgeway.store"],
     "Tables and reports": ["ridgeway.report", "ridgeway.datasets"],
@@ -59,7 +60,7 @@ def page_of_package(module: str) -> list[str]:
         names = [name for name in left if belongs(getattr(package, name))]
         left = [name for name in left if name not in names]
         if names:
-            lines += [title, "-" * len(title), "", ".. autosummary::", "   :toctree: ..", ""]
+            lines += [title, "-" * len(title), "", ".. autosummary::", "   :toctree: ..", "   :nosignatures:", ""]
             lines += [*(f"   {name}" for name in names), ""]
     return lines
 
@@ -67,7 +68,7 @@ def page_of_package(module: str) -> list[str]:
 def write_api(docs: Path) -> None:
     """Write the page of all packages, and one page for each."""
     lines = ["API", "===", "", "Every public name, from its docstring.", ""]
-    for title, modules in SECTIONS.items():
+    for title, modules in PACKAGES.items():
         lines += [title, "-" * len(title), ""]
         lines += [WHAT_IS_INSIDE, ""] if title == "Inside" else []
         entries = [(short_name(module), f"generated/packages/{module}") for module in modules]
@@ -82,7 +83,7 @@ def page_of_command(name: str, command: click.Command) -> list[str]:
     """Return the lines of a command: what it does, its arguments and options, and its examples."""
     context = click.Context(command, info_name=f"ridgeway {name}")
     title = f"ridgeway {name}"
-    lines = [f".. _ridgeway-{name}:", "", title, "-" * len(title), ""]
+    lines = [f".. _ridgeway-{name}:", "", title, "^" * len(title), ""]
     paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
     lines += [as_rst(paragraphs[0]), "", ".. code-block:: text", "", f"   {command.get_usage(context)}", ""]
     for paragraph in paragraphs[1:]:
@@ -90,21 +91,21 @@ def page_of_command(name: str, command: click.Command) -> list[str]:
     records = [record for param in command.params if (record := param.get_help_record(context))]
     for option, words in filter(itemgetter(1), records):
         lines += [f"``{option}``", *(f"   {line}" for line in as_rst(words).splitlines()), ""]
-    return lines + examples_of(command.epilog or "")
+    return lines + end_of(command.epilog or "")
 
 
-def examples_of(epilog: str) -> list[str]:
-    """Return the end of a command's help: lines of examples as a block of commands, then the text below them."""
-    block, _, rest = inspect.cleandoc(epilog.replace("\b", "")).partition("\n\n")
-    lines = [line.strip() for line in block.splitlines() if line.strip() and line.strip() != "Examples:"]
-    shown = [".. code-block:: bash", "", *(f"   {as_comment(line)}" for line in lines), ""]
-    return shown + ([as_rst(rest), ""] if rest.strip() else [])
-
-
-def as_comment(line: str) -> str:
-    """Return an example whose remark, set apart by three spaces or more, is a comment of the shell."""
-    command, gap, remark = line.partition("   ")
-    return f"{command}  # {remark.strip()}" if gap else line
+def end_of(epilog: str) -> list[str]:
+    """Return the end of a command's help: its examples as a block of commands, what else is set in columns as text."""
+    lines: list[str] = []
+    for block in epilog.replace("\b\n", "").strip().split("\n\n"):
+        title, _, body = block.strip().partition("\n")
+        if not body:
+            lines += [as_rst(block), ""]
+            continue
+        language = "bash" if title == "Examples:" else "text"
+        lines += [] if title == "Examples:" else [title, ""]
+        lines += [f".. code-block:: {language}", "", indent(dedent(body), "   "), ""]
+    return lines
 
 
 def as_rst(text: str) -> str:
@@ -116,8 +117,10 @@ def write_commands(docs: Path) -> None:
     """Write the page of all commands."""
     title = "Commands"
     lines = [title, "=" * len(title), "", as_rst(inspect.cleandoc(commands.help or "")), ""]
-    for name in sorted(commands.commands):
-        lines += page_of_command(name, commands.commands[name])
+    for section, members in SECTIONS.items():
+        lines += [section, "-" * len(section), ""]
+        for member in members:
+            lines += page_of_command(member.name or "", member)
     write(docs / "reference" / "commands.rst", lines)
 
 

@@ -83,7 +83,10 @@ def table_lines(
 
     Examples
     --------
-    >>> print(*table_lines([["site", "mean", "deviation"], ["north", "1.25", "0.5"]], 16), sep="\n")
+    >>> print(
+    ...     *table_lines([["site", "mean", "deviation"], ["north", "1.25", "0.5"]], 16),
+    ...     sep="\n",
+    ... )
     ----------------
     site        mean
     ----------------

@@ -20,8 +20,15 @@ METHODS = {
     "river": (GREEN, "v"),
     "gr": (BLUE, "P"),
     "oracle": (BLACK, "x"),
+    "last": (RED, "o"),
+    "quadratic": (GREEN, "v"),
+    "cubic": (BLUE, "P"),
+    "lda": (GREEN, "*"),
 }
-"""The colour and marker of each method of the catalogue, by the word before the colon of its key."""
+"""The colour and marker of each method of the catalogue, by the word before the colon of its key.
+
+Methods that are compared by default have colours of their own within a family of targets.
+"""
 OTHERS = (("#8C564B", "*"), ("#6A5ACD", "X"), ("#808000", "h"), ("#708090", "<"))
 """For methods that others have registered."""
 COLOURS = {
@@ -108,7 +115,8 @@ def label_ends(axes: "Axes", ends: Sequence[tuple[float, str, str]], height: flo
     axes.get_ylim()  # limits that depend on the data are set now
     to_axes = axes.transScale + axes.transLimits
     pitch = 1.3 * size / 72.0 / height
-    wanted = sorted((float(to_axes.transform((1.0, value))[1]), text, colour) for value, text, colour in ends)
+    places = [min(max(float(to_axes.transform((1.0, value))[1]), 0.0), 1.0) for value, _, _ in ends]
+    wanted = sorted((place, text, colour) for place, (_, text, colour) in zip(places, ends, strict=True))
     places = spread([place for place, _, _ in wanted], pitch)
     for place, (_, text, colour) in zip(places, wanted, strict=True):
         axes.text(1.03, place, text, transform=axes.transAxes, fontsize=size, va="center", color=ink(colour))

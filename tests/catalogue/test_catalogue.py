@@ -31,10 +31,11 @@ class LastTask(BaseEstimator):
 
 
 def test_every_name_has_a_line_and_a_method():
-    for name, about in catalogue.known().items():
-        assert about
-        assert catalogue.find(name).key == name
-    assert set(catalogue.COMPARED) <= set(catalogue.known())
+    for family, compared in catalogue.COMPARED.items():
+        for name, about in catalogue.known(family).items():
+            assert about
+            assert catalogue.find(name, family).key == name
+        assert set(compared) <= set(catalogue.known(family))
 
 
 def test_arguments():
@@ -89,19 +90,19 @@ def test_names_that_cannot_be_registered():
     for name in ("", " mine", "a,b"):
         with pytest.raises(InvalidParameterError, match="without commas"):
             catalogue.register(name, MinimumNorm())
-    for name in ("mn", "crr", "gr:evidence"):
+    for name in ("mn", "crr", "gr:evidence", "cubic"):
         with pytest.raises(InvalidParameterError, match="Ridgeway's own"):
             catalogue.register(name, MinimumNorm())
 
 
 def test_registered_methods_are_compared(rng):
     frame = shifted(rng)
-    catalogue.register("last", LastTask(), label="last task", about="nothing")
+    catalogue.register("newest", LastTask(), label="last task", about="nothing")
     catalogue.register("ridge", lambda text: ContinualRidge(float(text or 3)), about="ridge; ridge:λ")
-    found = report.compare(frame, **SITES, methods=["mn", "last", "ridge:0.5", ContinualRidge(0.5), "crr:0.5"])
-    assert found["last"].method.name == "last task"
+    found = report.compare(frame, **SITES, methods=["mn", "newest", "ridge:0.5", ContinualRidge(0.5), "crr:0.5"])
+    assert found["newest"].method.name == "last task"
     # With more rows than features the minimum norm estimator is least squares on the last task.
-    np.testing.assert_allclose(found["last"].losses, found["mn"].losses, rtol=1e-9)
+    np.testing.assert_allclose(found["newest"].losses, found["mn"].losses, rtol=1e-9)
     for key in ("ridge:0.5", "ContinualRidge(penalty=0.5)"):
         np.testing.assert_array_equal(found[key].losses, found["crr:0.5"].losses)
     assert not np.allclose(found["ridge:0.5"].losses, found["mn"].losses)

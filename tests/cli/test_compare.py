@@ -179,7 +179,11 @@ def stray(name, count):
     [
         (None, ("--target", "z"), " has no column 'z'. It has: 'site', "),
         (None, ("--task-column", "zone"), " has no column 'zone'. It has: 'site', "),
-        (None, ("--target", "kind"), "the target 'kind' is text ('a', 'b', 'c'); regression needs numbers."),
+        (
+            None,
+            ("--target", "kind", "--family", "gaussian"),
+            "the target 'kind' is text ('a', 'b', 'c'); this family needs numbers.",
+        ),
         (changed(site="a"), (), "there is only one task ('a'), so nothing can be forgotten."),
         (changed(site=["b"] + ["a"] * 299), (), "task 'b' has only one row, so none can be held out."),
         (changed(y=1.0), (), "the target 'y' is 1 in every row: there is nothing to learn."),

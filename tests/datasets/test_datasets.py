@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn.datasets
 
 from ridgeway import datasets
 from ridgeway.errors import MissingPackageError
@@ -34,6 +35,15 @@ def test_penguins_are_those_of_the_source():
     }
     assert frame["sex"].isna().sum() == sum(value is None for value in penguins.columns["sex"])
     assert len(frame.groupby(list(penguins.task_columns))) == 9
+
+
+def test_digits_are_those_of_scikit_learn():
+    digits = datasets.load_digits()
+    X, y = sklearn.datasets.load_digits(return_X_y=True)
+    np.testing.assert_array_equal(np.column_stack([digits.columns[name] for name in digits.features]), X)
+    np.testing.assert_array_equal(digits.columns["digit"], y)
+    assert digits.n_rows == 1797
+    assert "CC BY 4.0" in digits.source
 
 
 def test_penguins_go_into_any_table():

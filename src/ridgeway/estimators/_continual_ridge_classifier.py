@@ -29,7 +29,9 @@ class ContinualRidgeClassifier(AnchoredMixin, ContinualClassifier):
     Examples
     --------
     >>> from ridgeway import ContinualRidgeClassifier
-    >>> model = ContinualRidgeClassifier(penalty=0.1).fit([[0.0], [1.0], [4.0], [5.0]], [False, False, True, True])
+    >>> model = ContinualRidgeClassifier(penalty=0.1).fit(
+    ...     [[0.0], [1.0], [4.0], [5.0]], [False, False, True, True]
+    ... )
     >>> model.predict([[0.5], [4.5]])
     array([False,  True])
     """

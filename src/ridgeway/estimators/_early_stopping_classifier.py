@@ -31,7 +31,9 @@ class EarlyStoppingClassifier(AnchoredMixin, ContinualClassifier):
     Examples
     --------
     >>> from ridgeway import EarlyStoppingClassifier
-    >>> model = EarlyStoppingClassifier(n_steps=10).fit([[0.0], [1.0], [4.0], [5.0]], [1, 1, 2, 2])
+    >>> model = EarlyStoppingClassifier(n_steps=10).fit(
+    ...     [[0.0], [1.0], [4.0], [5.0]], [1, 1, 2, 2]
+    ... )
     >>> model.predict([[0.5], [4.5]])
     array([1, 2])
     """

@@ -53,7 +53,9 @@ class GeneralizedPoisson(RegressorMixin, LikelihoodEstimator):
     Examples
     --------
     >>> from ridgeway import GeneralizedPoisson
-    >>> model = GeneralizedPoisson(memory="cubic").partial_fit([[0.0], [1.0], [1.0]], [1, 2, 4])
+    >>> model = GeneralizedPoisson(memory="cubic").partial_fit(
+    ...     [[0.0], [1.0], [1.0]], [1, 2, 4]
+    ... )
     >>> model.partial_fit([[0.0], [2.0]], [2, 5]).predict([[1.0]]).round(1)
     array([2.9])
     """

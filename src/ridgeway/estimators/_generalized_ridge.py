@@ -68,7 +68,9 @@ class GeneralizedRidge(RetainingMixin, DefaultPolicyMixin, ContinualRegressor):
     >>> import numpy as np
     >>> from ridgeway import GeneralizedRidge
     >>> model = GeneralizedRidge()
-    >>> model = model.partial_fit([[0.0], [1.0]], [1.0, 3.0]).partial_fit([[2.0], [3.0]], [5.0, 7.0])
+    >>> model = model.partial_fit([[0.0], [1.0]], [1.0, 3.0]).partial_fit(
+    ...     [[2.0], [3.0]], [5.0, 7.0]
+    ... )
     >>> model.predict([[10.0]])
     array([21.])
     """

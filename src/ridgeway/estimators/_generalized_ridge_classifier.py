@@ -77,8 +77,12 @@ class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualCl
     --------
     >>> from ridgeway import GeneralizedRidgeClassifier
     >>> model = GeneralizedRidgeClassifier()
-    >>> model = model.partial_fit([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], ["cat", "cat", "cat"])
-    >>> model = model.partial_fit([[4.0, 4.0], [5.0, 4.0], [4.0, 5.0]], ["dog", "dog", "dog"])
+    >>> model = model.partial_fit(
+    ...     [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], ["cat", "cat", "cat"]
+    ... )
+    >>> model = model.partial_fit(
+    ...     [[4.0, 4.0], [5.0, 4.0], [4.0, 5.0]], ["dog", "dog", "dog"]
+    ... )
     >>> model.classes_
     array(['cat', 'dog'], dtype='<U3')
     >>> model.predict([[0.5, 0.5], [4.5, 4.5]])

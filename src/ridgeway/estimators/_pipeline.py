@@ -72,8 +72,12 @@ class ContinualPipeline(BaseEstimator):
     >>> from sklearn.frozen import FrozenEstimator
     >>> from sklearn.preprocessing import StandardScaler
     >>> from ridgeway import ContinualPipeline, GeneralizedRidge
-    >>> pipeline = ContinualPipeline([FrozenEstimator(StandardScaler()), GeneralizedRidge()])
-    >>> pipeline = pipeline.partial_fit([[0.0], [1.0]], [1.0, 3.0]).partial_fit([[2.0], [3.0]], [5.0, 7.0])
+    >>> pipeline = ContinualPipeline(
+    ...     [FrozenEstimator(StandardScaler()), GeneralizedRidge()]
+    ... )
+    >>> pipeline = pipeline.partial_fit([[0.0], [1.0]], [1.0, 3.0]).partial_fit(
+    ...     [[2.0], [3.0]], [5.0, 7.0]
+    ... )
     >>> pipeline.predict([[10.0]])
     array([21.])
     >>> pipeline.named_steps["generalizedridge"].n_tasks_

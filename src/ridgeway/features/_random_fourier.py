@@ -49,7 +49,9 @@ class RandomFourier(FeatureMap):
     >>> model = GeneralizedRidge(weights.Accumulated(prior=1e-3))
     >>> pipeline = ContinualPipeline([RandomFourier(200, gamma=2.0), model])
     >>> X = np.linspace(-2.0, 2.0, 80)[:, None]
-    >>> pipeline.partial_fit(X[::2], np.sin(3.0 * X[::2, 0])).partial_fit(X[1::2], np.sin(3.0 * X[1::2, 0]))
+    >>> pipeline.partial_fit(X[::2], np.sin(3.0 * X[::2, 0])).partial_fit(
+    ...     X[1::2], np.sin(3.0 * X[1::2, 0])
+    ... )
     ContinualPipeline(...)
     >>> print(pipeline.predict([[0.5]]).round(2), np.sin(1.5).round(2))
     [1.] 1.0

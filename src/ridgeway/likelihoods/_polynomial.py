@@ -27,7 +27,9 @@ class Polynomial:
     --------
     >>> import numpy as np
     >>> from ridgeway.likelihoods import Polynomial
-    >>> past = Polynomial(np.zeros(1), 0.0, np.array([2.0]), np.array([[1.0]]), np.array([[3.0]]))
+    >>> past = Polynomial(
+    ...     np.zeros(1), 0.0, np.array([2.0]), np.array([[1.0]]), np.array([[3.0]])
+    ... )
     >>> there = past.at(np.array([2.0]))
     >>> there.value, there.gradient, there.curvature[0]
     (6.0, array([6.]), array([-5.]))

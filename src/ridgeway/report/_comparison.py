@@ -1,36 +1,29 @@
 """`compare`: run every method on the same tasks, and collect the results."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway._checks import one_of
 from ridgeway._optional import require
-from ridgeway.catalogue import COMPARED, Method, find, resolve
+from ridgeway.catalogue import COMPARED, Method, TargetFamily, find, resolve
 from ridgeway.data import MissingRule, Progress, Table, open_table
 from ridgeway.datasets import Dataset
 from ridgeway.errors import InvalidParameterError
-from ridgeway.metrics import backward_transfer
 from ridgeway.report._differences import learn_by_task
-from ridgeway.report._encoded_rows import encode
-from ridgeway.report._learning import LearningRun, learn_in_order
-from ridgeway.report._result import MethodComparison, MethodResult, TaskInfo
+from ridgeway.report._encoded_rows import EncodedRows, encode
+from ridgeway.report._measures import measure_of
+from ridgeway.report._method_runs import run_methods
+from ridgeway.report._result import MethodComparison, TaskInfo
 from ridgeway.report._standardized import StandardizedEncoding
 from ridgeway.report._tasks import Tasks, label_rows, lost_tasks, running_constants
 
 Order = Literal["file", "sorted", "random"]
 Unknown = Literal["refuse", "ignore"]
-N_ORDERS = 5
-"""Number of random orders in addition to the requested one."""
-N_CONTROLS = 19
-"""Number of times that the rows are assigned to the tasks at random."""
-FEW_CONTROLS = 5
-"""The same if there are many rows: chance matters less, and each run takes longer."""
-SAME = 1e-6
-"""Predictions that differ by less, in standard deviations of the target, count as those of the pooled answer."""
+MOST_CUBIC = 60
+"""The most features for which a cubic memory is compared by default: it costs n·p³."""
 
 
 def compare(
@@ -40,6 +33,7 @@ def compare(
     task_column: str | Sequence[str] | None = None,
     features: Sequence[str] | None = None,
     methods: str | Sequence[Any] | None = None,
+    family: TargetFamily | None = None,
     order: Order = "file",
     holdout: float = 0.2,
     missing: MissingRule = "drop",
@@ -51,7 +45,8 @@ def compare(
     """Run every method on a table, task by task, and find out which ones forget.
 
     A share of each task's rows is held out. Every method learns the tasks one after another and, after each task,
-    predicts the held-out rows of all tasks; R[t, τ] is the error on task τ after task t. The tasks are then learned in
+    predicts the held-out rows of all tasks; R[t, τ] is the loss on task τ after task t: the root mean squared error of
+    numbers, the share of wrong classes, or the mean deviance of counts. The tasks are then learned in
     five random orders, to see how much task order matters. Methods that differ from the pooled answer also run on
     tasks whose rows were assigned at random, to see how much they would seem to forget if the tasks did not differ.
 
@@ -60,7 +55,8 @@ def compare(
     data : path, Dataset, DataFrame, pyarrow table or mapping of names to columns
         A path ends in .csv, .tsv, .parquet, .pq, .arrow, .feather or .ipc.
     target : str, optional
-        The column to predict. A `Dataset` has a default, as it has for `task_column` and `features`.
+        The column to predict. A `Dataset` has a default, as it has for `task_column` and `features`. If it is a class,
+        it may name the tasks too: each task then brings one class.
     task_column : str or sequence of str, optional
         The columns whose values together name a task.
     features : sequence of str, optional
@@ -69,6 +65,11 @@ def compare(
     methods : sequence of names, estimators and policies, optional
         Names of the `catalogue`, such as `crr:0.1`; estimators with `partial_fit` and `predict`; policies of `weights`
         or your own. By default all of mn, es, crr, sgd, river, gr that are installed. The oracle is always included.
+        `catalogue.known(family)` lists the names for other families.
+    family : {"gaussian", "binomial", "poisson", "multiclass"}, optional
+        What the target is: numbers, two classes, counts, or classes. "binomial" and "poisson" compare likelihoods,
+        "multiclass" least squares on classes. If not given, text, bools and a target that names the tasks are classes
+        (two of them binomial if every task has both), and all else is gaussian.
     order : {"file", "sorted", "random"}, default "file"
         The order of the tasks: of first appearance, sorted by value, or random.
     holdout : float, default 0.2
@@ -95,29 +96,31 @@ def compare(
     >>> comparison = report.compare(datasets.load_penguins(), methods=["mn", "gr"])
     >>> [result.method.name for result in comparison.results]
     ['MinimumNorm', 'GeneralizedRidge', 'Oracle']
-    >>> comparison["gr"].distance < 1e-8  # the pooled answer, although every row was thrown away
+    >>> # the pooled answer, although every row was thrown away
+    >>> comparison["gr"].distance < 1e-8
     True
     >>> comparison["mn"].forgets, comparison["gr"].forgets
     (True, False)
+    >>> digits = report.compare(datasets.load_digits(), methods=["mn", "gr"])  # the classes arrive one after another
+    >>> f"{digits['mn'].accuracy:.2f}, {digits['gr'].accuracy:.2f}"
+    '0.10, 0.92'
     """
-    one_of(order, get_args(Order), "order")
-    one_of(missing, get_args(MissingRule), "missing")
-    one_of(unknown, get_args(Unknown), "unknown")
+    _check_words(order=(order, Order), missing=(missing, MissingRule), unknown=(unknown, Unknown))
+    _check_words(**({} if family is None else {"family": (family, TargetFamily)}))
     target, labels = _target_and_tasks(data, target, task_column)
     if isinstance(data, Dataset) and features is None and encoding is None:
         features = [name for name in data.features if name != target and name not in labels]
-    contenders, absent = contenders_of(methods)
     table = as_table(data)
-    encoded = encode(table, target, labels, features, missing=missing, unknown=unknown, known=encoding)
+    encoded = encode(table, target, labels, features, missing=missing, unknown=unknown, known=encoding, family=family)
     rng = np.random.default_rng(seed)
     names, numbers = label_rows(encoded.labels, encoded.kept, order, rng)
     split = Tasks.split(names, numbers, holdout, rng)
-    if encoding is None:
-        constants = running_constants(encoded.rows, split.train)
-        encoding = StandardizedEncoding.of(encoded.encoding, target, encoded.constant, *constants)
+    column = encoded.target.in_tasks(split.train, names)
+    contenders, absent = contenders_of(methods, column.family, len(encoded.encoding.features))
+    encoding = encoding or _standardized(encoded, target, split, column.family)
     center, scale = encoding.constants
-    tasks = split.filled((encoded.rows - center) / scale)
-    results = _run(contenders, tasks, float(scale[-1]), rng, progress)
+    tasks = split.filled((encoded.rows - center) / scale, measure_of(column.family), len(column.classes))
+    results = run_methods(contenders, tasks, column, float(scale[-1]), rng, progress)
     return MethodComparison(
         source=data.source if isinstance(data, Dataset) else table.source,
         task_columns=tuple(labels),
@@ -125,6 +128,7 @@ def compare(
         holdout=holdout,
         seed=seed,
         n_rows=len(encoded.kept),
+        **column.described(),
         encoding=encoding,
         dropped=encoded.dropped,
         unknown=encoded.unknown,
@@ -132,8 +136,19 @@ def compare(
         absent=tuple(absent),
         tasks=tuple(TaskInfo(n, len(a), len(b)) for n, a, b in zip(names, split.train, split.test, strict=True)),
         results=tuple(results),
-        task_model=learn_by_task(encoded.rows, names, split.train, encoding.encoding.features),
+        task_model=learn_by_task(encoded.rows, names, split.train, encoding.encoding.features, column.family),
     )
+
+
+def _check_words(**chosen: tuple[Any, Any]) -> None:
+    """Raise if a word is not one of those of its type."""
+    for name, (word, words) in chosen.items():
+        one_of(word, get_args(words), name)
+
+
+def _standardized(encoded: EncodedRows, target: str, split: Tasks, family: TargetFamily) -> StandardizedEncoding:
+    constants = running_constants(encoded.rows, split.train)
+    return StandardizedEncoding.of(encoded.encoding, target, encoded.constant, *constants, family)
 
 
 def _target_and_tasks(data: Any, target: str | None, task_column: str | Sequence[str] | None) -> tuple[str, list[str]]:
@@ -141,10 +156,7 @@ def _target_and_tasks(data: Any, target: str | None, task_column: str | Sequence
         target, task_column = target or data.target, task_column or data.task_columns
     if target is None or not task_column:
         raise InvalidParameterError("name the target and the task columns; one of them is missing.")
-    labels = [task_column] if isinstance(task_column, str) else list(dict.fromkeys(task_column))
-    if target in labels:
-        raise InvalidParameterError(f"{target!r} is the target and cannot name the task too. Choose another column.")
-    return target, labels
+    return target, [task_column] if isinstance(task_column, str) else list(dict.fromkeys(task_column))
 
 
 def as_table(data: Any) -> Table:
@@ -153,14 +165,17 @@ def as_table(data: Any) -> Table:
     return open_table(data.columns, source=data.name) if isinstance(data, Dataset) else open_table(data)
 
 
-def contenders_of(methods: str | Sequence[Any] | None) -> tuple[list[Method], list[str]]:
+def contenders_of(
+    methods: str | Sequence[Any] | None, family: TargetFamily = "gaussian", n_features: int = 0
+) -> tuple[list[Method], list[str]]:
     """Return the methods to compare, the oracle among them, and the names of those that are not installed."""
-    found = resolve(COMPARED if methods is None else methods)
+    usual = [key for key in COMPARED[family] if key != "cubic" or n_features <= MOST_CUBIC]
+    found = resolve(usual if methods is None else methods, family)
     absent = [method.key for method in found if not method.is_installed]
     if methods is not None and absent:
         raise InvalidParameterError(f"{', '.join(absent)} is not installed. Install it, or choose other methods.")
     if not any(method.key == "oracle" for method in found):
-        found.append(find("oracle"))
+        found.append(find("oracle", family))
     for method in found:
         if method.is_installed:
             method.estimator()  # raises now, not after other methods have learned
@@ -171,61 +186,3 @@ def contenders_of(methods: str | Sequence[Any] | None) -> tuple[list[Method], li
         for method in found
         if method.key not in absent
     ], absent
-
-
-def _run(
-    methods: list[Method], tasks: Tasks, unit: float, rng: np.random.Generator, progress: Progress
-) -> list[MethodResult]:
-    """Run every method in the given order, in random orders, and on tasks that do not differ."""
-    n_tasks = len(tasks.names)
-    orders = [np.arange(n_tasks), *(rng.permutation(n_tasks) for _ in range(N_ORDERS))]
-    averaged = orders[: _n_averaged(tasks)]
-    dealt = [tasks.shuffled(rng) for _ in range(N_CONTROLS if len(averaged) > 1 else FEW_CONTROLS)]
-    total, done = len(methods) * n_tasks * (len(orders) + len(dealt) * len(averaged)), 0
-
-    def step(count: int = 1) -> None:
-        """Count tasks that a method learned or skipped."""
-        nonlocal done
-        done += count
-        progress(done, total)
-
-    baseline = np.array([np.sqrt(np.mean(np.square(tasks.y[part]))) for part in tasks.test])
-    runs = [learn_in_order(method, tasks, orders[0], step=step) for method in methods]
-    pooled = next(main for method, main in zip(methods, runs, strict=True) if method.key == "oracle")
-    results = []
-    for method, main in zip(methods, runs, strict=True):
-        distance = float(np.sqrt(np.mean(np.square(main.predictions - pooled.predictions))))
-        is_pooled = distance <= SAME
-        others = [learn_in_order(method, tasks, order, every=not is_pooled, step=step) for order in orders[1:]]
-        controls = [] if is_pooled else [_mean_forgetting(method, other, averaged, step) for other in dealt]
-        step(len(dealt) * len(averaged) * n_tasks if is_pooled else 0)
-        results.append(
-            MethodResult(
-                method=method,
-                losses=unit * main.losses,
-                baseline=unit * baseline,
-                distance=distance,
-                n_bytes=main.n_bytes,
-                seconds=main.seconds,
-                order_losses=unit * np.array([each.losses[-1].mean() for each in (main, *others)]),
-                order_forgetting=unit * np.array([_forgetting(each) for each in (main, *others)[: len(averaged)]]),
-                controls=unit * np.array(controls),
-                pooled_forgetting=unit * _forgetting(pooled),
-                warned=main.warned,
-            )
-        )
-    return results
-
-
-def _n_averaged(tasks: Tasks) -> int:
-    """Return the number of orders over which forgetting is averaged: more if there are few rows."""
-    cost = len(tasks.names) + len(tasks.y) / 500
-    return int(np.clip(150 // cost, 1, 1 + N_ORDERS))
-
-
-def _mean_forgetting(method: Method, tasks: Tasks, orders: list[NDArray[np.int64]], step: Callable[[], None]) -> float:
-    return float(np.mean([_forgetting(learn_in_order(method, tasks, order, step=step)) for order in orders]))
-
-
-def _forgetting(run: LearningRun) -> float:
-    return -float(backward_transfer(run.losses)[-1])

@@ -9,6 +9,7 @@ import numpy as np
 
 from ridgeway import retrospect
 from ridgeway._checks import Array
+from ridgeway.catalogue import TargetFamily
 from ridgeway.errors import InferenceError, InvalidParameterError, RidgewayError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.report._tasks import Index
@@ -96,7 +97,7 @@ class TaskDifferences:
 
 
 def learn_by_task(
-    rows: Array, names: Sequence[str], train: list[Index], columns: Sequence[str]
+    rows: Array, names: Sequence[str], train: list[Index], columns: Sequence[str], family: TargetFamily
 ) -> GeneralizedRidge | str:
     """Return a model that keeps each task apart, or why there is none.
 
@@ -110,7 +111,11 @@ def learn_by_task(
         The rows to learn from, one array per task.
     columns : sequence of str
         The names of the features.
+    family : {"gaussian", "binomial", "poisson", "multiclass"}
+        What the target is.
     """
+    if family != "gaussian":
+        return "these questions are for targets that are numbers. Use family 'gaussian' for them."
     n_tasks, n_terms = len(names), rows.shape[1]
     if n_tasks > MOST_TASKS or n_tasks * n_terms**3 > MOST_WORK:
         return (

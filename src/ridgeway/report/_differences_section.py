@@ -8,7 +8,8 @@ import numpy as np
 from ridgeway._text import escaped as escape
 from ridgeway.report._differences import SIGNIFICANT, TaskDifferences
 from ridgeway.report._html import make_figure, make_table
-from ridgeway.report._result import MethodComparison, joined, short
+from ridgeway.report._measures import short
+from ridgeway.report._result import MethodComparison, joined
 from ridgeway.report._task_figures import draw_forest, draw_influence, draw_path, draw_segments
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ def _listed(names: tuple[str, ...]) -> str:
 def make_section(comparison: MethodComparison, images: Mapping[str, tuple[str, bytes]], notes: Sequence[str]) -> str:
     """Return the section as HTML, with its figures (alternative text and SVG by name) inside it."""
     found, target = comparison.differences, escape(comparison.encoding.target)
+    if comparison.family != "gaussian":
+        return f'<h2>How the tasks differ</h2>\n<p class="quiet">{escape(differences_sentence(comparison))}</p>'
     captions, places = dict(_captions(found)), []
     for name, title in FIGURES.items():
         if name in captions:

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from ridgeway import data
 from ridgeway._checks import LARGEST, Array
+from ridgeway.catalogue import TargetFamily
 from ridgeway.data import Categories, Encoding, MissingRule, Schema, Table, Term
-from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError, UnknownCategoryError
+from ridgeway.errors import InvalidDataError, InvalidParameterError, UnknownCategoryError
 from ridgeway.report._standardized import StandardizedEncoding
+from ridgeway.report._targets import TargetColumn, target_column
 
 Mask = NDArray[np.bool_]
 
@@ -25,6 +27,8 @@ class EncodedRows:
     ----------
     rows : ndarray of shape (n_kept, n_features + 1)
         The features, then the target.
+    target : TargetColumn
+        The target of the rows that were kept.
     encoding : Encoding
     constant : tuple of str
         Terms that were left out because they had only one value.
@@ -39,6 +43,7 @@ class EncodedRows:
     """
 
     rows: Array
+    target: TargetColumn
     encoding: Encoding
     constant: tuple[str, ...]
     labels: list[Categories]
@@ -56,6 +61,7 @@ def encode(
     missing: MissingRule = "drop",
     unknown: str = "refuse",
     known: StandardizedEncoding | None = None,
+    family: TargetFamily | None = None,
 ) -> EncodedRows:
     """Encode a table, or raise an error that says what is wrong with it.
 
@@ -72,13 +78,15 @@ def encode(
         What to do with categories that `known` does not have.
     known : StandardizedEncoding, optional
         The encoding to use. If None, one is made from the rows that are kept.
+    family : {"gaussian", "binomial", "poisson", "multiclass"}, optional
+        What the target is; inferred if None.
     """
     data.check_columns(table.columns, [target, *task_columns], table.source, extra=None)
     terms = _terms(table, target, task_columns, features) if known is None else _known_terms(known, target, features)
-    arrow = _read(table, target, terms, known)
+    arrow, column = _read(table, target, terms, known, names_tasks=target in task_columns, family=family)
     labels = {name: data.as_labels(table.read([name], text=[name]).column(0)) for name in task_columns}
     encoding = _encoding(arrow, table, terms, missing, known)  # raises if any row has a value that cannot be used
-    kept, dropped = _kept(_gaps(arrow, table, target, labels, encoding), encoding.missing)
+    kept, dropped = _kept(_gaps(arrow, table, {target: np.isnan(column.values)}, labels, encoding), encoding.missing)
     if not kept.all():
         arrow = arrow.filter(kept)
         encoding = _encoding(arrow, table, terms, missing, known)  # only with the categories that are left
@@ -88,13 +96,14 @@ def encode(
     strange = _strange(encoder.ignored, unknown)
     if batch.kept is not None:
         kept[np.delete(np.flatnonzero(kept), batch.kept)] = False
-    rows = np.column_stack([batch.X, batch.y])
+    column = column.kept(kept, target)
+    rows = np.column_stack([batch.X, column.values])
     _check_values(rows, (*encoding.features, target))
     if known is None:
         encoding = _varying(encoding, rows, table, target)
         rows = rows[:, [*map(schema.features.index, encoding.features), -1]]
     constant = tuple(str(term) for term in terms if term not in encoding.terms)
-    return EncodedRows(rows, encoding, constant, [*labels.values()], kept, dropped, strange)
+    return EncodedRows(rows, column, encoding, constant, [*labels.values()], kept, dropped, strange)
 
 
 def _terms(table: Table, target: str, labels: Sequence[str], features: Sequence[str] | None) -> tuple[Term, ...]:
@@ -124,8 +133,18 @@ def _known_terms(known: StandardizedEncoding, target: str, features: Sequence[st
     return known.encoding.terms
 
 
-def _read(table: Table, target: str, terms: Sequence[Term], known: StandardizedEncoding | None) -> Any:
-    """Return the columns of the terms and the target as an Arrow table with at least one row."""
+def _read(
+    table: Table,
+    target: str,
+    terms: Sequence[Term],
+    known: StandardizedEncoding | None,
+    *,
+    names_tasks: bool,
+    family: TargetFamily | None,
+) -> tuple[Any, TargetColumn]:
+    """Return the columns of the terms and the target, as numbers, as an Arrow table with at least one row."""
+    import pyarrow as pa
+
     columns = list(dict.fromkeys(factor.column for term in terms for factor in term.factors))
     if target in columns:
         raise InvalidParameterError(f"{target!r} is the target and cannot be a feature too. Name other features.")
@@ -134,30 +153,20 @@ def _read(table: Table, target: str, terms: Sequence[Term], known: StandardizedE
     arrow = table.read([*columns, target], text=[name for name, kind in kinds.items() if kind == "text"])
     if not arrow.num_rows:
         raise InvalidDataError(f"{table.source} has no rows. Pass a table with at least two tasks.")
-    return arrow
+    names = table.read([target], text=[target]).column(0)
+    family = known.family if known is not None and family is None else family
+    found = target_column(arrow.column(target), names, target, table.source, family, names_tasks=names_tasks)
+    return arrow.set_column(arrow.column_names.index(target), target, pa.array(found.values)), found
 
 
 def _gaps(
-    arrow: Any, table: Table, target: str, labels: Mapping[str, Categories], encoding: Encoding
+    arrow: Any, table: Table, gaps: dict[str, Mask], labels: Mapping[str, Categories], encoding: Encoding
 ) -> dict[str, Mask]:
-    """Return which rows must be left out because a column has no value."""
-    gaps = {target: np.isnan(_numbers(arrow.column(target), target, table.source))}
-    gaps |= {name: column.missing for name, column in labels.items()}
+    """Return which rows must be left out because a column has no value; those of the target are known."""
+    gaps = gaps | {name: column.missing for name, column in labels.items() if name not in gaps}
     for name, kind in encoding.kinds.items() if encoding.missing != "indicator" else ():
         gaps[name] = gaps.get(name, False) | data.READERS[kind](arrow.column(name), name, table.source).missing
     return gaps
-
-
-def _numbers(column: Any, target: str, source: str) -> Array:
-    """Return the target, or raise if it is not numeric."""
-    if data.kind_of(column.type) == "text":
-        counts = Counter(column.drop_null().to_pylist())
-        data.refuse_stray_text(target, counts)
-        raise InvalidDataTypeError(
-            f"the target {target!r} is text ({data.listed(sorted(counts))}); regression needs numbers. Choose another "
-            "target, or convert it."
-        )
-    return data.as_numbers(column, target, source)
 
 
 def _encoding(

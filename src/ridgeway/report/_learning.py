@@ -5,6 +5,7 @@ import pickle
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from time import perf_counter
 from types import FunctionType
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 from ridgeway._checks import Array
 from ridgeway.catalogue import Method
 from ridgeway.errors import InvalidDataError
+from ridgeway.report._measures import mean_log_losses
 from ridgeway.report._tasks import Index, Tasks
 
 
@@ -24,8 +26,10 @@ class LearningRun:
     Attributes
     ----------
     losses : ndarray of shape (n_tasks, n_tasks)
-        R[t, τ], the root mean squared error on the held-out rows of task τ after task t, both numbered in the order
-        learned. If only the end was asked for, all rows but the last are NaN.
+        R[t, τ], the loss on the held-out rows of task τ after task t, both numbered in the order learned. If only the
+        end was asked for, all rows but the last are NaN.
+    log_losses : ndarray of shape (n_tasks, n_tasks)
+        The same of the log-loss, if it was asked for and the method has probabilities of classes; NaN otherwise.
     predictions : ndarray of shape (n_held_out,)
         For the held-out rows of all tasks, in the order of `Tasks`, after the last task.
     n_bytes : int
@@ -37,6 +41,7 @@ class LearningRun:
     """
 
     losses: Array
+    log_losses: Array
     predictions: Array
     n_bytes: int
     seconds: Array
@@ -44,22 +49,31 @@ class LearningRun:
 
 
 def learn_in_order(
-    method: Method, tasks: Tasks, order: Index, *, every: bool = True, step: Callable[[], None] = lambda: None
+    method: Method,
+    tasks: Tasks,
+    order: Index,
+    *,
+    every: bool = True,
+    probabilities: bool = False,
+    step: Callable[[], None] = lambda: None,
 ) -> LearningRun:
-    """Learn the tasks in this order; predict the held-out rows after every task, or only after the last one."""
-    held = np.concatenate(tasks.test)
-    starts = np.cumsum([0, *(len(part) for part in tasks.test)])[:-1]
-    counts = np.array([len(part) for part in tasks.test])
+    """Learn the tasks in this order; predict the held-out rows after every task, or only after the last one.
+
+    If there are classes, their `probabilities` may be asked for as well.
+    """
+    held, starts = tasks.held_out()
     X_held, y_held = tasks.X[held], tasks.y[held]
-    losses = np.full((len(order), len(order)), np.nan)
+    losses, log_losses = np.full((2, len(order), len(order)), np.nan)
     seconds = np.zeros(len(order))
-    model = method.estimator()
+    model: Any = method.estimator()
+    labels = np.arange(float(tasks.n_classes))
+    declared = {"classes": labels} if tasks.n_classes and _takes_classes(model) else {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for t, number in enumerate(order):
             X, y = tasks.X[tasks.train[number]], tasks.y[tasks.train[number]]
             started = perf_counter()
-            model.partial_fit(X, y)
+            model.partial_fit(X, y, **declared)
             if every or t == len(order) - 1:
                 model.predict(X[:1])
                 seconds[t] = perf_counter() - started
@@ -69,11 +83,25 @@ def learn_in_order(
                         f"{method.name} predicts an array of shape {predictions.shape} for {len(y_held)} rows, or "
                         "values that are not finite. Its predict must return one finite number per row."
                     )
-                squares = np.add.reduceat(np.square(predictions - y_held), starts) / counts
-                losses[t] = np.sqrt(squares)[order]
+                losses[t] = _judged(method, tasks, y_held, predictions, starts)[order]
+                if probabilities and tasks.n_classes and hasattr(model, "predict_proba"):
+                    classes = getattr(model, "classes_", labels)
+                    log_losses[t] = mean_log_losses(y_held, model.predict_proba(X_held), classes, starts)[order]
             step()
     warned = tuple(dict.fromkeys(str(w.message) for w in caught))
-    return LearningRun(losses, predictions, _n_bytes(model), seconds, warned)
+    return LearningRun(losses, log_losses, predictions, _n_bytes(model), seconds, warned)
+
+
+def _takes_classes(model: Any) -> bool:
+    """Return whether `partial_fit` is told all classes, as scikit-learn's classifiers are."""
+    return "classes" in signature(model.partial_fit).parameters
+
+
+def _judged(method: Method, tasks: Tasks, y: Array, predictions: Array, starts: Index) -> Array:
+    try:
+        return tasks.measure.task_losses(y, predictions, starts)
+    except InvalidDataError as error:
+        raise InvalidDataError(f"{method.name}: {error}") from error
 
 
 class _Sizer(pickle.Pickler):

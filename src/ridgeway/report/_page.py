@@ -10,20 +10,34 @@ from ridgeway._text import escaped as escape
 from ridgeway.catalogue import SGD_STEPS
 from ridgeway.report._differences_section import make_section
 from ridgeway.report._html import make_figure, make_table
-from ridgeway.report._result import MethodComparison, MethodResult, short
+from ridgeway.report._measures import Measure, short
+from ridgeway.report._method_result import MethodResult
+from ridgeway.report._result import MethodComparison
 
-HEADINGS = (
-    ("method", "the method, and what it keeps from task to task"),
-    ("error", "average over all tasks after the last one"),
-    ("when learned", "on each task but the last, just after it was learned"),
-    ("at the end", "on the same tasks, after the last one"),
-    ("forgetting", "at the end minus when learned; the negative of the backward transfer"),
-    ("forward transfer", "how much better a task is predicted before it is learned than by the mean of the target"),
-    ("from pooled", "difference from the pooled predictions, in standard deviations of the target"),
-    ("spread over orders", "largest minus smallest error over the task orders"),
-    ("bytes kept", "size of the pickled model after the last task"),
-    ("ms per task", "median time to learn a task and make one prediction"),
-)
+SGD_REGRESSOR = ("SGDRegressor", "the step size is reduced if it would overflow")
+
+
+def _headings(measure: Measure) -> list[tuple[str, str]]:
+    """Return the columns of the summary, and what they mean."""
+    unit = ", in points" if measure.rises else ""
+    change = "when learned minus at the end" if measure.rises else "at the end minus when learned"
+    extra = [("log-loss", "average over all tasks after the last one, if the method has probabilities")]
+    return [
+        ("method", "the method, and what it keeps from task to task"),
+        (measure.name, "average over all tasks after the last one"),
+        *(extra if measure.rises else []),
+        ("when learned", "on each task but the last, just after it was learned"),
+        ("at the end", "on the same tasks, after the last one"),
+        (f"forgetting{unit}", f"{change}; the negative of the backward transfer"),
+        (
+            f"forward transfer{unit}",
+            f"how much better a task is predicted before it is learned than by {measure.nothing}",
+        ),
+        ("from pooled", measure.away),
+        (f"spread over orders{unit}", f"largest minus smallest {measure.name} over the task orders"),
+        ("bytes kept", "size of the pickled model after the last task"),
+        ("ms per task", "median time to learn a task and make one prediction"),
+    ]
 
 
 def make_page(comparison: MethodComparison, images: list[tuple[str, str, bytes]], notes: Sequence[str] = ()) -> str:
@@ -32,7 +46,8 @@ def make_page(comparison: MethodComparison, images: list[tuple[str, str, bytes]]
     maps = [html for name, html in shown.items() if name.startswith("losses-")]
     lines = [html for name, html in shown.items() if not name.startswith("losses-")]
     section = make_section(comparison, {name: (words, svg) for name, words, svg in images}, notes)
-    target = escape(comparison.encoding.target)
+    target, measure = escape(comparison.encoding.target), comparison.measure
+    bad = "low" if measure.rises else "large"
     style = (files("ridgeway.report") / "page.css").read_text(encoding="utf-8")
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -46,18 +61,16 @@ def make_page(comparison: MethodComparison, images: list[tuple[str, str, bytes]]
 <body>
 <h1>Which methods forget?</h1>
 <p class="quiet">{escape(comparison.source)}<br>Predicting <b>{target}</b>, one task per
-{escape(", ".join(comparison.task_columns))}.</p>
+{escape(", ".join(comparison.task_columns))}. {escape(comparison.family_sentence)}</p>
 <p class="said">{escape(comparison.sentence)}</p>
 {_summary(comparison)}
-<p class="quiet">Errors are root mean squared errors on held-out rows, in the unit of {target}. A method counts as
-forgetting if its error on earlier tasks rose by more than chance explains (99% confidence, from the same rows assigned
-to tasks at random), by at least 5% more than the pooled answer's error did, and if task order matters to it.</p>
+<p class="quiet">{_judged(comparison.measure, target)}</p>
 <h2>What happened</h2>
 <div class="grid">{"".join(lines)}</div>
-<h2>The error on every task after every task</h2>
-<p class="quiet">Each row is the state after one task, each column the error on one task. Tasks below the white line
-have been learned. Dark means a large error: a method that forgets gets darker downwards. All maps use the same
-colours.</p>
+<h2>The {measure.name} on every task after every task</h2>
+<p class="quiet">Each row is the state after one task, each column the {measure.name} on one task. Tasks below the white
+line have been learned. Dark means a {bad} {measure.name}: a method that forgets gets darker downwards. All maps use the
+same colours.</p>
 <div class="grid small">{"".join(maps)}</div>
 <h2>The tasks, in the order in which they were learned</h2>
 {_tasks(comparison)}
@@ -72,32 +85,46 @@ colours.</p>
 """
 
 
+def _judged(measure: Measure, target: str) -> str:
+    """Return what the numbers are, and what counts as forgetting."""
+    more = "fell by at least 5 points more" if measure.rises else "rose by at least 5% more"
+    return (
+        f"{measure.words.format(target=target)} A method counts as forgetting if its {measure.name} on earlier tasks "
+        f"{more} than that of the pooled answer, and by more than chance explains (99% confidence, from the same rows "
+        "assigned to tasks at random), and if task order matters to it."
+    )
+
+
 def _summary(comparison: MethodComparison) -> str:
-    head = "".join(f'<th title="{escape(words)}">{escape(name)}</th>' for name, words in HEADINGS)
-    body = "".join(_summary_row(result) for result in comparison.results)
+    headings = _headings(comparison.measure)
+    head = "".join(f'<th title="{escape(words)}">{escape(name)}</th>' for name, words in headings)
+    body = "".join(_summary_row(result, headings) for result in comparison.results)
     return f'<table class="cards" id="summary"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
-def _summary_row(result: MethodResult) -> str:
-    forgetting = f"{short(result.forgetting)}"
+def _summary_row(result: MethodResult, headings: list[tuple[str, str]]) -> str:
+    measure = result.measure
+    forgetting = measure.shown_change(result.forgetting)
     if result.forgets:
-        forgetting = f'<span class="forgets">{forgetting} ({result.rise:+.0%})</span>'
-    distance = f"{result.distance:.1g}"
+        mark = "" if measure.rises else f" ({result.rise:+.0%})"
+        forgetting = f'<span class="forgets">{forgetting}{mark}</span>'
+    distance = measure.shown_distance(result.distance)
     if result.distance <= 1e-8 and result.method.key != "oracle":
         distance = f'<span class="pooled">{distance}</span>'
     cells = [
         f"<span>{escape(result.method.name)} <span class='quiet'>{escape(result.method.about)}</span></span>",
-        short(result.average_loss),
-        short(result.learned_loss),
-        short(result.kept_loss),
+        measure.shown(result.average_loss),
+        *(["–" if np.isnan(result.log_loss) else short(result.log_loss)] if measure.rises else []),
+        measure.shown(result.learned_loss),
+        measure.shown(result.kept_loss),
         forgetting,
-        short(result.forward_transfer),
+        measure.shown_change(result.forward_transfer),
         distance,
-        f"{result.spread:.3g}",
+        measure.shown_change(result.spread) if measure.rises else f"{result.spread:.3g}",
         f"{result.n_bytes:,}",
         f"{1e3 * float(np.median(result.seconds)):.2f}",
     ]
-    labelled = zip(HEADINGS, cells, strict=True)
+    labelled = zip(headings, cells, strict=True)
     return "<tr>" + "".join(f'<td data-label="{escape(h)}">{cell}</td>' for (h, _), cell in labelled) + "</tr>"
 
 
@@ -135,8 +162,11 @@ def _prepared(comparison: MethodComparison) -> Iterator[str]:
         yield f"Missing values count as 0 and are marked in a column of their own: {marked}."
     if encoding.constant:
         yield f"Left out because they have only one value: {escape(', '.join(encoding.constant))}."
+    if comparison.classes:
+        yield f"Classes: {escape(', '.join(comparison.classes))}."
+    columns = "columns and the target" if comparison.family == "gaussian" else "columns"
     yield (
-        "Numeric columns and the target are standardised by the constants below. They are fixed before the first task, "
+        f"Numeric {columns} are standardised by the constants below. They are fixed before the first task, "
         "from running sums over the rows to learn from: a count, a mean and a sum of squares per column. The constants "
         "and the categories are in <code>encoding.json</code>; <code>--encoding</code> uses them for another file."
     )
@@ -149,9 +179,10 @@ def _run(comparison: MethodComparison) -> Iterator[str]:
     yield f"Task order: {escape(comparison.order)}. The spread is over this order and random ones."
     yield "The oracle keeps every row and fits them all at once. It is the pooled answer: a yardstick, not a method."
     if "sgd" in keys:
+        name, except_ = ("SGDClassifier", "it has the logistic loss") if comparison.classes else SGD_REGRESSOR
         yield (
-            f"SGDRegressor (scikit-learn {version('scikit-learn')}) has its default settings, except that the step "
-            f"size is reduced if it would overflow. It makes at least {SGD_STEPS:,} steps per task."
+            f"{name} (scikit-learn {version('scikit-learn')}) has its default settings, except that {except_}. It "
+            f"makes at least {SGD_STEPS:,} steps per task."
         )
     if "river" in keys:
         yield f"river {version('river')}: BayesianLinearRegression, which also keeps second moments; its prior is 1."

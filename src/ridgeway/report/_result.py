@@ -4,23 +4,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-from scipy.special import stdtrit
-
-from ridgeway import metrics
-from ridgeway._checks import Array
-from ridgeway.catalogue import Method
+from ridgeway.catalogue import TargetFamily
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.report._differences import TaskDifferences
+from ridgeway.report._measures import Measure, measure_of
+from ridgeway.report._method_result import MethodResult
 from ridgeway.report._standardized import StandardizedEncoding
 
-CONFIDENCE = 0.99
-"""Confidence that no forgetting is due to chance, jointly for the four methods that can forget."""
-FORGETFUL = 4
-MATTERS = 0.05
-"""A smaller relative rise of the error is not called forgetting, however certain it is."""
-ORDER_FREE = 1e-6
-"""A method whose loss varies by a smaller share over task orders treats all tasks alike: it does not forget."""
+FAMILIES = {"gaussian": "numbers", "poisson": "counts", "binomial": "{} classes", "multiclass": "{} classes"}
 POOLED = 1e-8
 """Predictions this close to the pooled ones, in standard deviations of the target, are the pooled answer."""
 
@@ -32,134 +23,6 @@ class TaskInfo:
     name: str
     n_train: int
     n_test: int
-
-
-@dataclass(frozen=True, eq=False)
-class MethodResult:
-    """The results of one method. Losses are root mean squared errors on held-out rows, in the unit of the target.
-
-    Attributes
-    ----------
-    method : Method
-    losses : ndarray of shape (n_tasks, n_tasks)
-        R[t, τ], the loss on task τ after learning task t.
-    baseline : ndarray of shape (n_tasks,)
-        The loss of a model that always predicts the recorded mean of the target.
-    distance : float
-        Root mean squared difference from the pooled predictions, in standard deviations of the target.
-    n_bytes : int
-        What it must remember between tasks: the size of the pickled model.
-    seconds : ndarray of shape (n_tasks,)
-        Time to learn each task and make one prediction.
-    order_losses : ndarray of shape (n_orders,)
-        The average loss after the last task, for the requested order and then for random orders.
-    order_forgetting : ndarray of shape (n_averaged,)
-        The forgetting in the first few of these orders; NaN if the method is the pooled answer.
-    controls : ndarray of shape (n_controls,)
-        The forgetting, averaged over the same orders, on tasks that do not differ; empty for the pooled answer.
-    pooled_forgetting : float
-        The forgetting of the pooled answer: the cost of one model for all tasks.
-    warned : tuple of str
-    """
-
-    method: Method
-    losses: Array
-    baseline: Array
-    distance: float
-    n_bytes: int
-    seconds: Array
-    order_losses: Array
-    order_forgetting: Array
-    controls: Array
-    pooled_forgetting: float
-    warned: tuple[str, ...]
-
-    @property
-    def average_loss(self) -> float:
-        """The average loss over all tasks after the last one."""
-        return float(metrics.average_loss(self.losses)[-1])
-
-    @property
-    def learned_loss(self) -> float:
-        """The average loss on each task but the last, just after it was learned."""
-        return float(np.diag(self.losses)[:-1].mean())
-
-    @property
-    def kept_loss(self) -> float:
-        """The average loss on each task but the last, after the last task."""
-        return float(self.losses[-1, :-1].mean())
-
-    @property
-    def backward_transfer(self) -> float:
-        """How much later tasks improved earlier ones; negative values mean forgetting."""
-        return float(metrics.backward_transfer(self.losses)[-1])
-
-    @property
-    def forgetting(self) -> float:
-        """How much the loss on earlier tasks rose after they were learned: minus the backward transfer."""
-        return -self.backward_transfer
-
-    @property
-    def rise(self) -> float:
-        """The forgetting relative to the loss when learned."""
-        return self.forgetting / self.learned_loss if self.learned_loss else 0.0
-
-    @property
-    def forward_transfer(self) -> float:
-        """How much better a task was predicted before it was learned than by the mean of the target."""
-        return float(metrics.forward_transfer(self.losses, self.baseline)[-1])
-
-    @property
-    def spread(self) -> float:
-        """The largest minus the smallest of `order_losses`: how much task order matters."""
-        return float(np.ptp(self.order_losses))
-
-    @property
-    def chance(self) -> float:
-        """Upper limit of the forgetting that chance alone would show; NaN without controls."""
-        n = len(self.controls)
-        if n == 0:
-            return float("nan")
-        quantile = float(stdtrit(n - 1, 1.0 - (1.0 - CONFIDENCE) / FORGETFUL)) * np.sqrt(1.0 + 1.0 / n)
-        return float(self.controls.mean() + quantile * self.controls.std(ddof=1))
-
-    @property
-    def forgets(self) -> bool:
-        """Whether it forgets: beyond chance, by 5 % more than the pooled answer, and depending on task order."""
-        return not self.spared_by
-
-    @property
-    def spared_by(self) -> str:
-        """Why it does not count as forgetting; empty if it does."""
-        rose, pooled = f"an increase of {self.rise:.1%}", max(self.pooled_forgetting, 0.0)
-        if self.forgetting <= 0.0:
-            return "no increase"
-        if self.spread <= ORDER_FREE * self.average_loss:
-            return f"{rose}, the same in any task order"
-        if not self.order_forgetting.mean() > self.chance:
-            return f"{rose}, within chance"
-        if self.forgetting - pooled > MATTERS * self.learned_loss:
-            return ""
-        return f"{rose}, at most 5% above the pooled answer's {pooled / self.learned_loss:.1%}"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return one row of the summary as plain data."""
-        return {
-            "method": self.method.key,
-            "name": self.method.name,
-            "average_loss": self.average_loss,
-            "loss_when_learned": self.learned_loss,
-            "loss_at_the_end": self.kept_loss,
-            "forgetting": self.forgetting,
-            "forgetting_by_chance": None if len(self.controls) == 0 else self.chance,
-            "forgets": self.forgets,
-            "backward_transfer": self.backward_transfer,
-            "forward_transfer": self.forward_transfer,
-            "distance_to_pooled": self.distance,
-            "bytes_remembered": self.n_bytes,
-            "seconds_per_task": float(np.median(self.seconds)),
-            "order_spread": self.spread,
-        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +39,9 @@ class MethodComparison:
     holdout: float
     seed: int
     n_rows: int
+    family: TargetFamily
+    family_reason: str
+    classes: tuple[str, ...]
     encoding: StandardizedEncoding
     dropped: dict[str, int]
     unknown: dict[str, int]
@@ -194,11 +60,26 @@ class MethodComparison:
         """Return the result of a method by its key, such as "gr"."""
         return {result.method.key: result for result in self.results}[key]
 
+    @property
+    def measure(self) -> Measure:
+        """How predictions are judged, and how that is shown."""
+        return measure_of(self.family)
+
+    @property
+    def family_sentence(self) -> str:
+        """What the target is, and why."""
+        what = FAMILIES[self.family].format(len(self.classes))
+        return f"The target {self.encoding.target} has {what} (family {self.family}), because {self.family_reason}."
+
     def settings(self) -> dict[str, Any]:
         """Return the settings of the comparison as plain data."""
         return {
             "source": self.source,
             "target": self.encoding.target,
+            "family": self.family,
+            "family_reason": self.family_reason,
+            "measure": self.measure.name,
+            "classes": list(self.classes),
             "features": list(map(str, self.encoding.encoding.terms)),
             "task_columns": list(self.task_columns),
             "methods": [result.method.key for result in self.results],
@@ -219,47 +100,36 @@ class MethodComparison:
         return " ".join([*(self._exact(r) for r in self.results if r.method.rule.startswith("gr")), self._forgotten()])
 
     def _exact(self, result: MethodResult) -> str:
-        said = (
-            f"is still the pooled answer (to {result.distance:.0e})"
-            if result.distance <= POOLED
-            else f"differs from the pooled answer by {result.distance:.1g} standard deviations of the target"
-        )
+        said = self.measure.compared(result.distance, result.distance <= POOLED)
+        article = "a" if self.measure.name == "deviance" else "an"
         return (
-            f"After {len(self.tasks)} tasks, {result.method.name} has thrown away every row and {said}, with an error "
-            f"of {short(result.average_loss)} on held-out rows."
+            f"After {len(self.tasks)} tasks, {result.method.name} has thrown away every row and {said}, with {article} "
+            f"{self.measure.name} of {self.measure.shown(result.average_loss)} on held-out rows."
         )
 
     def _forgotten(self) -> str:
         others = sorted((r for r in self.results if len(r.controls)), key=lambda r: -r.rise)
-        rises = {
-            f"{r.method.name} ({short(r.learned_loss)} → {short(r.kept_loss)})": r.rise for r in others if r.forgets
-        }
+        shown, forgetful = self.measure.shown, [r for r in others if r.forgets]
+        rises = {f"{r.method.name} ({shown(r.learned_loss)} → {shown(r.kept_loss)})": r.rise for r in forgetful}
         rest = {r.method.name: r.spared_by for r in others if not r.forgets}
         if rises:
             spared = f" {joined(list(rest))} {'does' if len(rest) == 1 else 'do'} not." if rest else ""
-            they = "it forgets" if len(rises) == 1 else "they forget"
-            forgot = joined([f"by {rise:.0%} for {name}" for name, rise in rises.items()])
-            return f"The error on earlier tasks rose {forgot}: {they}.{spared}"
+            return f"{self._said_of(rises)}{spared}"
         if rest:
             return f"No method forgets: {joined([f'{name} ({reason})' for name, reason in rest.items()])}."
         return "No method that can forget was compared."
+
+    def _said_of(self, rises: dict[str, float]) -> str:
+        """Return how much was forgotten, by method."""
+        if self.measure.rises:
+            (first, most), *others = ((name, f"{100.0 * rise:.0f} points") for name, rise in rises.items())
+            forgot = [f"{first} forgot {most} of accuracy", *(f"{name} {points}" for name, points in others)]
+            return f"On earlier tasks, {joined(forgot)}."
+        they = "it forgets" if len(rises) == 1 else "they forget"
+        forgot = [f"by {rise:.0%} for {name}" for name, rise in rises.items()]
+        return f"The {self.measure.name} on earlier tasks rose {joined(forgot)}: {they}."
 
 
 def joined(names: list[str]) -> str:
     """Return names as words: "a, b and c"."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def short(value: float) -> str:
-    """Return a number with at most four significant digits.
-
-    Examples
-    --------
-    >>> short(1234.5), short(0.012345), short(0.0)
-    ('1,234', '0.01234', '0')
-    """
-    if value == 0.0 or not np.isfinite(value):
-        return f"{value:g}"
-    if abs(value) >= 1000.0:
-        return f"{value:,.0f}"
-    return f"{value:.4g}"

@@ -4,11 +4,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from ridgeway._checks import Array
+from ridgeway._checks import Array, one_of
+from ridgeway.catalogue import TargetFamily
 from ridgeway.data import Encoding, column_term, ordered
 from ridgeway.errors import InvalidParameterError
 
@@ -24,9 +25,11 @@ class StandardizedEncoding:
     target : str
     center, scale : dict of str to float
         The value subtracted from each feature and from the target, and the value it is then divided by. Columns of
-        zeros and ones stay as they are.
+        zeros and ones stay as they are, and so do classes and counts.
     constant : tuple of str
         Terms that were left out because they had only one value.
+    family : {"gaussian", "binomial", "poisson", "multiclass"}, default "gaussian"
+        What the target is.
     """
 
     encoding: Encoding
@@ -34,14 +37,24 @@ class StandardizedEncoding:
     center: dict[str, float]
     scale: dict[str, float]
     constant: tuple[str, ...] = ()
+    family: TargetFamily = "gaussian"
 
     @classmethod
     def of(
-        cls, encoding: Encoding, target: str, constant: tuple[str, ...], center: Array, scale: Array
+        cls,
+        encoding: Encoding,
+        target: str,
+        constant: tuple[str, ...],
+        center: Array,
+        scale: Array,
+        family: TargetFamily = "gaussian",
     ) -> "StandardizedEncoding":
         """Return the encoding with these constants for numbers and, last, the target."""
         numbers = [term for term in encoding.terms if not all(map(encoding.is_category, term.factors))]
-        scaled = {target, *(name for term in numbers for name in encoding.names_of(term))}
+        scaled = {
+            *([target] if family == "gaussian" else []),
+            *(name for term in numbers for name in encoding.names_of(term)),
+        }
         pairs = list(zip((*encoding.features, target), center.tolist(), scale.tolist(), strict=True))
         return cls(
             encoding,
@@ -49,6 +62,7 @@ class StandardizedEncoding:
             {name: mean if name in scaled else 0.0 for name, mean, _ in pairs},
             {name: deviation if name in scaled else 1.0 for name, _, deviation in pairs},
             constant,
+            family,
         )
 
     @property
@@ -77,6 +91,7 @@ class StandardizedEncoding:
                 {name: float(value) for name, value in found["center"].items()},
                 {name: float(value) for name, value in found["scale"].items()},
                 tuple(map(str, found["constant"])),
+                one_of(found.get("family", "gaussian"), get_args(TargetFamily), "family"),
             )
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise InvalidParameterError(

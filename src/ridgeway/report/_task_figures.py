@@ -49,7 +49,9 @@ def draw_forest(found: MetaAnalysis, *, target: int = 0) -> "Figure":
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(120, 1))
     >>> y = np.repeat([1.0, 1.0, 1.0, 3.0], 30) * X[:, 0] + rng.normal(size=120)
-    >>> model = GeneralizedRidge(information="by_task").fit(X, y, tasks=np.repeat(["a", "b", "c", "d"], 30))
+    >>> model = GeneralizedRidge(information="by_task").fit(
+    ...     X, y, tasks=np.repeat(["a", "b", "c", "d"], 30)
+    ... )
     >>> figure = report.draw_forest(retrospect.meta_analysis(model, 0))
     >>> print(figure.get_suptitle())
     The effect of x0 differs between 4 tasks: Q = 32.6 (p = 4e−07), I² = 91 %, τ² = 0.55.
@@ -83,7 +85,9 @@ def draw_path(found: CoefficientPath, terms: Any = None, *, target: int = 0) -> 
     --------
     >>> from ridgeway import GeneralizedRidge, report, retrospect
     >>> X, y = [[0.0], [1.0], [2.0], [0.0], [1.0], [3.0]], [1.0, 3.0, 5.5, 2.0, 2.0, 3.0]
-    >>> model = GeneralizedRidge(information="by_task").fit(X, y, tasks=["a", "a", "a", "b", "b", "b"])
+    >>> model = GeneralizedRidge(information="by_task").fit(
+    ...     X, y, tasks=["a", "a", "a", "b", "b", "b"]
+    ... )
     >>> figure = report.draw_path(retrospect.coefficient_path(model))
     >>> print(figure.get_suptitle())
     x0 goes from 2.25 (a) to 0.84 [−0.57, 2.25] (b).
@@ -118,7 +122,9 @@ def draw_influence(found: Influence, terms: Any = None, *, target: int = 0) -> "
     --------
     >>> from ridgeway import GeneralizedRidge, report, retrospect
     >>> X, y = [[0.0], [1.0], [2.0], [0.0], [1.0], [3.0]], [1.0, 3.0, 5.5, 2.0, 2.0, 3.0]
-    >>> model = GeneralizedRidge(information="by_task").fit(X, y, tasks=["a", "a", "a", "b", "b", "b"])
+    >>> model = GeneralizedRidge(information="by_task").fit(
+    ...     X, y, tasks=["a", "a", "a", "b", "b", "b"]
+    ... )
     >>> figure = report.draw_influence(retrospect.influence(model))
     >>> print(figure.get_suptitle())
     b matters most: ...

@@ -1,7 +1,7 @@
 """Rows grouped into tasks, a part of each held out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 from ridgeway._checks import Array, fraction
 from ridgeway.data import Categories
 from ridgeway.errors import InvalidDataError
+from ridgeway.report._measures import Measure, RootMeanSquare
 
 Index = NDArray[np.int64]
 
 SEPARATOR = " / "
+RMSE = RootMeanSquare()
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +27,10 @@ class Tasks:
     X, y : ndarrays of shape (n_rows, n_features) and (n_rows,)
     train, test : list of ndarray of int
         Row numbers, one array per task.
+    measure : Measure
+        How predictions of y are judged.
+    n_classes : int
+        0 if y has numbers or counts; otherwise its values are 0, …, n_classes − 1.
     """
 
     names: list[str]
@@ -32,6 +38,8 @@ class Tasks:
     y: Array
     train: list[Index]
     test: list[Index]
+    measure: Measure = RMSE
+    n_classes: int = 0
 
     @classmethod
     def split(cls, names: list[str], numbers: Index, holdout: float, rng: np.random.Generator) -> "Tasks":
@@ -56,9 +64,14 @@ class Tasks:
             train.append(np.sort(shuffled[held:]))
         return cls(names, np.empty((0, 0)), np.empty(0), train, test)
 
-    def filled(self, rows: Array) -> "Tasks":
+    def filled(self, rows: Array, measure: Measure, n_classes: int) -> "Tasks":
         """Return the tasks with their rows: the features, then the target."""
-        return Tasks(self.names, np.ascontiguousarray(rows[:, :-1]), rows[:, -1].copy(), self.train, self.test)
+        X, y = np.ascontiguousarray(rows[:, :-1]), rows[:, -1].copy()
+        return replace(self, X=X, y=y, measure=measure, n_classes=n_classes)
+
+    def held_out(self) -> tuple[Index, Index]:
+        """Return the numbers of all held-out rows, task by task, and where each task starts among them."""
+        return np.concatenate(self.test), np.cumsum([0, *map(len, self.test)])[:-1]
 
     def shuffled(self, rng: np.random.Generator) -> "Tasks":
         """Assign the rows to the tasks at random, keeping the sizes: tasks that do not differ."""
@@ -67,7 +80,7 @@ class Tasks:
             dealt = rng.permutation(np.concatenate(parts))
             return np.split(dealt, np.cumsum([len(part) for part in parts])[:-1])
 
-        return Tasks(self.names, self.X, self.y, deal(self.train), deal(self.test))
+        return replace(self, train=deal(self.train), test=deal(self.test))
 
 
 def label_rows(

@@ -131,20 +131,25 @@ def _write_table(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def _losses(comparison: MethodComparison) -> list[dict[str, Any]]:
-    """Return R with one row per method, task learned and task predicted."""
-    names = [task.name for task in comparison.tasks]
+    """Return R with one row per method, task learned and task predicted; accuracies if the target has classes."""
+    names, what = [task.name for task in comparison.tasks], _shown_name(comparison)
     return [
-        {"method": result.method.key, "after": t, "after_task": after, "on": k, "on_task": on, "loss": float(loss)}
+        {"method": result.method.key, "after": t, "after_task": after, "on": k, "on_task": on, what: float(loss)}
         for result in comparison.results
-        for t, (after, row) in enumerate(zip(names, result.losses, strict=True), start=1)
+        for t, (after, row) in enumerate(zip(names, comparison.measure.value(result.losses), strict=True), start=1)
         for k, (on, loss) in enumerate(zip(names, row, strict=True), start=1)
     ]
 
 
 def _orders(comparison: MethodComparison) -> list[dict[str, Any]]:
-    """Return the average loss after the last task in each order; order 0 is the requested one."""
+    """Return the average loss or accuracy after the last task in each order; order 0 is the requested one."""
+    what = f"average_{_shown_name(comparison)}"
     return [
-        {"method": result.method.key, "order": number, "average_loss": float(loss)}
+        {"method": result.method.key, "order": number, what: float(loss)}
         for result in comparison.results
-        for number, loss in enumerate(result.order_losses)
+        for number, loss in enumerate(comparison.measure.value(result.order_losses))
     ]
+
+
+def _shown_name(comparison: MethodComparison) -> str:
+    return "accuracy" if comparison.measure.rises else "loss"

@@ -79,7 +79,8 @@ def clustered(model: Any, kind: ClusteredKind = "CR2", *, by: By | None = None, 
     >>> rng = np.random.default_rng(0)
     >>> tasks = np.repeat(np.arange(12), 20)
     >>> X = rng.normal(size=(240, 1)) + rng.normal(size=12)[tasks, None]
-    >>> y = X[:, 0] + rng.normal(size=12)[tasks] + rng.normal(size=240)  # the rows of a task are alike
+    >>> # the rows of a task are alike
+    >>> y = X[:, 0] + rng.normal(size=12)[tasks] + rng.normal(size=240)
     >>> model = GeneralizedRidge(information="by_task").fit(X, y, tasks=tasks)
     >>> retrospect.summary(model).standard_errors.round(2)
     array([0.09, 0.06])

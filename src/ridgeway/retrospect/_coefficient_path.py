@@ -108,7 +108,9 @@ def coefficient_path(
     --------
     >>> from ridgeway import GeneralizedRidge, retrospect
     >>> X, y = [[0.0], [1.0], [2.0], [0.0], [1.0], [3.0]], [1.0, 3.0, 5.0, 2.0, 2.0, 3.0]
-    >>> model = GeneralizedRidge(information="by_task").fit(X, y, tasks=["a", "a", "a", "b", "b", "b"])
+    >>> model = GeneralizedRidge(information="by_task").fit(
+    ...     X, y, tasks=["a", "a", "a", "b", "b", "b"]
+    ... )
     >>> retrospect.coefficient_path(model).coef[:, 1].round(3)
     array([2.  , 0.78])
     >>> retrospect.coefficient_path(model, window=1).coef[:, 1].round(3)

@@ -203,7 +203,11 @@ def compare(
     >>> model = GeneralizedRidge().fit(X[:40], y[:40])
     >>> same = retrospect.compare(model, X[40:], y[40:])
     >>> other = retrospect.compare(model, X[40:], y[40:] + 5.0 * X[40:, 1])
-    >>> bool(same.p_value > 0.1), bool(other.p_value < 1e-4), other.gain_for_past < 0.0 < same.gain_for_past
+    >>> (
+    ...     bool(same.p_value > 0.1),
+    ...     bool(other.p_value < 1e-4),
+    ...     other.gain_for_past < 0.0 < same.gain_for_past,
+    ... )
     (True, True, True)
     >>> same.assumption
     'each side has its own noise variance'

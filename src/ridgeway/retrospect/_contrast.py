@@ -123,7 +123,9 @@ def contrast(model: Any, C: Any, d: Any = 0.0) -> Contrast:
     Examples
     --------
     >>> from ridgeway import GeneralizedRidge, retrospect
-    >>> model = GeneralizedRidge().fit([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]], [1.0, 2.0, 2.0, 4.0])
+    >>> model = GeneralizedRidge().fit(
+    ...     [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]], [1.0, 2.0, 2.0, 4.0]
+    ... )
     >>> test = retrospect.contrast(model, [[1.0, -1.0]])     # are the two slopes the same?
     >>> test.f, test.p_value
     (9.0, 0.2048...)

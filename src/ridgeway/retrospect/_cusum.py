@@ -94,7 +94,9 @@ def cusum(model: Any, *, order: Any = None) -> Cusum:
     >>> months = np.repeat(np.arange(1, 13), 20)
     >>> X = rng.normal(size=(240, 1))
     >>> y = 2.0 * X[:, 0] + 0.1 * months + rng.normal(size=240)  # the intercept drifts
-    >>> found = retrospect.cusum(GeneralizedRidge(information="by_task").fit(X, y, tasks=months))
+    >>> found = retrospect.cusum(
+    ...     GeneralizedRidge(information="by_task").fit(X, y, tasks=months)
+    ... )
     >>> found.last_before, round(found.maximum, 1), found.p_value
     ('5', 7.8, 0.0005)
     """

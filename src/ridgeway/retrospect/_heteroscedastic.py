@@ -58,7 +58,7 @@ def heteroscedastic(model: Any, kind: HeteroscedasticKind = "HC1", *, level: flo
     >>> from ridgeway.information import ByTask
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(400, 1))
-    >>> y = X[:, 0] + np.abs(X[:, 0]) * rng.normal(size=400)                    # more noise far from 0
+    >>> y = X[:, 0] + np.abs(X[:, 0]) * rng.normal(size=400)  # more noise far from 0
     >>> model = GeneralizedRidge(information=ByTask(fourth_moments=True)).fit(X, y)
     >>> retrospect.summary(model).standard_errors.round(3)
     array([0.046, 0.046])

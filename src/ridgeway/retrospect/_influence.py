@@ -115,7 +115,9 @@ def influence(model: Any) -> Influence:
     --------
     >>> from ridgeway import GeneralizedRidge, retrospect
     >>> X, y = [[0.0], [1.0], [2.0], [0.0], [1.0], [3.0]], [1.0, 3.0, 5.5, 2.0, 2.0, 3.0]
-    >>> model = GeneralizedRidge(information="by_task").fit(X, y, tasks=["a", "a", "a", "b", "b", "b"])
+    >>> model = GeneralizedRidge(information="by_task").fit(
+    ...     X, y, tasks=["a", "a", "a", "b", "b", "b"]
+    ... )
     >>> found = retrospect.influence(model)
     >>> found.tasks, found.coef_without[:, 1].round(3)
     (('a', 'b'), array([0.357, 2.25 ]))

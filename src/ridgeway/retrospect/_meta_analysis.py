@@ -165,7 +165,9 @@ def meta_analysis(model: Any, feature: Any, *, level: float = 0.95) -> MetaAnaly
     >>> trials = np.repeat(["a", "b", "c", "d"], 30)
     >>> X = rng.normal(size=(120, 1))
     >>> y = np.repeat([1.0, 1.0, 1.0, 3.0], 30) * X[:, 0] + rng.normal(size=120)
-    >>> found = retrospect.meta_analysis(GeneralizedRidge(information="by_task").fit(X, y, tasks=trials), 0)
+    >>> found = retrospect.meta_analysis(
+    ...     GeneralizedRidge(information="by_task").fit(X, y, tasks=trials), 0
+    ... )
     >>> print(found)
     x0 in 4 tasks
     Q 32.55, p 4.01e-07, I² 91 %, standard deviation between tasks 0.7416

@@ -114,7 +114,11 @@ def weighted_by_noise(model: Any, *, level: float = 0.95) -> NoiseWeighted:
     >>> found = retrospect.weighted_by_noise(model)
     >>> found.noise_variance.round(2), bool(found.bartlett_p_value < 1e-9)
     (array([ 0.22, 24.41]), True)
-    >>> float((retrospect.summary(model).standard_errors[1] / found.standard_errors[1]).round(2))
+    >>> float(
+    ...     (retrospect.summary(model).standard_errors[1] / found.standard_errors[1]).round(
+    ...         2
+    ...     )
+    ... )
     4.26
     """
     state, level = state_of(model), checked_level(level)

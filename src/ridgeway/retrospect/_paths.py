@@ -39,7 +39,9 @@ def lasso_path(model: Any, *, penalties: Any = None) -> Path:
     Examples
     --------
     >>> from ridgeway import GeneralizedRidge, retrospect
-    >>> model = GeneralizedRidge().fit([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]], [1.0, 2.0, 2.0, 4.0])
+    >>> model = GeneralizedRidge().fit(
+    ...     [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]], [1.0, 2.0, 2.0, 4.0]
+    ... )
     >>> retrospect.lasso_path(model, penalties=[1.0, 0.1]).coefs
     array([[ 0.1       ,  0.        ],
            [ 0.86666667, -0.23333333]])

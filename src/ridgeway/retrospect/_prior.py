@@ -76,7 +76,9 @@ def learn_prior(
     >>> from ridgeway import GeneralizedRidge, retrospect
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(30, 20))
-    >>> model = GeneralizedRidge(fit_intercept=False).fit(X, X @ rng.normal(size=20) + 2.0 * rng.normal(size=30))
+    >>> model = GeneralizedRidge(fit_intercept=False).fit(
+    ...     X, X @ rng.normal(size=20) + 2.0 * rng.normal(size=30)
+    ... )
     >>> found = retrospect.learn_prior(model)
     >>> round(found.prior, 2), round(found.noise_variance, 2)
     (2.45, 3.99)

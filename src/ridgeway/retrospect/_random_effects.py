@@ -129,7 +129,9 @@ def random_effects(model: Any, effects: Any = ("intercept",), *, level: float = 
     >>> schools = np.repeat(np.arange(20), 15)
     >>> X = rng.normal(size=(300, 1))
     >>> y = 1.0 + 2.0 * X[:, 0] + 3.0 * rng.normal(size=20)[schools] + rng.normal(size=300)
-    >>> found = retrospect.random_effects(GeneralizedRidge(information="by_task").fit(X, y, tasks=schools))
+    >>> found = retrospect.random_effects(
+    ...     GeneralizedRidge(information="by_task").fit(X, y, tasks=schools)
+    ... )
     >>> print(found)
     Random effects (intercept) of 20 tasks: 300 rows, REML
     standard deviations: intercept 3.274, noise 0.9804; log likelihood -471.344

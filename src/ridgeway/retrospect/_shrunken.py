@@ -137,7 +137,10 @@ def shrunken(model: Any, *, level: float = 0.95) -> ShrunkenTasks:
     >>> model = GeneralizedRidge(information="by_task").fit(X, y, tasks=sites)
     >>> found = retrospect.shrunken(model)
     >>> alone = retrospect.tasks(model)
-    >>> [float(np.mean((each.coef[:, 1] - slopes) ** 2).round(3)) for each in (found, alone)]
+    >>> [
+    ...     float(np.mean((each.coef[:, 1] - slopes) ** 2).round(3))
+    ...     for each in (found, alone)
+    ... ]
     [0.067, 0.144]
     """
     state, level = state_of(model), checked_level(level)

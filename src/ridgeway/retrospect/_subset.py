@@ -30,7 +30,9 @@ def submodel(model: "GeneralizedRidge", features: Any) -> "GeneralizedRidge":
     Examples
     --------
     >>> from ridgeway import GeneralizedRidge, retrospect
-    >>> model = GeneralizedRidge().fit([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]], [1.0, 2.0, 2.0, 4.0])
+    >>> model = GeneralizedRidge().fit(
+    ...     [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]], [1.0, 2.0, 2.0, 4.0]
+    ... )
     >>> retrospect.submodel(model, features=[0]).coef_
     array([0.9])
     """
@@ -79,7 +81,9 @@ def best_subset(model: "GeneralizedRidge", k: int) -> Subset:
     Examples
     --------
     >>> from ridgeway import GeneralizedRidge, retrospect
-    >>> model = GeneralizedRidge().fit([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]], [1.0, 2.0, 2.0, 4.0])
+    >>> model = GeneralizedRidge().fit(
+    ...     [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]], [1.0, 2.0, 2.0, 4.0]
+    ... )
     >>> retrospect.best_subset(model, 1).features
     ('x0',)
     """

@@ -131,7 +131,9 @@ def tasks(model: Any, *, level: float = 0.95, adjust: Adjustment = "holm") -> Ta
     >>> sites = np.repeat(["a", "b", "c"], 20)
     >>> X = rng.normal(size=(60, 1))
     >>> y = np.where(sites == "c", 3.0, 1.0) * X[:, 0] + rng.normal(size=60)
-    >>> print(retrospect.tasks(GeneralizedRidge(information="by_task").fit(X, y, tasks=sites)))
+    >>> print(
+    ...     retrospect.tasks(GeneralizedRidge(information="by_task").fit(X, y, tasks=sites))
+    ... )
     3 tasks, each fitted alone and compared with the others
     p-values adjusted by Holm's method
     ------------------------------------------------------------------------------

@@ -8,11 +8,16 @@ Examples
 >>> import tempfile, numpy as np
 >>> from ridgeway import store
 >>> folder = tempfile.TemporaryDirectory()
->>> wages = store.create(f"{folder.name}/wages.rw", features=["age", "tenure"], target="log_wage")
->>> X, y = np.array([[30.0, 2.0], [41.0, 7.0], [55.0, 1.0], [28.0, 3.0]]), np.array([2.6, 3.1, 3.0, 2.6])
+>>> wages = store.create(
+...     f"{folder.name}/wages.rw", features=["age", "tenure"], target="log_wage"
+... )
+>>> X, y = (
+...     np.array([[30.0, 2.0], [41.0, 7.0], [55.0, 1.0], [28.0, 3.0]]),
+...     np.array([2.6, 3.1, 3.0, 2.6]),
+... )
 >>> wages.absorb("2019", X, y).already
 False
->>> wages.absorb("2019", X, y).already                     # safe to repeat: it counts once
+>>> wages.absorb("2019", X, y).already  # safe to repeat: it counts once
 True
 >>> [(record.task_id, record.n_samples) for record in store.open(wages.path).history()]
 [('2019', 4)]

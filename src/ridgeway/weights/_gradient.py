@@ -37,7 +37,9 @@ class GradientSteps(DesignPolicy):
     Examples
     --------
     >>> from ridgeway import GeneralizedRidge, weights
-    >>> model = GeneralizedRidge(weights.GradientSteps(learning_rate=0.5, n_steps=2), fit_intercept=False)
+    >>> model = GeneralizedRidge(
+    ...     weights.GradientSteps(learning_rate=0.5, n_steps=2), fit_intercept=False
+    ... )
     >>> model.partial_fit([[1.0]], [4.0]).coef_
     array([3.])
     """

@@ -16,7 +16,9 @@ class Zero(PenaltyPolicy):
     Examples
     --------
     >>> from ridgeway import GeneralizedRidge, weights
-    >>> GeneralizedRidge(weights.Zero(), fit_intercept=False).partial_fit([[1.0, 1.0]], [2.0]).coef_
+    >>> GeneralizedRidge(weights.Zero(), fit_intercept=False).partial_fit(
+    ...     [[1.0, 1.0]], [2.0]
+    ... ).coef_
     array([1., 1.])
     """
 
@@ -36,7 +38,9 @@ class Isotropic(PenaltyPolicy):
     Examples
     --------
     >>> from ridgeway import GeneralizedRidge, weights
-    >>> model = GeneralizedRidge(weights.Isotropic(penalty=lambda t: 1 / t), fit_intercept=False)
+    >>> model = GeneralizedRidge(
+    ...     weights.Isotropic(penalty=lambda t: 1 / t), fit_intercept=False
+    ... )
     >>> model.partial_fit([[1.0]], [2.0]).coef_
     array([1.])
     """
@@ -65,7 +69,9 @@ class Explicit(PenaltyPolicy):
     --------
     >>> import numpy as np
     >>> from ridgeway import GeneralizedRidge, weights
-    >>> model = GeneralizedRidge(weights.Explicit([np.eye(2), 3 * np.eye(2)]), fit_intercept=False)
+    >>> model = GeneralizedRidge(
+    ...     weights.Explicit([np.eye(2), 3 * np.eye(2)]), fit_intercept=False
+    ... )
     >>> model.partial_fit([[1.0, 0.0]], [4.0]).coef_
     array([2., 0.])
     """

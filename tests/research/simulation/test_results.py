@@ -111,8 +111,12 @@ def test_error_figure_shows_means_bands_and_theory(results):
         band = axis.collections[0].get_paths()[0].vertices[:, 1]
         spread = 2.0 * results.of("mn", level).std(axis=0, ddof=1) / 2.0
         assert band.max() == pytest.approx((results.of("mn", level).mean(axis=0) + spread).max())
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()][-1] == "expected error"
+    assert figure.get_supxlabel() == "dashed: expected error"
+    assert not figure.legends
+    assert {text.get_text() for text in figure.axes[-1].texts} == set(map(figures._label, results.description.methods))
+    last = {method: results.of(method, 2.0)[:, -1].mean() for method in results.description.methods}
+    best = min((method for method in last if method != "oracle"), key=last.get)
+    assert figure.get_suptitle().startswith(f"{figures._label(best)} ends with the smallest error")
 
 
 def test_exact_results_have_the_wishart_mean_dashed():

@@ -26,7 +26,9 @@ def expected_oracle_error(setting: Setting, noise_variance: float) -> NDArray[np
     Examples
     --------
     >>> from ridgeway.research.simulation import Setting
-    >>> expected_oracle_error(Setting(n_tasks=3, n_samples=6, n_features=4), noise_variance=7.0)
+    >>> expected_oracle_error(
+    ...     Setting(n_tasks=3, n_samples=6, n_features=4), noise_variance=7.0
+    ... )
     array([28.        ,  4.        ,  2.15384615])
     """
     errors = np.full(setting.n_tasks, np.nan)

@@ -1,6 +1,6 @@
 """Figures of results: error, forgetting and error by direction; bands over repetitions; theory dashed.
 
-The colours are those of Okabe and Ito, which colour-blind readers can tell apart; markers and dashes help in print.
+A method has the same colour as in all other figures, and its name stands where its line ends.
 """
 
 from collections.abc import Sequence
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ridgeway._checks import Array
 from ridgeway._files import atomic_file
 from ridgeway._optional import require
+from ridgeway._style import BLACK, GREY, STYLE, label_ends, looks
 from ridgeway.errors import InvalidDataError
 from ridgeway.research.simulation._population import expected_oracle_error
 from ridgeway.research.simulation._results import Results
@@ -24,16 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Panel", "draw_directions", "draw_errors", "draw_forgetting", "draw_panels", "save"]
 
-
-BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE = (
-    "#000000", "#E69F00", "#56B4E9", "#009E73", "#B8A800", "#0072B2", "#D55E00", "#CC79A7",
-)  # fmt: skip
-COLOURS = {"mn": RED, "gr": GREEN, "es": PURPLE}
 DASHED: dict[str, Any] = {"color": BLACK, "linewidth": 0.9, "linestyle": (0, (4, 2))}
 RINGS = {"color": BLACK, "marker": "o", "linestyle": "none", "fillstyle": "none", "markersize": 7.5}
 """The style of the oracle: GR with H̃ equals it, and rings around its markers show both."""
-RIDGES = (BLUE, SKY, ORANGE, YELLOW)
-MARKERS = "osv^DPX*<>hd"
 BAND = 2.0
 """Half the width of a band, in standard errors."""
 MOST_GROUPS = 20
@@ -83,7 +77,7 @@ def draw_panels(panels: Sequence[Panel], methods: Sequence[str]) -> "Figure":
         axis.set(title=panel.title, yscale="log")
         _mark_tasks(axis, setting.n_tasks)
     note = "expected error" if panels[0].expected is not None else "oracle, in theory"
-    return _finished(figure, "error ‖ŵ − w*‖²", note)
+    return _finished(figure, _verdict(panels[-1], methods), "error ‖ŵ − w*‖²", note)
 
 
 def draw_errors(results: Results, expected: Results | None = None) -> "Figure":
@@ -108,7 +102,10 @@ def draw_forgetting(results: Results) -> "Figure":
         axis.set_yscale("symlog", linthresh=0.1)
         axis.set_title(f"σ² = {level:g}")
         _mark_tasks(axis, setting.n_tasks)
-    return _finished(figure, "forgetting F (> 0: forgotten)")
+    last = {method: float(forgetting[:, -1, i, -1].mean()) for i, method in enumerate(methods) if method != "oracle"}
+    most = max(last, key=lambda method: last[method], default="")
+    said = f"{_label(most)} forgets most" if last and last[most] > 0.0 else "No method forgets"
+    return _finished(figure, said, "forgetting F (> 0: forgotten)")
 
 
 def draw_directions(results: Results) -> "Figure":
@@ -126,15 +123,18 @@ def draw_directions(results: Results) -> "Figure":
             axis.plot(grid, level / (level + grid), **DASHED)
         axis.set(title=f"σ² = {level:g}", xlabel="information Σ n γ of the direction", xscale="log", yscale="log")
         axis.xaxis.set_minor_formatter("")  # within a decade their labels would overlap
-    return _finished(figure, "squared error in one direction, at the end", "optimum σ²/(σ² + Σ n γ)")
+    said = "The error in each direction: more is known about those to the right"
+    return _finished(figure, said, "squared error in one direction, at the end", "optimum σ²/(σ² + Σ n γ)")
 
 
 def save(figure: "Figure", folder: Path, name: str) -> list[Path]:
-    """Write a figure as PNG and SVG, each atomically."""
+    """Write a figure as PNG and SVG, each atomically. The same figure gives the same bytes."""
+    from matplotlib import rc_context
+
     paths = [folder / f"{name}.png", folder / f"{name}.svg"]
     for path in paths:
         metadata = {"Software": None} if path.suffix == ".png" else {"Date": None}
-        with atomic_file(path) as file:
+        with rc_context(STYLE), atomic_file(path) as file:
             figure.savefig(file, format=path.suffix[1:], dpi=130, metadata=metadata)
         figure.set_layout_engine("none")  # keep the layout
     return paths
@@ -142,30 +142,33 @@ def save(figure: "Figure", folder: Path, name: str) -> list[Path]:
 
 def _figure(n_panels: int) -> tuple["Figure", list["Axes"]]:
     require("matplotlib", extra="simulation")
-    import matplotlib
+    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    matplotlib.rcParams["svg.hashsalt"] = "ridgeway"  # the same figure gives the same bytes
-    figure = Figure(figsize=(WIDTH * n_panels, HEIGHT), layout="constrained")
-    axes = figure.subplots(1, n_panels, sharey=True, squeeze=False)
-    for axis in axes[0]:
-        axis.grid(alpha=0.25, linewidth=0.5)
-    return figure, list(axes[0])
+    with rc_context(STYLE):
+        figure = Figure(figsize=(WIDTH * n_panels, HEIGHT), layout="constrained")
+        return figure, list(figure.subplots(1, n_panels, sharey=True, squeeze=False)[0])
 
 
 def _styles(methods: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return colour, marker and dashes of each method: one colour per kind of GR and ES, others in turn."""
+    """Return colour, marker and dashes of each method; variants of GR and ES are dotted."""
     styles: dict[str, dict[str, Any]] = {}
-    free = iter(np.resize(np.array(RIDGES), len(methods)))
-    for i, method in enumerate(methods):
-        kind = method.partition(":")[0]
-        if method == "oracle":
-            styles[method] = RINGS
-            continue
-        colour = COLOURS.get(kind) or str(next(free))
-        line = (0, (1, 1)) if kind in COLOURS and kind != method else "-"
-        styles[method] = {"color": colour, "marker": MARKERS[i % len(MARKERS)], "linestyle": line, "markersize": 3.5}
-    return styles
+    for method, (colour, marker) in looks(methods).items():
+        dotted = method.startswith(("gr:", "es:"))
+        line = (0, (1, 1)) if dotted else "-"
+        styles[method] = {"color": colour, "marker": marker, "linestyle": line, "markersize": 3.5}
+    return styles | {method: RINGS for method in methods if method == "oracle"}
+
+
+def _verdict(panel: Panel, methods: Sequence[str]) -> str:
+    """Return the title of a figure of errors: who ends best in its last panel."""
+    last = {name: float(panel.results.of(name, panel.noise_variance)[:, -1].mean()) for name in methods}
+    oracle = last.pop("oracle", None)
+    if not last:
+        return "The error of the oracle falls with every task"
+    best = min(last, key=lambda method: last[method])
+    equal = oracle is not None and abs(last[best] - oracle) <= 1e-6 * oracle
+    return f"{_label(best)} ends with the smallest error" + (", that of the oracle" if equal else "")
 
 
 def _draw_band(axis: "Axes", tasks: NDArray[np.int64], values: Array, method: str, style: dict[str, Any]) -> None:
@@ -208,14 +211,14 @@ def _label(method: str) -> str:
     return method.removesuffix("()")
 
 
-def _finished(figure: "Figure", measure: str, dashed: str | None = None) -> "Figure":
-    """Add the label of the vertical axis and the legend, with a word on what is dashed."""
+def _finished(figure: "Figure", title: str, measure: str, dashed: str | None = None) -> "Figure":
+    """Add the title, the label of the vertical axis, the names of the lines, and a word on what is dashed."""
+    figure.suptitle(title, fontsize=11)
     figure.axes[0].set_ylabel(measure)
-    handles, labels = figure.axes[0].get_legend_handles_labels()
+    last = figure.axes[-1]
+    lines = [line for line in last.get_lines() if not str(line.get_label()).startswith("_")]
+    ends = [(float(np.asarray(line.get_ydata())[-1]), str(line.get_label()), str(line.get_color())) for line in lines]
+    label_ends(last, ends, 0.75 * HEIGHT)
     if dashed is not None:
-        from matplotlib.lines import Line2D
-
-        handles.append(Line2D([], [], **DASHED))
-        labels.append(dashed)
-    figure.legend(handles, labels, loc="outside right center", frameon=False, fontsize=8)
+        figure.supxlabel(f"dashed: {dashed}", fontsize=8, color=GREY)
     return figure

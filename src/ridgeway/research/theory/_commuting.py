@@ -39,7 +39,10 @@ class CommutingProblem:
     --------
     >>> from ridgeway.research import theory
     >>> problem = theory.CommutingProblem(
-    ...     [[1.0, 0.0], [0.5, 1.0]], [10, 20], noise_variance=1.0, initial_errors=[1.0, 0.5]
+    ...     [[1.0, 0.0], [0.5, 1.0]],
+    ...     [10, 20],
+    ...     noise_variance=1.0,
+    ...     initial_errors=[1.0, 0.5],
     ... )
     >>> problem.optimal_error()
     array([0.59090909, 0.09307359])
@@ -83,7 +86,9 @@ class CommutingProblem:
         Examples
         --------
         >>> from ridgeway.research import theory
-        >>> theory.CommutingProblem([[1, 0], [1, 2]], [5, 5], initial_errors=[1, 1]).oracle_error()
+        >>> theory.CommutingProblem(
+        ...     [[1, 0], [1, 2]], [5, 5], initial_errors=[1, 1]
+        ... ).oracle_error()
         array([nan, 0.2])
         """
         information = self._information()
@@ -106,7 +111,9 @@ class CommutingProblem:
         Examples
         --------
         >>> from ridgeway.research import theory
-        >>> theory.CommutingProblem([[1, 0], [1, 2]], [4, 8], initial_errors=[1, 0.5]).optimal_penalties()
+        >>> theory.CommutingProblem(
+        ...     [[1, 0], [1, 2]], [4, 8], initial_errors=[1, 0.5]
+        ... ).optimal_penalties()
         array([[0.25 , 0.5  ],
                [0.625, 0.25 ]])
         """
@@ -160,7 +167,9 @@ class CommutingProblem:
         Examples
         --------
         >>> from ridgeway.research import theory
-        >>> theory.CommutingProblem([[1, 0], [1, 2]], [4, 8], initial_errors=[1, 0.5]).optimal_error()
+        >>> theory.CommutingProblem(
+        ...     [[1, 0], [1, 2]], [4, 8], initial_errors=[1, 0.5]
+        ... ).optimal_error()
         array([0.7       , 0.13247863])
         """
         denominators = self._denominators()
@@ -180,7 +189,9 @@ class CommutingProblem:
         Examples
         --------
         >>> from ridgeway.research import theory
-        >>> theory.CommutingProblem([[1, 0], [1, 2]], [1, 8], initial_errors=[1, 1]).minimum_norm_bound()
+        >>> theory.CommutingProblem(
+        ...     [[1, 0], [1, 2]], [1, 8], initial_errors=[1, 1]
+        ... ).minimum_norm_bound()
         array([1.   , 0.125])
         """
         rank = np.count_nonzero(self.eigenvalues, axis=1)

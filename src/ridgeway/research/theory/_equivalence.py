@@ -155,7 +155,9 @@ def weight_matrix_from_early_stopping(covariance: ArrayLike, learning_rate_matri
     --------
     >>> from ridgeway.research import theory
     >>> covariance = [[2.0, 1.0], [1.0, 2.0]]
-    >>> theory.weight_matrix_from_early_stopping(covariance, [[0.3, 0.0], [0.0, 0.1]], n_steps=1)
+    >>> theory.weight_matrix_from_early_stopping(
+    ...     covariance, [[0.3, 0.0], [0.0, 0.1]], n_steps=1
+    ... )
     array([[ 1.33333333, -1.        ],
            [-1.        ,  8.        ]])
     """

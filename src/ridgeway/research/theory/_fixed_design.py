@@ -88,7 +88,9 @@ class FixedDesignProblem:
         Examples
         --------
         >>> from ridgeway.research import theory
-        >>> problem = theory.FixedDesignProblem([[[2.0, 0.0]]] * 2, noise_variance=1.0, signal=1.0)
+        >>> problem = theory.FixedDesignProblem(
+        ...     [[[2.0, 0.0]]] * 2, noise_variance=1.0, signal=1.0
+        ... )
         >>> problem.expected_error([1.0, 5.0]).total
         array([1.2       , 1.11111111])
         """
@@ -113,7 +115,9 @@ class FixedDesignProblem:
         Examples
         --------
         >>> from ridgeway.research import theory
-        >>> problem = theory.FixedDesignProblem([[[2.0, 0.0]]], noise_variance=1.0, signal=[1.0, 1.0])
+        >>> problem = theory.FixedDesignProblem(
+        ...     [[[2.0, 0.0]]], noise_variance=1.0, signal=[1.0, 1.0]
+        ... )
         >>> problem.expected_error_of_gains(problem.optimal_gains()).total
         array([0.4])
         """
@@ -149,7 +153,9 @@ class FixedDesignProblem:
         Examples
         --------
         >>> from ridgeway.research import theory
-        >>> problem = theory.FixedDesignProblem([[[2.0, 0.0]]] * 2, noise_variance=1.0, signal=1.0)
+        >>> problem = theory.FixedDesignProblem(
+        ...     [[[2.0, 0.0]]] * 2, noise_variance=1.0, signal=1.0
+        ... )
         >>> problem.expected_forgetting([0.0, 4.0])
         array([   nan, -0.125])
         """
@@ -188,7 +194,9 @@ class FixedDesignProblem:
         Examples
         --------
         >>> from ridgeway.research import theory
-        >>> problem = theory.FixedDesignProblem([[[1.0, 1.0]]] * 2, noise_variance=1.0, signal=0.5)
+        >>> problem = theory.FixedDesignProblem(
+        ...     [[[1.0, 1.0]]] * 2, noise_variance=1.0, signal=0.5
+        ... )
         >>> problem.optimal_weight_matrices()[1]
         array([[3., 1.],
                [1., 3.]])
@@ -213,7 +221,9 @@ class FixedDesignProblem:
         Examples
         --------
         >>> from ridgeway.research import theory
-        >>> problem = theory.FixedDesignProblem([[[2.0, 0.0]]], noise_variance=1.0, signal=[1.0, 1.0])
+        >>> problem = theory.FixedDesignProblem(
+        ...     [[[2.0, 0.0]]], noise_variance=1.0, signal=[1.0, 1.0]
+        ... )
         >>> problem.optimal_gains()[0]
         array([[0.4],
                [0.4]])
@@ -239,7 +249,9 @@ class FixedDesignProblem:
         Examples
         --------
         >>> from ridgeway.research import theory
-        >>> problem = theory.FixedDesignProblem([[[2.0, 0.0]]] * 2, noise_variance=1.0, signal=1.0)
+        >>> problem = theory.FixedDesignProblem(
+        ...     [[[2.0, 0.0]]] * 2, noise_variance=1.0, signal=1.0
+        ... )
         >>> problem.optimal_isotropic_penalties()
         array([1., 5.])
         """

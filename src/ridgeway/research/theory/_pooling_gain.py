@@ -51,7 +51,9 @@ def pooling_gain(problem: FixedDesignProblem) -> PoolingGain:
     --------
     >>> from ridgeway.research import theory
     >>> designs, coefs = [[[2.0]], [[1.0]]], [[0.0], [1.0]]
-    >>> problem = theory.FixedDesignProblem(designs, noise_variance=1.0, signal=[0.0], task_coefs=coefs)
+    >>> problem = theory.FixedDesignProblem(
+    ...     designs, noise_variance=1.0, signal=[0.0], task_coefs=coefs
+    ... )
     >>> found = theory.pooling_gain(problem)
     >>> found.noncentrality, found.gain_for_past, found.gain_for_task
     (array([nan, 0.8]), array([ nan, 0.01]), array([ nan, 0.16]))

@@ -97,7 +97,10 @@ def verify(
     Examples
     --------
     >>> from ridgeway.research import verify
-    >>> [(result.name, str(result.verdict)) for result in verify.verify(["iteration", "order"])]
+    >>> [
+    ...     (result.name, str(result.verdict))
+    ...     for result in verify.verify(["iteration", "order"])
+    ... ]
     [('iteration', 'holds as corrected'), ('order', 'holds')]
     """
     statements = select(names)

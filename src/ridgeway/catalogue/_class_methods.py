@@ -1,0 +1,200 @@
+"""The methods for classes and counts: least squares on classes, likelihoods, and a peer."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeway._checks import Array
+from ridgeway.catalogue._arguments import estimator, numbers, penalties, policy, steps
+from ridgeway.catalogue._method import SGD_STEPS, Family, Method, TargetFamily
+
+PRIOR = 1.0
+"""The prior of the likelihoods: columns are standardised, and a task may separate its classes."""
+
+
+class SgdClasses:
+    """scikit-learn's SGDClassifier with the logistic loss: a gradient step per row."""
+
+    def __init__(self) -> None:
+        from sklearn.linear_model import SGDClassifier
+
+        self.model = SGDClassifier(loss="log_loss", random_state=0)
+
+    def partial_fit(self, X: Array, y: Array, classes: Array | None = None) -> "SgdClasses":
+        """Learn one task. The first one has to say which classes there are."""
+        passes = math.ceil(SGD_STEPS / len(X))
+        self.model.partial_fit(np.tile(X, (passes, 1)), np.tile(y, passes), classes=classes)
+        return self
+
+    def predict(self, X: Array) -> NDArray[Any]:
+        """Return the class of each row."""
+        return self.model.predict(X)
+
+    def predict_proba(self, X: Array) -> Array:
+        """Return the probabilities of the classes."""
+        shares: Array = self.model.predict_proba(X)
+        return shares
+
+
+class LastTask:
+    """An estimator that is fitted to each task alone, and keeps nothing of those before."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
+        self.model: Any = None
+
+    def partial_fit(self, X: Array, y: Array) -> "LastTask":
+        """Learn one task."""
+        self.model = self.make().fit(X, y)
+        return self
+
+    def predict(self, X: Array) -> NDArray[Any]:
+        """Return predictions."""
+        predicted: NDArray[Any] = self.model.predict(X)
+        return predicted
+
+    def predict_proba(self, X: Array) -> Array:
+        """Return the probabilities of the classes."""
+        shares: Array = self.model.predict_proba(X)
+        return shares
+
+
+class PooledRows(LastTask):
+    """An estimator that is fitted to the rows of all tasks, which it keeps: the oracle of a likelihood."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        super().__init__(make)
+        self.rows: list[tuple[Array, Array]] = []
+
+    def partial_fit(self, X: Array, y: Array) -> "PooledRows":
+        """Keep the rows of one task. They are fitted when predictions are asked for."""
+        self.rows.append((X, y))
+        self.model = None
+        return self
+
+    def predict(self, X: Array) -> NDArray[Any]:
+        """Return predictions."""
+        self._fit()
+        return super().predict(X)
+
+    def predict_proba(self, X: Array) -> Array:
+        """Return the probabilities of the classes."""
+        self._fit()
+        return super().predict_proba(X)
+
+    def _fit(self) -> None:
+        if self.model is None:
+            X, y = (np.concatenate(part) for part in zip(*self.rows, strict=True))
+            self.model = self.make().fit(X, y)
+
+
+def _ridge(argument: str) -> Method:
+    """`crr:0.1`, or `crr:1/2/3` with one penalty per task."""
+    (penalty, shown), name = penalties(argument), "ContinualRidgeClassifier"
+    return Method(f"crr:{shown}", name, f"ŵ; λ = {shown}", partial(estimator, name, penalty), rule="crr")
+
+
+def _stopping(argument: str) -> Method:
+    """`es`, or `es:20` with a number of gradient steps."""
+    n, name = steps(argument), "EarlyStoppingClassifier"
+    return Method(f"es:{n}", name, f"ŵ; {n} gradient steps per task", partial(estimator, name, n_steps=n), rule="es")
+
+
+def _generalized(argument: str) -> Method:
+    """`gr`, or `gr:1` with a prior."""
+    (prior,) = numbers("gr", argument or "0", "gr:1, one prior", most=1)
+    about = "ŵ and the information" + (f", prior {prior:g}" if prior else "")
+    return Method("gr", "GeneralizedRidgeClassifier", about, partial(_accumulating, prior), rule="gr")
+
+
+def _discriminants(argument: str) -> Method:
+    """`lda`, or `lda:0.1` with a shrinkage."""
+    (shrinkage,) = numbers("lda", argument or "0", "lda:0.1, one shrinkage up to 1", most=1, largest=1.0)
+    about = "the same state as GeneralizedRidgeClassifier, with linear discriminants"
+    make = partial(_accumulating, 0.0, decision="lda", shrinkage=shrinkage)
+    return Method("lda", "discriminant analysis", about, make, rule="lda")
+
+
+def _accumulating(prior: float | str, **options: Any) -> Any:
+    return estimator("GeneralizedRidgeClassifier", policy("Accumulated", prior=prior), **options)
+
+
+def _expanding(name: str, prior: float, memory: str = "quadratic") -> Any:
+    return estimator(name, policy("Accumulated", prior=prior), memory=memory)
+
+
+def _anchored(name: str, penalty: float | tuple[float, ...]) -> Any:
+    return estimator(name, policy("Isotropic", penalty))
+
+
+def _memory(name: str, memory: str, kept: str) -> Family:
+    def build(argument: str) -> Method:
+        (prior,) = numbers(memory, argument or f"{PRIOR:g}", f"{memory}:0.1, one prior", most=1)
+        about = f"ŵ and {kept}, prior {prior:g}"
+        return Method(memory, f"{name} ({memory})", about, partial(_expanding, name, prior, memory), rule="gr")
+
+    return Family(build, f"{name} with a {memory} memory; {memory}:0.1 with the prior 0.1")
+
+
+def _memories(name: str) -> dict[str, Method | Family]:
+    return {
+        "quadratic": _memory(name, "quadratic", "the curvature"),
+        "cubic": _memory(name, "cubic", "the curvature and the third derivative"),
+    }
+
+
+def _likelihood(name: str) -> dict[str, Method | Family]:
+    """Return the methods that differ only in H_t, for one likelihood."""
+
+    def ridge(argument: str) -> Method:
+        penalty, shown = penalties(argument)
+        return Method(f"crr:{shown}", f"{name} (λ = {shown})", "ŵ", partial(_anchored, name, penalty), rule="crr")
+
+    alone = partial(_expanding, name, PRIOR)
+    return {
+        "last": Method("last", "last task", f"ŵ; {name} on each task alone", partial(LastTask, alone)),
+        "crr": Family(ridge, f"{name} with H_t = λI, λ = 1; crr:0.5 with another λ, crr:1/2/4 with one λ per task"),
+        **_memories(name),
+        "oracle": Method("oracle", "Oracle", f"every row: pooled {name}", partial(PooledRows, alone), rule="oracle"),
+    }
+
+
+SGD = Method("sgd", "SGDClassifier", "ŵ; scikit-learn", SgdClasses)
+METHODS: dict[TargetFamily, dict[str, Method | Family]] = {
+    "multiclass": {
+        "mn": Method(
+            "mn",
+            "MinimumNormClassifier",
+            "ŵ; the least change that fits the task",
+            partial(estimator, "MinimumNormClassifier"),
+            rule="mn",
+        ),
+        "crr": Family(_ridge, "continual ridge with λ = 1; crr:0.5 with another λ, crr:1/2/4 with one λ per task"),
+        "es": Family(_stopping, "early stopping after 100 gradient steps per task; es:20 after 20"),
+        "gr": Family(_generalized, "generalized ridge with the information of all past rows; gr:1 with the prior 1"),
+        "gr:evidence": Method(
+            "gr:evidence",
+            "GeneralizedRidgeClassifier",
+            "ŵ and the information, with a prior learned from all rows so far",
+            partial(_accumulating, "evidence"),
+            rule="gr:evidence",
+        ),
+        "lda": Family(_discriminants, "discriminant analysis from the state of gr; lda:0.1 with a shrinkage"),
+        **_memories("GeneralizedLogistic"),
+        "sgd": SGD,
+        "oracle": Method(
+            "oracle",
+            "OracleClassifier",
+            "every row: pooled least squares",
+            partial(estimator, "OracleClassifier"),
+            rule="oracle",
+        ),
+    },
+    "binomial": {**_likelihood("GeneralizedLogistic"), "sgd": SGD},
+    "poisson": _likelihood("GeneralizedPoisson"),
+}
+"""The methods for targets that are not numbers, by the family of the target."""
