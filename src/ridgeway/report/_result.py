@@ -91,7 +91,7 @@ class MethodComparison(Printed):
         axes = axes_or_new(ax, 3.6)
         from ridgeway.report._figures import slopes
 
-        label_ends(axes, slopes(self, axes), axes.bbox.height / 72.0)
+        label_ends(axes, slopes(self, axes), axes.bbox.height / axes.figure.dpi)
         return axes
 
     def _title(self) -> str:
