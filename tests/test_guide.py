@@ -47,6 +47,15 @@ def test_the_page_runs_and_its_numbers_are_printed(page, folder, monkeypatch):
     assert [each for each in found if not is_backed(each, printed)] == []
 
 
+def test_the_tables_of_the_examples_are_the_bundled_penguins():
+    bundled = (ROOT / "src/ridgeway/datasets/data/penguins.csv").read_text("utf-8").splitlines()
+    years = {year: (ROOT / f"examples/tables/penguins-{year}.csv").read_text("utf-8") for year in (2007, 2008, 2009)}
+    head = bundled[0].removesuffix(",year")
+    assert all(text.splitlines()[0] == head for text in years.values())
+    rows = [f"{line},{year}" for year, text in years.items() for line in text.splitlines()[1:]]
+    assert sorted(rows) == sorted(bundled[1:])
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_no_sentence_is_too_long(page):
     assert too_long(page.read_text("utf-8")) == []
