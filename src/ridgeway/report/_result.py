@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ridgeway._plots import axes_or_new
 from ridgeway._printed import Printed, Rows
 from ridgeway._style import label_ends
-from ridgeway.catalogue import TargetFamily
+from ridgeway.data import FamilyName
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.report._differences import TaskDifferences
 from ridgeway.report._measures import Measure, measure_of
@@ -46,7 +46,7 @@ class MethodComparison(Printed):
     holdout: float
     seed: int
     n_rows: int
-    family: TargetFamily
+    family: FamilyName
     family_reason: str
     classes: tuple[str, ...]
     encoding: StandardizedEncoding
