@@ -1,6 +1,7 @@
 """A task in parts has the digest of the whole table, and learns each row once."""
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -274,6 +275,24 @@ def test_a_part_that_cannot_be_read_back(tmp_path, rng):
         PartialTask.from_arrays(wages.schema, {"header": np.frombuffer(b"{}", np.uint8)})
     with pytest.raises(InvalidDataError, match="Leave out an empty part"):
         PartLearner(wages.schema).finish()
+
+
+def test_writers_at_the_same_time_lose_nothing_and_count_nothing_twice(threads, tmp_path, rng):
+    frames = {f"{2015 + number}": [rows(rng, 9000), rows(rng, 700)] for number in range(3)}
+    files = {task: files_in(tmp_path / task, parts)[0] for task, parts in frames.items()}
+    wages = made(tmp_path / "wages.rw")
+    with ThreadPoolExecutor(6) as pool:
+        writers = [
+            (task, pool.submit(distributed.absorb, open(wages.path), files[task], task, client=threads))
+            for task in [*files, *files]
+        ]
+        found = [(task, writer.result().already) for task, writer in writers]
+    assert sorted(found) == sorted((task, already) for task in files for already in (False, True))
+    assert {record.task_id: record.n_samples for record in wages.history()} == dict.fromkeys(files, 9700)
+    whole = pd.concat([frame for parts in frames.values() for frame in parts])
+    peer = OLS(whole["y"], add_constant(whole[FEATURES])).fit().params
+    np.testing.assert_allclose(wages.model().coef_, peer[FEATURES], rtol=1e-9)
+    assert wages.check().n_tasks == 3
 
 
 def test_a_cluster_without_workers(tmp_path, monkeypatch):
