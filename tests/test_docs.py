@@ -37,9 +37,10 @@ def workplace(tmp_path, monkeypatch):
     for name in ("my.parquet", "next.parquet"):
         frame = pd.DataFrame({"site": np.repeat(["a", "b", "c"], 30), "x": rng.normal(size=90)})
         write(frame.assign(y=frame["x"] + rng.normal(size=90)), name)
-    for name in ("jan.parquet", "feb.parquet"):
+    for name in ("jan.parquet", "feb.parquet", "mar.parquet"):
         frame = pd.DataFrame({"carrier": rng.choice(["AA", "UA"], 90), "distance": rng.integers(100, 2500, 90)})
-        write(frame.assign(arr_delay=rng.normal(size=90)), name)
+        frame = frame.assign(arr_delay=rng.normal(size=90), passengers=rng.poisson(99, 90))
+        write(frame.assign(late=rng.choice(["no", "yes"], 90), species=rng.choice(["a", "b", "c"], 90)), name)
     return tmp_path
 
 
