@@ -56,19 +56,22 @@ alone = retrospect.tasks(model)
 shrunken = retrospect.shrunken(model)
 
 marked = {"53": "#d55e00", "54": "#0072b2", "48": "#009e73"}
+plt.style.use(report.STYLE)
 figure, panels = plt.subplots(1, 2, figsize=(8, 4.2), sharey=True, layout="constrained")
 ends = np.array([-2.5, 2.5])
 for axes, lines in zip(panels, (alone.coef, shrunken.coef), strict=True):
     for school, (level, slope) in zip(shrunken.tasks, lines, strict=True):
         look = {"color": "grey", "linewidth": 0.6, "alpha": 0.6}
         if school in marked:
-            look = {"color": marked[school], "label": f"school {school}", "zorder": 3}
+            look = {"color": marked[school], "zorder": 3}
+            end = np.clip(level + slope * 2.5, -2.8, 2.8)
+            axes.text(2.55, end, school, color=look["color"], va="center")
         axes.plot(ends, level + slope * ends, **look)
-    axes.set(xlabel="reading test", xlim=ends, ylim=(-3, 3))
-panels[0].set(title="each school alone", ylabel="exam result")
-panels[1].set(title="shrunk towards the common line")
-panels[1].legend(frameon=False, loc="lower right")
-figure.suptitle("Small schools borrow from the others")
+    axes.set(xlabel="reading test (standard deviations)", xlim=ends, ylim=(-3, 3))
+panels[0].set(ylabel="exam result (standard deviations)")
+panels[0].set_title("each school alone", fontsize=10)
+panels[1].set_title("shrunk towards the common line", fontsize=10)
+figure.suptitle("Small schools borrow from the others: 48 has two pupils, 53 has 70")
 plt.show()
 
 # %%
@@ -93,7 +96,8 @@ names = [shrunken.tasks[school] for school in order]
 for name in ("59", *marked):
     place = names.index(name)
     axes.annotate(name, (place, high[place]), ha="center", va="bottom", fontsize=8)
-axes.set(xlabel="schools, sorted", ylabel="expected exam result", xticks=[])
+axes.set(xlabel="schools, sorted", xticks=[])
+axes.set(ylabel="expected exam result (standard deviations)")
 figure.suptitle(f"{apart.sum()} of {len(order)} intervals exclude the average")
 plt.show()
 

@@ -73,6 +73,7 @@ print(each)
 # %%
 # All nine tasks differ from the rest, and all nine slopes are *positive*. No single
 # task is to blame: the common line fits none of them.
+plt.style.use(report.STYLE)
 figure, axes = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
 for species, color in COLORS.items():
     rows = birds[birds["species"] == species]
@@ -81,13 +82,15 @@ for species, color in COLORS.items():
     for season in sorted(set(seasons[rows.index])):
         intercept, slope = each.coef[each.tasks.index(season)]
         ends = np.array([depth.min(), depth.max()])
-        label = species if season.endswith("2007") else None
-        axes.plot(ends, intercept + slope * ends, color=color, label=label)
+        axes.plot(ends, intercept + slope * ends, color=color)
 ends = np.array([X.to_numpy().min(), X.to_numpy().max()])
 line = pooled.coef[0] + pooled.coef[1] * ends
-axes.plot(ends, line, "--", color="black", linewidth=2, label="all birds together")
+axes.plot(ends, line, "--", color="black", linewidth=2)
+places = {"Gentoo": (14.2, 6000), "Adelie": (19.8, 4650), "Chinstrap": (17.0, 2850)}
+for species, (depth, mass) in places.items():
+    axes.text(depth, mass, species, color=COLORS[species])
+axes.text(20.2, 3250, "all birds together")
 axes.set(xlabel="bill depth (mm)", ylabel="body mass (g)")
-axes.legend(frameon=False)
 figure.suptitle("Mass rises with bill depth in each task, and falls over all birds")
 plt.show()
 

@@ -10,6 +10,7 @@ import numpy as np
 from ridgeway.errors import RidgewayError, UncertainStoreError
 from torture.broken import IGNORES_ERRORS, NO_JOURNAL, SCHEMA_FIRST, SOUND, Variant
 from torture.children import Tell, fork
+from torture.families import FAMILY_SCENARIOS
 from torture.growing_scenarios import GROWING_SCENARIOS, MORE_GROWING_SCENARIOS
 from torture.job import Job
 from torture.kept import KEPT_SCENARIOS
@@ -18,7 +19,14 @@ from torture.outcome import Outcome
 from torture.scenarios import SCENARIOS, Scenario, contents, settle, small_blocks, view
 from torture.shim import Fault, Shim, missing
 
-ALL_SCENARIOS = (*SCENARIOS, *MORE_SCENARIOS, *GROWING_SCENARIOS, *MORE_GROWING_SCENARIOS, *KEPT_SCENARIOS)
+ALL_SCENARIOS = (
+    *SCENARIOS,
+    *MORE_SCENARIOS,
+    *GROWING_SCENARIOS,
+    *MORE_GROWING_SCENARIOS,
+    *KEPT_SCENARIOS,
+    *FAMILY_SCENARIOS,
+)
 CONTROLS = {NO_JOURNAL: "absorb", IGNORES_ERRORS: "absorb", SCHEMA_FIRST: "widen"}
 """Broken stores, each with the scenarios that it is tried on, by the beginning of their names."""
 JOURNAL = re.compile(r".+\.rw-journal")

@@ -79,9 +79,7 @@ class KeptMachine(WatchedMachine):
     @rule()
     def export(self) -> None:
         """Continue with what an export makes of the store."""
-        copy = self.another()
-        self.unchanged(lambda: self.store.export(copy.with_suffix(".safetensors")))
-        self.store = store.import_arrays(copy.with_suffix(".safetensors"), copy)
+        self.import_export()
 
     @rule(wrong=st.sampled_from(list(WRONG)))
     def absorb_what_is_wrong(self, wrong: str) -> None:

@@ -13,6 +13,7 @@ from ridgeway import GeneralizedRidge, store
 from ridgeway.errors import DuplicateTaskError, InvalidDataError, MergeError, RemovalError, RidgewayError
 from ridgeway.information import Information
 from torture.broken import COUNTS_TWICE, KEEPS_WHAT_IS_REMOVED, NOT_OVERWRITTEN, UNCHECKED
+from torture.broken_families import ADDS_TWICE, FORGETS_CLASSES
 from torture.broken_parts import LEAVES_THE_PART, NOT_THE_ROOT
 from torture.job import Job
 from torture.outcome import Outcome
@@ -21,8 +22,11 @@ from torture.watched import WatchedMachine, run_machine
 
 CONTROLS = (COUNTS_TWICE, KEEPS_WHAT_IS_REMOVED, NOT_OVERWRITTEN, UNCHECKED)
 KEPT_CONTROLS = (LEAVES_THE_PART, NOT_THE_ROOT)
-SHARE_KEPT = 4
+SHARE_KEPT = 5
 """The number of steps per step of a store that keeps its tasks."""
+FAMILY_CONTROLS = (FORGETS_CLASSES, ADDS_TWICE)
+SHARE_FAMILY = 25
+"""The number of steps per step of a store of classes or counts."""
 CLOSE = 1e-7
 
 IDS, CONTENTS = st.integers(0, 5), st.integers(0, 5)
@@ -160,9 +164,12 @@ class StoreMachine(WatchedMachine):
 
 def run(job: Job) -> Outcome:
     """Take steps; then check that broken stores are caught."""
+    from torture.family_machine import FamilyMachine
     from torture.kept_machine import KeptMachine
 
     outcome = run_machine(StoreMachine, "machine", job, CONTROLS)
     shared = replace(job, times=-(-job.times // SHARE_KEPT))
     outcome.merge(run_machine(KeptMachine, "machine", shared, KEPT_CONTROLS).of("a store that keeps tasks"))
+    shared = replace(job, times=-(-job.times // SHARE_FAMILY))
+    outcome.merge(run_machine(FamilyMachine, "machine", shared, FAMILY_CONTROLS).of("a store of classes or counts"))
     return outcome

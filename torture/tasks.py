@@ -143,6 +143,11 @@ def state_of(model: GeneralizedRidge) -> bytes:
     return b"".join(np.asarray(value, dtype=np.float64).tobytes() for value in [*numbers, held.total_weight])
 
 
+def arrays_of(model: Any) -> bytes:
+    """Return all that a model has learned."""
+    return b"".join(name.encode() + array.tobytes() for name, array in sorted(model.to_arrays().items()))
+
+
 def parts_of(parts: Mapping[str, Information]) -> bytes:
     """Return the numbers of the parts of tasks, in their order."""
     return b"".join(array.tobytes() for part in parts.values() for array in part.to_parts()[1].values())
@@ -154,6 +159,8 @@ def said(opened: store.Store) -> Answers:
     if not ledger:
         return Answers(repr(opened.schema), ledger, b"", b"")
     model, parts = opened.model(), b""
+    if opened.schema.family is not None:
+        return Answers(repr(opened.schema), ledger, arrays_of(model), b"")
     if opened.schema.keep is not None:
         held: Any = opened.model_by_task().information_
         parts = parts_of(held.parts())
@@ -183,7 +190,7 @@ def difference(path: Path, done: int, moment: Callable[[int], tuple[tuple[str, .
         return f"the ledger has {list(found.ids)}, not {list(ids)}"
     if found.state != state:
         return "the state is not that of the ledger's tasks"
-    if not ids:
+    if not ids or not found.information:
         return ""
     gap = distance_from_pooled(found, [int(task_id.removeprefix("task-")) for task_id in ids])
     return "" if gap < CLOSE else f"the information is not the sum over the ledger's tasks (off by {gap:.1e})"

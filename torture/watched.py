@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from ridgeway.errors import RidgewayError
-from ridgeway.store import Absorbed, Store
+from ridgeway.store import Absorbed, Store, import_arrays
 from torture.broken import SOUND, Variant
 from torture.job import Job
 from torture.outcome import Outcome
@@ -51,6 +51,12 @@ class WatchedMachine(RuleBasedStateMachine):
     def known(self, taken: Absorbed) -> None:
         """Expect that a task was recognised."""
         self.expect(taken.already, "a task was counted again")
+
+    def import_export(self) -> None:
+        """Continue with what an export makes of the store."""
+        copy = self.another()
+        self.unchanged(lambda: self.store.export(copy.with_suffix(".safetensors")))
+        self.store = import_arrays(copy.with_suffix(".safetensors"), copy)
 
     def unchanged(self, call: Callable[[], object]) -> None:
         """Make a call that must leave the file byte for byte as it was."""

@@ -17,6 +17,7 @@ PACKAGES = {
     "Models": ["ridgeway", "ridgeway.weights", "ridgeway.features", "ridgeway.metrics", "ridgeway.catalogue"],
     "Data that is gone": ["ridgeway.retrospect", "ridgeway.store"],
     "Tables and reports": ["ridgeway.report", "ridgeway.datasets"],
+    "Many machines": ["ridgeway.distributed"],
     "The paper": [f"ridgeway.research.{name}" for name in ridgeway.research.__all__],
     "Errors": ["ridgeway.errors"],
     "Inside": ["ridgeway.data", "ridgeway.information", "ridgeway.likelihoods"],

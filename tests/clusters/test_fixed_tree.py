@@ -88,3 +88,6 @@ def test_saved_parts_are_found_again_unless_something_changed(tmp_path):
     assert not list(kept.load())
     kept.clear()
     assert not list(tmp_path.iterdir())
+    (tmp_path / "wages.rw.parts").write_text("not a folder")
+    kept.save(Place(0, 0), {"x": np.array([1])})
+    assert not list(kept.load())

@@ -1,25 +1,30 @@
 """A task in parts has the digest of the whole table, and learns each row once."""
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
 import pytest
+from distributed import Client, LocalCluster
 from pyarrow.parquet import ParquetFile
 from spread import FEATURES, files_in, made, part_files, rows, spread_out, state_of, write
 from statsmodels.api import OLS, add_constant
 
 from ridgeway import distributed
 from ridgeway.data import CsvFormat
+from ridgeway.distributed import _plan, _window
+from ridgeway.distributed._local import QUIET
 from ridgeway.distributed._plan import FilePiece, learned, planned, surveyed
 from ridgeway.errors import (
     DuplicateTaskError,
     InvalidDataError,
     InvalidParameterError,
+    InvalidStateError,
     StoreError,
     WorkError,
 )
-from ridgeway.store import CHUNK_ROWS, encoding_of, open
+from ridgeway.store import CHUNK_ROWS, PartialTask, PartLearner, encoding_of, open
 
 
 def pieces(*sizes):
@@ -74,6 +79,18 @@ def test_what_was_absorbed_plainly_is_recognised_and_the_other_way_round(threads
     forced = distributed.absorb(two, files, "2019 again", client=threads, force="a test")
     assert forced.record.reason == "a test"
     assert two.model().n_samples_seen_ == 2 * plain.record.n_samples
+
+
+def test_row_groups_of_one_file_are_parts(threads, tmp_path, monkeypatch):
+    _, whole = spread_out(tmp_path)
+    monkeypatch.setattr(_plan, "PART_ENTRIES", 4 * 10_000)
+    found = surveyed(str(whole), made(tmp_path / "one.rw").schema, None).pieces
+    assert [piece.groups for piece in found] == [(0, 2), (2, 4), (4, 6), (6, 8)]
+    assert [piece.n_rows for piece in found] == [14000, 14000, 14000, 12298]
+    wages, seen = made(tmp_path / "wages.rw"), []
+    distributed.absorb(wages, whole, "2019", client=threads, progress=lambda *rows: seen.append(rows))
+    assert len(seen) == 4
+    assert wages.absorb_table(whole, task_id="2019")[0].already
 
 
 def test_the_order_in_which_files_are_named_does_not_matter(threads, tmp_path, rng):
@@ -247,6 +264,46 @@ def test_bad_requests(threads, tmp_path, rng):
     fourth = made(tmp_path / "fourth.rw", keep=["tasks", "fourth-moments"])
     with pytest.raises(InvalidParameterError, match="fourth moments"):
         distributed.absorb(fourth, files, "2019", client=threads)
+    counts = made(tmp_path / "counts.rw", family="poisson")
+    with pytest.raises(InvalidParameterError, match="tasks of family poisson are not learned in parts"):
+        distributed.absorb(counts, files, "2019", client=threads)
+
+
+def test_a_part_that_cannot_be_read_back(tmp_path, rng):
+    wages = made(tmp_path / "wages.rw")
+    with pytest.raises(InvalidStateError, match="a part of a task cannot be read"):
+        PartialTask.from_arrays(wages.schema, {"header": np.frombuffer(b"{}", np.uint8)})
+    with pytest.raises(InvalidDataError, match="Leave out an empty part"):
+        PartLearner(wages.schema).finish()
+
+
+def test_writers_at_the_same_time_lose_nothing_and_count_nothing_twice(threads, tmp_path, rng):
+    frames = {f"{2015 + number}": [rows(rng, 9000), rows(rng, 700)] for number in range(3)}
+    files = {task: files_in(tmp_path / task, parts)[0] for task, parts in frames.items()}
+    wages = made(tmp_path / "wages.rw")
+    with ThreadPoolExecutor(6) as pool:
+        writers = [
+            (task, pool.submit(distributed.absorb, open(wages.path), files[task], task, client=threads))
+            for task in [*files, *files]
+        ]
+        found = [(task, writer.result().already) for task, writer in writers]
+    assert sorted(found) == sorted((task, already) for task in files for already in (False, True))
+    assert {record.task_id: record.n_samples for record in wages.history()} == dict.fromkeys(files, 9700)
+    whole = pd.concat([frame for parts in frames.values() for frame in parts])
+    peer = OLS(whole["y"], add_constant(whole[FEATURES])).fit().params
+    np.testing.assert_allclose(wages.model().coef_, peer[FEATURES], rtol=1e-9)
+    assert wages.check().n_tasks == 3
+
+
+def test_a_cluster_without_workers(tmp_path, monkeypatch):
+    files, _ = spread_out(tmp_path, (100, 50))
+    monkeypatch.setattr(_window, "PATIENCE", "10ms")
+    with (
+        LocalCluster(n_workers=0, processes=False, **QUIET) as cluster,
+        Client(cluster) as client,
+        pytest.raises(WorkError, match="has no workers or was lost"),
+    ):
+        distributed.absorb(made(tmp_path / "wages.rw"), files, "2019", client=client)
 
 
 def test_columns_that_change_meanwhile_are_noticed(threads, tmp_path):

@@ -11,7 +11,7 @@ The same names have other estimators if the target is a class or a count: `find(
 `ridgeway.research.simulation` registers further methods, such as `crr:best`, when it is imported.
 """
 
-from ridgeway.catalogue._method import SGD_STEPS, Method, Predictor, TargetFamily
+from ridgeway.catalogue._method import SGD_STEPS, Method, Predictor
 from ridgeway.catalogue._registry import COMPARED, find, known, register, resolve
 
-__all__ = ["COMPARED", "SGD_STEPS", "Method", "Predictor", "TargetFamily", "find", "known", "register", "resolve"]
+__all__ = ["COMPARED", "SGD_STEPS", "Method", "Predictor", "find", "known", "register", "resolve"]

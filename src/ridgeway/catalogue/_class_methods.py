@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ridgeway._checks import Array
 from ridgeway.catalogue._arguments import estimator, numbers, penalties, policy, steps
-from ridgeway.catalogue._method import SGD_STEPS, Family, Method, TargetFamily
+from ridgeway.catalogue._method import SGD_STEPS, Family, Method
+from ridgeway.data import FamilyName
 
 PRIOR = 1.0
 """The prior of the likelihoods: columns are standardised, and a task may separate its classes."""
@@ -164,7 +165,7 @@ def _likelihood(name: str) -> dict[str, Method | Family]:
 
 
 SGD = Method("sgd", "SGDClassifier", "ŵ; scikit-learn", SgdClasses)
-METHODS: dict[TargetFamily, dict[str, Method | Family]] = {
+METHODS: dict[FamilyName, dict[str, Method | Family]] = {
     "multiclass": {
         "mn": Method(
             "mn",

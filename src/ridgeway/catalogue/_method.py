@@ -4,13 +4,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from ridgeway._checks import Array
 from ridgeway.errors import InvalidParameterError
 
-TargetFamily = Literal["gaussian", "binomial", "poisson", "multiclass"]
-"""What the target is: numbers, two classes, counts, or classes."""
 SGD_STEPS = 2000
 """SGDRegressor and SGDClassifier pass over a task as often as it takes to make this many steps, at least once."""
 

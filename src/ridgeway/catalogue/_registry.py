@@ -8,18 +8,19 @@ from typing import Any
 from ridgeway.catalogue._arguments import estimator
 from ridgeway.catalogue._builtin import BUILTIN
 from ridgeway.catalogue._class_methods import METHODS
-from ridgeway.catalogue._method import Family, Method, TargetFamily
+from ridgeway.catalogue._method import Family, Method
+from ridgeway.data import FamilyName
 from ridgeway.errors import InvalidParameterError
 
 ENTRIES: dict[str, Method | Family] = dict(BUILTIN)
-LEARNERS: dict[TargetFamily, str] = {
+LEARNERS: dict[FamilyName, str] = {
     "gaussian": "GeneralizedRidge",
     "multiclass": "GeneralizedRidgeClassifier",
     "binomial": "GeneralizedLogistic",
     "poisson": "GeneralizedPoisson",
 }
 """The estimator that takes a policy, by the family of the target."""
-COMPARED: dict[TargetFamily, tuple[str, ...]] = {
+COMPARED: dict[FamilyName, tuple[str, ...]] = {
     "gaussian": ("mn", "es", "crr", "sgd", "river", "gr", "oracle"),
     "multiclass": ("mn", "es", "crr", "sgd", "gr", "oracle"),
     "binomial": ("last", "crr", "sgd", "quadratic", "cubic", "oracle"),
@@ -70,7 +71,7 @@ def register(name: str, method: Any, *, label: str | None = None, about: str = "
         ENTRIES[name] = _labelled(as_method(method), label, about)
 
 
-def find(key: str, family: TargetFamily = "gaussian") -> Method:
+def find(key: str, family: FamilyName = "gaussian") -> Method:
     """Return the method of a name for a family of targets, or raise `InvalidParameterError`.
 
     Examples
@@ -96,19 +97,19 @@ def find(key: str, family: TargetFamily = "gaussian") -> Method:
     return replace(entry, key=key)
 
 
-def known(family: TargetFamily = "gaussian") -> dict[str, str]:
+def known(family: FamilyName = "gaussian") -> dict[str, str]:
     """Return the names of methods for a family of targets, and a line about each."""
     return {name: entry.about for name, entry in _entries(family).items()}
 
 
-def _entries(family: TargetFamily) -> dict[str, Method | Family]:
+def _entries(family: FamilyName) -> dict[str, Method | Family]:
     """Return Ridgeway's methods for a family, and those that were registered."""
     if family == "gaussian":
         return ENTRIES
     return METHODS[family] | {name: entry for name, entry in ENTRIES.items() if name not in BUILTIN}
 
 
-def resolve(methods: str | Iterable[Any], family: TargetFamily = "gaussian") -> list[Method]:
+def resolve(methods: str | Iterable[Any], family: FamilyName = "gaussian") -> list[Method]:
     """Return methods for names and objects, or raise.
 
     Parameters
@@ -137,7 +138,7 @@ def resolve(methods: str | Iterable[Any], family: TargetFamily = "gaussian") -> 
     return found
 
 
-def as_method(thing: Any, family: TargetFamily = "gaussian") -> Method:
+def as_method(thing: Any, family: FamilyName = "gaussian") -> Method:
     """Return an object as a method: itself, or an estimator, policy or form in a `Method`."""
     if isinstance(thing, Method):
         return thing
@@ -152,7 +153,7 @@ def as_method(thing: Any, family: TargetFamily = "gaussian") -> Method:
     raise InvalidParameterError(f"cannot use {thing!r} as a method.{instance} Accepted: {ACCEPTED}.")
 
 
-def _of_policy(policy: Any, family: TargetFamily) -> Method:
+def _of_policy(policy: Any, family: FamilyName) -> Method:
     def make() -> Any:
         return estimator(LEARNERS[family], _copier(policy)())
 

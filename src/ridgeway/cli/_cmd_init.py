@@ -147,6 +147,11 @@ def _chosen(targets: list[str], options: dict[str, Any]) -> "tuple[list[str] | E
         if given:
             raise InvalidParameterError(f"--encoding says how tables are encoded. Leave out {', '.join(given)}.")
         found = report.StandardizedEncoding.read(encoding)
+        if found.family != options["family"] and targets in ([], [found.target]):
+            raise InvalidParameterError(
+                f"the encoding is of a report on family {found.family}; got {options['family']}. Pass --family "
+                f"{found.family}, or make a report with that family."
+            )
         return found.encoding, targets or [found.target]
     if not targets:
         raise InvalidParameterError("name the target with --target.")

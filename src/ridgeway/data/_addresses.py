@@ -3,7 +3,7 @@
 import re
 from os import fsencode
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from ridgeway._optional import require
 from ridgeway.data._tables import reading
@@ -12,7 +12,7 @@ ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://")
 """How an address begins; anything else is a path."""
 
 
-def is_address(path: Any) -> bool:
+def is_address(path: Any) -> TypeGuard[str]:
     """Return whether a file is named by an address.
 
     Examples
@@ -39,7 +39,7 @@ def opened_bytes(path: Path | str) -> Any:
     """Return an open file that pyarrow reads. It takes some names for addresses, and cannot encode others."""
     import pyarrow as pa
 
-    if isinstance(path, str) and is_address(path):
+    if is_address(path):
         system, inside = _located(path)
         return pa.PythonFile(system.open(inside, "rb"), mode="r")
     return pa.OSFile(fsencode(path))

@@ -55,7 +55,7 @@ def open_table(data: Any, *, source: str = "the table", csv: CsvFormat | None = 
     if isinstance(data, Table):
         return data
     require_pyarrow()
-    if isinstance(data, str) and "//" in data and is_address(data):
+    if is_address(data):
         return open_groups(data)
     if isinstance(data, str | PathLike):
         return _open_file(Path(data), csv or PLAIN)

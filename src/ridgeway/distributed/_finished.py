@@ -37,12 +37,20 @@ class FinishedParts:
         self.folder = self._all / hashlib.sha256(task.encode()).hexdigest()[:32]
 
     def save(self, place: Place, arrays: Mapping[str, Any]) -> None:
-        """Keep the arrays of a node; those below are not needed any more."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        """Keep the arrays of a node, if the disk has room; those below are not needed any more.
+
+        Another run of the same task may clear the folder at any time.
+        """
         temporary = self.folder / f"{token_hex(6)}.part"
-        with temporary.open("wb") as file:
-            np.savez(file, **arrays)
-        os.replace(temporary, self._path(place))
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with temporary.open("wb") as file:
+                np.savez(file, **arrays)
+            os.replace(temporary, self._path(place))
+        except OSError:
+            with suppress(OSError):
+                temporary.unlink()
+            return
         if place.level:
             for child in place.children:
                 self._path(child).unlink(missing_ok=True)

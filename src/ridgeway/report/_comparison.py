@@ -8,8 +8,8 @@ import numpy as np
 
 from ridgeway._checks import one_of
 from ridgeway._optional import require
-from ridgeway.catalogue import COMPARED, Method, TargetFamily, find, resolve
-from ridgeway.data import MissingRule, Progress, Table, open_table
+from ridgeway.catalogue import COMPARED, Method, find, resolve
+from ridgeway.data import FamilyName, MissingRule, Progress, Table, open_table
 from ridgeway.datasets import Dataset
 from ridgeway.errors import InvalidParameterError
 from ridgeway.report._differences import learn_by_task
@@ -33,7 +33,7 @@ def compare(
     task_column: str | Sequence[str] | None = None,
     features: Sequence[str] | None = None,
     methods: str | Sequence[Any] | None = None,
-    family: TargetFamily | None = None,
+    family: FamilyName | None = None,
     order: Order = "file",
     holdout: float = 0.2,
     missing: MissingRule = "drop",
@@ -106,7 +106,7 @@ def compare(
     '0.10, 0.92'
     """
     _check_words(order=(order, Order), missing=(missing, MissingRule), unknown=(unknown, Unknown))
-    _check_words(**({} if family is None else {"family": (family, TargetFamily)}))
+    _check_words(**({} if family is None else {"family": (family, FamilyName)}))
     target, labels = _target_and_tasks(data, target, task_column)
     if isinstance(data, Dataset) and features is None and encoding is None:
         features = [name for name in data.features if name != target and name not in labels]
@@ -146,7 +146,7 @@ def _check_words(**chosen: tuple[Any, Any]) -> None:
         one_of(word, get_args(words), name)
 
 
-def _standardized(encoded: EncodedRows, target: str, split: Tasks, family: TargetFamily) -> StandardizedEncoding:
+def _standardized(encoded: EncodedRows, target: str, split: Tasks, family: FamilyName) -> StandardizedEncoding:
     constants = running_constants(encoded.rows, split.train)
     return StandardizedEncoding.of(encoded.encoding, target, encoded.constant, *constants, family)
 
@@ -166,7 +166,7 @@ def as_table(data: Any) -> Table:
 
 
 def contenders_of(
-    methods: str | Sequence[Any] | None, family: TargetFamily = "gaussian", n_features: int = 0
+    methods: str | Sequence[Any] | None, family: FamilyName = "gaussian", n_features: int = 0
 ) -> tuple[list[Method], list[str]]:
     """Return the methods to compare, the oracle among them, and the names of those that are not installed."""
     usual = [key for key in COMPARED[family] if key != "cubic" or n_features <= MOST_CUBIC]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ridgeway import retrospect
 from ridgeway._checks import Array
-from ridgeway.catalogue import TargetFamily
+from ridgeway.data import FamilyName
 from ridgeway.errors import InferenceError, InvalidParameterError, RidgewayError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.report._tasks import Index
@@ -97,7 +97,7 @@ class TaskDifferences:
 
 
 def learn_by_task(
-    rows: Array, names: Sequence[str], train: list[Index], columns: Sequence[str], family: TargetFamily
+    rows: Array, names: Sequence[str], train: list[Index], columns: Sequence[str], family: FamilyName
 ) -> GeneralizedRidge | str:
     """Return a model that keeps each task apart, or why there is none.
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from ridgeway import data
 from ridgeway._checks import LARGEST, Array
-from ridgeway.catalogue import TargetFamily
-from ridgeway.data import Categories, Encoding, MissingRule, Schema, Table, Term
+from ridgeway.data import Categories, Encoding, FamilyName, MissingRule, Schema, Table, Term
 from ridgeway.errors import InvalidDataError, InvalidParameterError, UnknownCategoryError
 from ridgeway.report._standardized import StandardizedEncoding
 from ridgeway.report._targets import TargetColumn, target_column
@@ -61,7 +60,7 @@ def encode(
     missing: MissingRule = "drop",
     unknown: str = "refuse",
     known: StandardizedEncoding | None = None,
-    family: TargetFamily | None = None,
+    family: FamilyName | None = None,
 ) -> EncodedRows:
     """Encode a table, or raise an error that says what is wrong with it.
 
@@ -140,7 +139,7 @@ def _read(
     known: StandardizedEncoding | None,
     *,
     names_tasks: bool,
-    family: TargetFamily | None,
+    family: FamilyName | None,
 ) -> tuple[Any, TargetColumn]:
     """Return the columns of the terms and the target, as numbers, as an Arrow table with at least one row."""
     import pyarrow as pa

@@ -11,7 +11,7 @@ import scipy
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
-from ridgeway.catalogue import TargetFamily
+from ridgeway.data import FamilyName
 from ridgeway.errors import InvalidDataError
 
 Index = NDArray[np.int64]
@@ -198,7 +198,7 @@ class Accuracy(Measure):
         return f"predicts {self.shown_distance(distance)} of held-out rows otherwise than the pooled answer"
 
 
-def measure_of(family: TargetFamily) -> Measure:
+def measure_of(family: FamilyName) -> Measure:
     """Return how predictions of a family are judged."""
     if family == "gaussian":
         return RootMeanSquare()

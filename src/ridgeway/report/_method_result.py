@@ -8,7 +8,8 @@ from scipy.special import stdtrit
 
 from ridgeway import metrics
 from ridgeway._checks import Array
-from ridgeway.catalogue import Method, TargetFamily
+from ridgeway.catalogue import Method
+from ridgeway.data import FamilyName
 from ridgeway.report._measures import Measure, measure_of
 
 CONFIDENCE = 0.99
@@ -57,7 +58,7 @@ class MethodResult:
     """
 
     method: Method
-    family: TargetFamily
+    family: FamilyName
     losses: Array
     log_losses: Array
     baseline: Array

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ridgeway.catalogue import TargetFamily
+from ridgeway.data import FamilyName
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.report._differences import TaskDifferences
 from ridgeway.report._measures import Measure, measure_of
@@ -39,7 +39,7 @@ class MethodComparison:
     holdout: float
     seed: int
     n_rows: int
-    family: TargetFamily
+    family: FamilyName
     family_reason: str
     classes: tuple[str, ...]
     encoding: StandardizedEncoding

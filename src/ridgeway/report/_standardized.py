@@ -9,8 +9,7 @@ from typing import Any, get_args
 import numpy as np
 
 from ridgeway._checks import Array, one_of
-from ridgeway.catalogue import TargetFamily
-from ridgeway.data import Encoding, column_term, ordered
+from ridgeway.data import Encoding, FamilyName, column_term, ordered
 from ridgeway.errors import InvalidParameterError
 
 
@@ -37,7 +36,7 @@ class StandardizedEncoding:
     center: dict[str, float]
     scale: dict[str, float]
     constant: tuple[str, ...] = ()
-    family: TargetFamily = "gaussian"
+    family: FamilyName = "gaussian"
 
     @classmethod
     def of(
@@ -47,7 +46,7 @@ class StandardizedEncoding:
         constant: tuple[str, ...],
         center: Array,
         scale: Array,
-        family: TargetFamily = "gaussian",
+        family: FamilyName = "gaussian",
     ) -> "StandardizedEncoding":
         """Return the encoding with these constants for numbers and, last, the target."""
         numbers = [term for term in encoding.terms if not all(map(encoding.is_category, term.factors))]
@@ -91,7 +90,7 @@ class StandardizedEncoding:
                 {name: float(value) for name, value in found["center"].items()},
                 {name: float(value) for name, value in found["scale"].items()},
                 tuple(map(str, found["constant"])),
-                one_of(found.get("family", "gaussian"), get_args(TargetFamily), "family"),
+                one_of(found.get("family", "gaussian"), get_args(FamilyName), "family"),
             )
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise InvalidParameterError(

@@ -8,8 +8,7 @@ import numpy as np
 
 from ridgeway import data
 from ridgeway._checks import Array
-from ridgeway.catalogue import TargetFamily
-from ridgeway.data import Categories
+from ridgeway.data import Categories, FamilyName
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError
 
 ASKED = "it was asked for"
@@ -37,7 +36,7 @@ class TargetColumn:
     """
 
     values: Array
-    family: TargetFamily
+    family: FamilyName
     reason: str
     classes: tuple[str, ...] = ()
 
@@ -61,7 +60,7 @@ class TargetColumn:
                 f"the target {name!r} has {len(classes)} classes ({data.listed(classes)}); family 'binomial' is for "
                 "two. Use 'multiclass'."
             )
-        family: TargetFamily = self.family if len(classes) == 2 else "multiclass"
+        family: FamilyName = self.family if len(classes) == 2 else "multiclass"
         return replace(self, values=places.astype(np.float64), classes=classes, family=family)
 
     def poor(self, parts: list[Any]) -> int | None:
@@ -93,7 +92,7 @@ class TargetColumn:
 
 
 def target_column(
-    column: Any, labels: Any, name: str, source: str, family: TargetFamily | None, *, names_tasks: bool
+    column: Any, labels: Any, name: str, source: str, family: FamilyName | None, *, names_tasks: bool
 ) -> TargetColumn:
     """Return a target, or raise if it is not of its family.
 
@@ -124,7 +123,7 @@ def target_column(
     return TargetColumn(values, "gaussian", "it has numbers" if family is None else ASKED)
 
 
-def _classes(column: Any, name: str, family: TargetFamily, reason: str) -> TargetColumn:
+def _classes(column: Any, name: str, family: FamilyName, reason: str) -> TargetColumn:
     try:
         found: Categories = data.as_labels(column)
     except InvalidDataError as error:

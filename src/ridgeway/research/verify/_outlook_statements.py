@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ridgeway._checks import Array
+from ridgeway.estimators import GeneralizedLogistic
 from ridgeway.research.theory import FixedDesignProblem, pooling_gain
 from ridgeway.research.verify._cases import gaussian_designs
 from ridgeway.research.verify._findings import Instances, worst_case
@@ -139,11 +140,38 @@ def _try_logistic(search: Search, form: Curvature) -> Instances:
         yield distance, number, f"p={p}, n={n}: {distance:.3g} standard errors"
 
 
+def _classified(search: Search) -> Iterator[list[tuple[Array, Array]]]:
+    """Yield sequences of three logistic tasks with noise enough that no task separates its classes."""
+    rng = search.generator()
+    for number in range(search.count(6, 60)):
+        p, n = 1 + number % 3, 150
+        coef = rng.normal(size=p) / p
+        designs = gaussian_designs(rng, 3, n, p)
+        yield [(X, (rng.random(n) < 1 / (1 + np.exp(-X @ coef))).astype(np.float64)) for X in designs]
+
+
+def _anchored(tasks: list[tuple[Array, Array]]) -> Array:
+    """Return ŵ_t after each task, held by the Hessians of the tasks before, each at the estimate of its time."""
+    p = tasks[0][0].shape[1]
+    coef, weight, found = np.zeros(p), np.zeros((p, p)), []
+    for X, y in tasks:
+        coef = _fitted(X, y, weight, coef)
+        weight = weight + _hessian(X, coef)
+        found.append(coef)
+    return np.array(found)
+
+
+def _library_logistic(tasks: list[tuple[Array, Array]]) -> Array:
+    model = GeneralizedLogistic(fit_intercept=False)
+    return np.array([model.partial_fit(X, y).coef_ for X, y in tasks])
+
+
 STATEMENTS = {
     "other-losses": Statement(
         where="Sec. Extensions, other loss functions",
         claim="for another convex loss the Hessian at w_* takes the place of the covariance (here: logistic)",
         printed=Claim(_hessian, _try_logistic),
+        library=(LibraryCheck("GeneralizedLogistic", _classified, _library_logistic, _anchored),),
         mutations={
             "the covariance instead": {"printed": lambda rows, coef: rows.T @ rows},
             "the Hessian at 0": {"printed": lambda rows, coef: _hessian(rows, 0 * coef)},

@@ -1,0 +1,225 @@
+"""Tasks in parts: `python -m benchmarks.distributed efficiency overhead client wide kills` (each alone, or several).
+
+Files are made in a temporary folder and deleted. Tables go to the terminal and into docs/distributed.md, between marks.
+Run it on a quiet machine; the load average is printed with each table. `benchmarks.distributed_peers` compares.
+"""
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+from benchmarks.workers import MB, alone, peak_bytes
+from ridgeway import distributed, store
+from ridgeway.data import InformationKind
+
+PAGE = Path("docs") / "distributed.md"
+FILE_ROWS = 500_000
+LEAD = {
+    "efficiency": "Two workers of one thread each against one worker, from Parquet files of 500,000 rows:",
+    "overhead": "The command with two workers against the plain command, with all that they start and import:",
+    "client": "The client's memory for few and many parts, 10 features:",
+    "wide": "Many features, on two workers:",
+    "kills": "A worker is killed with SIGKILL at a random moment:",
+    "peers": "Beside dask-ml and Spark, on the same files and cores:",
+}
+"""The sentence above each table."""
+
+
+def names_of(p: int) -> list[str]:
+    """Return the names of p features."""
+    return [f"x{j}" for j in range(p)]
+
+
+def rows_of(rng: np.random.Generator, n_rows: int, p: int) -> dict[str, Any]:
+    """Return the columns of some rows."""
+    X = rng.standard_normal((n_rows, p)).T.copy()
+    return dict(zip(names_of(p), X, strict=True)) | {"y": X[0] - X[-1] + rng.standard_normal(n_rows)}
+
+
+def write_files(folder: Path, n_rows: int, p: int, file_rows: int = FILE_ROWS) -> str:
+    """Write rows in files of the same size; return their pattern."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    for number, start in enumerate(range(0, n_rows, file_rows)):
+        columns = rows_of(np.random.default_rng(number), min(file_rows, n_rows - start), p)
+        parquet.write_table(pa.table(columns), folder / f"{number}.parquet", compression="none", use_dictionary=False)
+    return str(folder / "*.parquet")
+
+
+def made(folder: Path, p: int, kind: InformationKind = "square_root") -> store.Store:
+    """Return a new state file."""
+    path = Path(tempfile.mkdtemp(dir=folder)) / "state.rw"
+    return store.create(path, features=names_of(p), target="y", information=kind)
+
+
+def bits(state: store.Store) -> bytes:
+    """Return the state as bytes."""
+    arrays = state.model().to_arrays()
+    return b"".join(arrays[name].tobytes() for name in sorted(arrays))
+
+
+def seconds_of(function: Callable[[], object]) -> float:
+    """Return how long a call takes."""
+    begin = time.perf_counter()
+    function()
+    return time.perf_counter() - begin
+
+
+def cpu_seconds(client: Any) -> float:
+    """Return the processor time of the workers and of this process, which the scheduler is a part of."""
+    return float(sum(client.run(time.process_time).values())) + time.process_time()
+
+
+def efficiency(folder: Path, n_rows: int) -> list[str]:
+    """Measure two workers against one, in turn, with both kinds of information; the shorter of two times counts.
+
+    Other processes disturb the time, and the processor time much less.
+    """
+    p, files = 50, write_files(folder, n_rows, 50)
+    head = "| information | rows × features | 1 worker | 2 workers | efficiency | processor time | same bits |"
+    lines = [head, "|---|---|---|---|---|---|---|"]
+    kinds: tuple[InformationKind, ...] = get_args(InformationKind)
+    for kind in kinds:
+        times, busy = dict[int, list[float]](), dict[int, list[float]]()
+        found = set()
+        for n_workers in (1, 2, 2, 1):
+            state = made(folder, p, kind)
+            with distributed.local_client(n_workers) as client:
+                client.run(__import__, "ridgeway.distributed")
+                before = cpu_seconds(client)
+                seconds = seconds_of(partial(distributed.absorb, state, files, "all", client=client))
+                times.setdefault(n_workers, []).append(seconds)
+                busy.setdefault(n_workers, []).append(cpu_seconds(client) - before)
+            found.add(bits(state))
+        one, two = min(times[1]), min(times[2])
+        both = f"{min(busy[1]):.1f} s and {min(busy[2]):.1f} s"
+        same = "yes" if len(found) == 1 else "no"
+        cells = (f"`{kind}`", f"{n_rows:,} × {p}", f"{one:.1f} s", f"{two:.1f} s", f"{one / two / 2:.2f}", both, same)
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def overhead(folder: Path, n_rows: int = 1_000_000) -> list[str]:
+    """Measure the command with two workers against the plain command, both with all that they import and start."""
+    write_files(folder, n_rows, 50, n_rows)
+    times: dict[str, list[float]] = {}
+    for number in range(3):
+        for name, options in (("plain", []), ("--workers 2", ["--workers", "2"])):
+            state = made(folder, 50)
+            words = ["absorb", str(state.path), str(folder / "0.parquet"), "--task", str(number), *options]
+            command = [str(Path(sys.executable).with_name("ridgeway")), *words]
+            run = partial(subprocess.run, command, check=True, capture_output=True)
+            times.setdefault(name, []).append(seconds_of(run))
+    plain, workers = (min(times[name]) for name in ("plain", "--workers 2"))
+    return [
+        "| rows × features | plain | `--workers 2` | more |",
+        "|---|---|---|---|",
+        f"| {n_rows:,} × 50 | {plain:.1f} s | {workers:.1f} s | {workers - plain:.1f} s |",
+    ]
+
+
+def client_memory(folder: Path) -> list[str]:
+    """Measure the memory of the client, in a process of its own, for few and many parts of the same size."""
+    lines = ["| parts | rows | the client's memory before | the most it had | seconds |", "|---|---|---|---|---|"]
+    for n_parts in (100, 2000):
+        own = folder / str(n_parts)
+        own.mkdir()
+        files = write_files(own, 8192 * n_parts, 10, 8192)
+        figures = alone(2, one_client, files)
+        lines.append(f"| {n_parts:,} | {8192 * n_parts:,} | {figures} |")
+    return lines
+
+
+def one_client(files: str) -> str:
+    """Absorb files with two workers; return the memory of this process, and the time."""
+    with tempfile.TemporaryDirectory() as folder, distributed.local_client(2) as client:
+        state = made(Path(folder), 10)
+        before = peak_bytes()
+        seconds = seconds_of(lambda: distributed.absorb(state, files, "all", client=client))
+        return f"{before / MB:.0f} MB | {peak_bytes() / MB:.0f} MB | {seconds:.1f} s"
+
+
+def wide(folder: Path, p: int, n_rows: int) -> list[str]:
+    """Measure many features on two workers."""
+    files, state = write_files(folder, n_rows, p, 8192), made(folder, p)
+    with distributed.local_client(2) as client:
+        seconds = seconds_of(lambda: distributed.absorb(state, files, "all", client=client))
+        workers = max(client.run(peak_bytes).values())
+    size = state.path.stat().st_size
+    cells = (f"{n_rows:,} × {p:,}", f"{seconds:.0f} s", f"{workers / MB:,.0f} MB", f"{peak_bytes() / MB:,.0f} MB")
+    return [
+        "| rows × features | time | memory of a worker | memory of the client | state file |",
+        "|---|---|---|---|---|",
+        f"| {' | '.join(cells)} | {size / MB:,.0f} MB |",
+    ]
+
+
+def kills(folder: Path, count: int) -> list[str]:
+    """Kill a worker at a random moment, many times: the state must be the same, bit for bit, with each row once."""
+    files, rng = write_files(folder, 400_000, 20, 25_000), np.random.default_rng(7)
+    expected, same, hit = b"", 0, 0
+    with distributed.local_client(2) as client:
+        for number in range(count + 1):
+            state = made(folder, 20)
+            client.wait_for_workers(2)
+            workers = sorted(client.run(os.getpid).values())
+            timer = threading.Timer(rng.uniform(0.0, 1.0), _kill, (int(rng.choice(workers)),))
+            if number:
+                timer.start()
+            outcome = distributed.absorb(state, files, "all", client=client)
+            hit += timer.finished.is_set()
+            timer.cancel()
+            expected = expected or bits(state)
+            same += bool(number) and bits(state) == expected and outcome.record.n_samples == 400_000
+    return [f"{same} of {count} runs had the same bits and each row once; a worker was killed during {hit} of them."]
+
+
+def _kill(process: int) -> None:
+    os.kill(process, signal.SIGKILL)
+
+
+def written(title: str, lines: list[str]) -> None:
+    """Print a table, and put it into the page between its marks."""
+    lines = [LEAD[title], "", *lines, "", f"Load average {os.getloadavg()[0]:.1f} at the end, {os.cpu_count()} cores."]
+    print("", *lines, sep="\n", flush=True)
+    text, marks = PAGE.read_text(encoding="utf-8"), (f"<!-- {title} -->\n", "<!-- end -->")
+    pattern = re.escape(marks[0]) + ".*?" + re.escape(marks[1])
+    new = marks[0] + "\n".join(["", *lines, "", marks[1]])
+    PAGE.write_text(re.sub(pattern, lambda _: new, text, count=1, flags=re.S), encoding="utf-8")
+
+
+def main() -> None:
+    """Measure what the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sections", nargs="*")
+    parser.add_argument("--rows", type=int, default=10_000_000, help="of `efficiency`")
+    parser.add_argument("--features", type=int, default=6000, help="of `wide`")
+    parser.add_argument("--kills", type=int, default=50)
+    given = parser.parse_args()
+    sections: dict[str, Callable[[Path], list[str]]] = {
+        "efficiency": lambda folder: efficiency(folder, given.rows),
+        "overhead": overhead,
+        "client": client_memory,
+        "wide": lambda folder: wide(folder, given.features, 16_384),
+        "kills": lambda folder: kills(folder, given.kills),
+    }
+    for title in given.sections or sections:
+        with tempfile.TemporaryDirectory() as folder:
+            written(title, sections[title](Path(folder)))
+
+
+if __name__ == "__main__":
+    main()
