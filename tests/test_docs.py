@@ -37,10 +37,13 @@ def workplace(tmp_path, monkeypatch):
     for name in ("my.parquet", "next.parquet"):
         frame = pd.DataFrame({"site": np.repeat(["a", "b", "c"], 30), "x": rng.normal(size=90)})
         write(frame.assign(y=frame["x"] + rng.normal(size=90)), name)
-    for name in ("jan.parquet", "feb.parquet", "mar.parquet"):
+    for name in ("jan.parquet", "feb.parquet"):
         frame = pd.DataFrame({"carrier": rng.choice(["AA", "UA"], 90), "distance": rng.integers(100, 2500, 90)})
         frame = frame.assign(arr_delay=rng.normal(size=90), passengers=rng.poisson(99, 90))
         write(frame.assign(late=rng.choice(["no", "yes"], 90), species=rng.choice(["a", "b", "c"], 90)), name)
+    for name in ("risk-1.parquet", "risk-2.parquet", "risk-3.parquet"):
+        frame = pd.DataFrame({"hour": rng.integers(5, 23, 90), "late": rng.choice(["no", "yes"], 90)})
+        write(frame.drop(columns="late") if "3" in name else frame, name)
     return tmp_path
 
 
@@ -181,3 +184,34 @@ def test_the_peers_forget_as_the_comparison_says():
 
 def test_the_readme_is_short():
     assert len(README.read_text("utf-8").splitlines()) <= 150
+
+
+def long_lines(text):
+    """Return the lines of code that a page would cut off or wrap; what commands print is not code."""
+    lines = [line.strip() for line in re.findall(r"^\s*(?:>>>|\.\.\.|\$) .*", text, flags=re.M)]
+    lines += [
+        line
+        for language, block in re.findall(r"^```(python|bash)\n(.*?)^```", text, flags=re.M | re.S)
+        for line in block.splitlines()
+        if language == "bash" or ">>>" not in block
+    ]
+    return [line for line in lines if len(line) > 88]
+
+
+@pytest.mark.parametrize("line", [">>> model", "```bash\nridgeway\n```", "    $ ridgeway", "```python\nmodel\n```"])
+def test_long_lines_are_noticed(line):
+    word = re.search(r"model|ridgeway", line)[0]
+    assert long_lines(line) == []
+    assert len(long_lines(line.replace(word, word + 90 * "x"))) == 1
+
+
+def test_code_fits_the_pages():
+    """In the pages, in the README, and in the docstrings, of which the API is made."""
+    files = [README, *PAGES, *sorted((ROOT / "src").rglob("*.py"))]
+    found = {str(file.relative_to(ROOT)): long_lines(file.read_text(encoding="utf-8")) for file in files}
+    found |= {
+        str(file.relative_to(ROOT)): [line for line in file.read_text("utf-8").splitlines() if len(line) > 88]
+        for file in (ROOT / "examples").glob("*.py")
+    }
+    code = {name: [line for line in lines if not line.startswith("#")] for name, lines in found.items()}
+    assert {name: lines for name, lines in code.items() if lines} == {}

@@ -19,6 +19,8 @@ from _ext.formulas import pieces
 ACCENT = re.compile(r"\\(hat|tilde|bar)\{?\w\}?")
 """In braces, an accented letter has its subscript beside it, not below."""
 SIGNS = {"‖": 'stretchy="false"', "|": 'stretchy="false"', "/": 'lspace="0" rspace="0"'}
+MISPLACED = re.compile(r' (?:movablelimits|displaystyle|scriptlevel)="\w+"(?=[^<>]*>)')
+"""Attributes that HTML does not allow where docutils writes them."""
 VERBATIM = (nodes.FixedTextElement, nodes.literal, nodes.math, nodes.raw, nodes.comment, addnodes.desc_signature)
 
 
@@ -31,7 +33,7 @@ def converted(node: nodes.Node, *, block: bool) -> str:
         found = str(latex2mathml.tex2mathml(ACCENT.sub(r"{\g<0>}", text), as_block=block))
     except (MathError, SyntaxError) as error:
         raise SphinxError(f"{node.source}: the formula {text!r} cannot be read: {error}") from error
-    found = re.sub(r'(<mi[^>]*) movablelimits="\w+"', r"\1", found)  # which only operators may have
+    found = re.sub(r"<(?:mi|mfrac) [^>]*>", lambda tag: MISPLACED.sub("", tag[0]), found)
     for sign, attributes in SIGNS.items():
         found = found.replace(f"<mo>{sign}</mo>", f"<mo {attributes}>{sign}</mo>")
     return found

@@ -101,7 +101,8 @@ def compare(
     True
     >>> comparison["mn"].forgets, comparison["gr"].forgets
     (True, False)
-    >>> digits = report.compare(datasets.load_digits(), methods=["mn", "gr"])  # the classes arrive one after another
+    >>> # the classes arrive one after another
+    >>> digits = report.compare(datasets.load_digits(), methods=["mn", "gr"])
     >>> f"{digits['mn'].accuracy:.2f}, {digits['gr'].accuracy:.2f}"
     '0.10, 0.92'
     """
