@@ -113,7 +113,6 @@ def compare(
     """
     _check_words(order=(order, Order), missing=(missing, MissingRule), unknown=(unknown, Unknown))
     _check_words(**({} if family is None else {"family": (family, FamilyName)}))
-    executor = executor_of(workers)
     target, labels = _target_and_tasks(data, target, task_column)
     if isinstance(data, Dataset) and features is None and encoding is None:
         features = [name for name in data.features if name != target and name not in labels]
@@ -127,7 +126,7 @@ def compare(
     encoding = encoding or _standardized(encoded, target, split, column.family)
     center, scale = encoding.constants
     tasks = split.filled((encoded.rows - center) / scale, measure_of(column.family), len(column.classes))
-    results = run_methods(contenders, tasks, column, float(scale[-1]), rng, progress, executor)
+    results = run_methods(contenders, tasks, column, float(scale[-1]), rng, progress, executor_of(workers))
     return MethodComparison(
         source=data.source if isinstance(data, Dataset) else table.source,
         task_columns=tuple(labels),
