@@ -66,10 +66,22 @@ def test_the_english_is_plain(page):
     assert habits(page.read_text("utf-8")) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_code_fits_the_page(page):
-    bodies = [body for _, body in blocks(page.read_text("utf-8"))]
-    assert [line for body in bodies for line in body.splitlines() if len(line) > 88] == []
+def unfit(text):
+    """Return the lines of code that are too wide, and the blocks of Python that no test runs."""
+    found = [(language, body) for language, body in blocks(text) if not language.startswith("{")]
+    wide = [line for _, body in found for line in body.splitlines() if len(line) > 88]
+    return wide + [body for language, body in found if language == "python" and ">>>" not in body]
+
+
+@pytest.mark.parametrize("page", ALL, ids=name_of)
+def test_code_fits_the_page_and_runs(page):
+    assert unfit(page.read_text("utf-8")) == []
+
+
+def test_unfit_code_is_noticed():
+    assert unfit("```python\n>>> 1\n1\n\n```\n") == []
+    assert unfit("```python\nprint(1)\n```\n") == ["print(1)\n"]
+    assert unfit(f"```\n{'x' * 89}\n```\n") == ["x" * 89]
 
 
 def test_a_long_sentence_is_noticed():

@@ -14,6 +14,7 @@ from ridgeway import (
     GeneralizedRidge,
     GeneralizedRidgeClassifier,
     MinimumNorm,
+    report,
     retrospect,
     store,
     weights,
@@ -173,3 +174,26 @@ def test_matplotlib_is_asked_for_by_name(model, monkeypatch):
     monkeypatch.setattr("ridgeway._optional.find_spec", lambda package: None)
     with pytest.raises(MissingPackageError, match=r"matplotlib.*ridgeway\[plot\]"):
         model.state_.plot()
+
+
+@pytest.fixture(scope="module")
+def compared():
+    sites = np.repeat([HOSTILE, "two", "three"], 20)
+    return report.compare(X.assign(site=sites, y=y), target="y", task_column="site", methods=["mn", "gr"])
+
+
+def test_a_comparison_of_methods(compared):
+    page = check_page(compared._repr_html_())
+    assert page.rows[0][:3] == ["method", "error", "forgetting"]
+    assert [row[0] for row in page.rows[1:]] == [result.method.name for result in compared.results]
+    assert page.words == ["3 tasks, 48 training rows", *compared.notes]
+    assert compared.sentence in str(compared)
+
+
+def test_plot_of_a_comparison_of_methods(compared):
+    axes = Figure().add_subplot()
+    assert compared.plot(axes) is axes
+    slopes = [line.get_ydata() for line in axes.lines]
+    np.testing.assert_array_equal(slopes, [[result.learned_loss, result.kept_loss] for result in compared.results])
+    assert {text.get_text().split()[0] for text in axes.texts} == {"MinimumNorm", "GeneralizedRidge", "Oracle"}
+    pyplot.close(compared.plot().figure)

@@ -85,6 +85,7 @@ def made(tmp_path_factory):
         folder / "jan.csv", index=False
     )
     flights.assign(flight=1).to_csv(folder / "tomorrow.csv", index=False)
+    flights.assign(late=flights["arr_delay"] > 0.0).to_parquet(folder / "jan.parquet", index=False)
     one = store.create(
         folder / "flights.rw", features=store.encoding_of(flights[FLIGHTS]), target="arr_delay", keep=["tasks"]
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgeway.cli._options import choice, command, option, out_option
-from ridgeway.cli._output import Cell, emit, print_table, progress_bar, say
+from ridgeway.cli._output import Cell, emit, lines_of, print_table, progress_bar, say
 from ridgeway.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -135,38 +135,13 @@ def _terms(table: "Table", given: tuple[str, ...]) -> list[str] | None:
 
 
 def _print(found: "MethodComparison") -> None:
-    title = f"{len(found.tasks)} tasks, {sum(t.n_train for t in found.tasks):,} training rows"
-    measure = found.measure
-    names = [measure.name, *(["log-loss"] if measure.rises else []), "forgetting", "forward transfer", "from pooled"]
-    headings = ["method", *names, "order spread", "bytes kept", "ms per task"]
-    print_table(title, headings, [_cells(result) for result in found.results], left=["method"])
-    if found.family != "gaussian":
-        say(found.family_sentence)
-    left_out = sum(found.dropped.values()) + sum(found.unknown.values())
-    if left_out:
-        say(f"{left_out:,} of {found.n_rows:,} rows were left out; the report says why.")
-    if found.lost_tasks:
-        say(f"Not compared, because no rows are left: {', '.join(found.lost_tasks)}.")
-    if found.absent:
-        say(f"Not compared, because not installed: {', '.join(found.absent)}.")
-    say(found.sentence)
+    rows = [_painted(result) for result in found.results]
+    print_table(lines_of(found)[0], [*found.results[0].cells()], rows, left=["method"])
+    say(*found.notes)
 
 
-def _cells(result: "MethodResult") -> list[Cell]:
-    from ridgeway.report import short
-
-    pooled = result.distance <= 1e-8 and result.method.key != "oracle"
-    measure = result.measure
-    forgetting = measure.shown_change(result.forgetting)
-    mark = "points" if measure.rises else f"({result.rise:+.0%})"
-    return [
-        (result.method.name, "bold" if pooled else ""),
-        measure.shown(result.average_loss),
-        *([short(result.log_loss) if result.log_loss == result.log_loss else "–"] if measure.rises else []),
-        (f"{forgetting} {mark}", "red") if result.forgets else forgetting,
-        measure.shown_change(result.forward_transfer),
-        (measure.shown_distance(result.distance), "bold" if pooled else ""),
-        measure.shown_change(result.spread) if measure.rises else f"{result.spread:.2g}",
-        f"{result.n_bytes:,}",
-        f"{1e3 * sorted(result.seconds)[len(result.seconds) // 2]:.2f}",
-    ]
+def _painted(result: "MethodResult") -> list[Cell]:
+    """Return the row of a method: red if it forgets, and bold if it is the pooled answer."""
+    bold = ("method", "from pooled") if result.distance <= 1e-8 and result.method.key != "oracle" else ()
+    styles = {"forgetting": "red" if result.forgets else "", **dict.fromkeys(bold, "bold")}
+    return [(text, styles.get(name, "")) for name, text in result.cells().items()]

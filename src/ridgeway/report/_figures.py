@@ -47,7 +47,13 @@ def _forgetting(comparison: MethodComparison) -> Figure:
     name, moves, move = measure.name, *(("falls", "fall") if measure.rises else ("rises", "rise"))
     title = f"{forgetful} of {len(methods)} methods forget: their {name} on earlier tasks {moves}"
     figure, axes = _panel(title if forgetful else f"No method forgets: the {name} on earlier tasks does not {move}")
-    ends = []
+    _label(figure, axes, slopes(comparison, axes))
+    return figure
+
+
+def slopes(comparison: MethodComparison, axes: Axes) -> list[tuple[float, str, str]]:
+    """Draw a line for each method; return their ends as `label_ends` takes them."""
+    ends, measure = [], comparison.measure
     for result in comparison.results:
         colour, marker, line = _look(comparison, result)
         values = measure.value(np.array([result.learned_loss, result.kept_loss]))
@@ -56,8 +62,7 @@ def _forgetting(comparison: MethodComparison) -> Figure:
     axes.set(xlim=(-0.1, 1.0), ylabel=f"{measure.unit},\non all tasks but the last")
     axes.set_xticks([0, 1], ["just after a task\nwas learned", "after the\nlast task"])
     axes.margins(y=0.12)
-    _label(figure, axes, ends)
-    return figure
+    return ends
 
 
 def _ending(result: MethodResult) -> str:

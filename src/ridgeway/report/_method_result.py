@@ -10,7 +10,7 @@ from ridgeway import metrics
 from ridgeway._checks import Array
 from ridgeway.catalogue import Method
 from ridgeway.data import FamilyName
-from ridgeway.report._measures import Measure, measure_of
+from ridgeway.report._measures import Measure, measure_of, short
 
 CONFIDENCE = 0.99
 """Confidence that no forgetting is due to chance, jointly for the four methods that can forget."""
@@ -165,6 +165,23 @@ class MethodResult:
         if measure.matters(self.forgetting, pooled, learned):
             return ""
         return f"{rose}, {measure.close(pooled, learned)}"
+
+    def cells(self) -> dict[str, str]:
+        """Return the row of the table of methods, as text by heading."""
+        measure, forgetting = self.measure, self.measure.shown_change(self.forgetting)
+        mark = "points" if measure.rises else f"({self.rise:+.0%})"
+        log_loss = {"log-loss": "–" if np.isnan(self.log_loss) else short(self.log_loss)} if measure.rises else {}
+        return {
+            "method": self.method.name,
+            measure.name: measure.shown(self.average_loss),
+            **log_loss,
+            "forgetting": f"{forgetting} {mark}" if self.forgets else forgetting,
+            "forward transfer": measure.shown_change(self.forward_transfer),
+            "from pooled": measure.shown_distance(self.distance),
+            "order spread": measure.shown_change(self.spread) if measure.rises else f"{self.spread:.2g}",
+            "bytes kept": f"{self.n_bytes:,}",
+            "ms per task": f"{1e3 * float(np.median(self.seconds)):.2f}",
+        }
 
     def as_dict(self) -> dict[str, Any]:
         """Return one row of the summary as plain data."""

@@ -1,15 +1,22 @@
 """The results of a comparison, and the sentence that sums them up."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ridgeway._plots import axes_or_new
+from ridgeway._printed import Printed, Rows
+from ridgeway._style import label_ends
 from ridgeway.data import FamilyName
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.report._differences import TaskDifferences
 from ridgeway.report._measures import Measure, measure_of
 from ridgeway.report._method_result import MethodResult
 from ridgeway.report._standardized import StandardizedEncoding
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FAMILIES = {"gaussian": "numbers", "poisson": "counts", "binomial": "{} classes", "multiclass": "{} classes"}
 POOLED = 1e-8
@@ -26,8 +33,8 @@ class TaskInfo:
 
 
 @dataclass(frozen=True, eq=False)
-class MethodComparison:
-    """What `compare` returns: the results, and how they were obtained.
+class MethodComparison(Printed):
+    """What `compare` returns: the results, and how they were obtained. Prints as a table, in a notebook too.
 
     `task_model` keeps each task apart, in the units of the table, for the questions of `retrospect` about tasks; it is
     a sentence that says why if there are too many tasks or features.
@@ -70,6 +77,44 @@ class MethodComparison:
         """What the target is, and why."""
         what = FAMILIES[self.family].format(len(self.classes))
         return f"The target {self.encoding.target} has {what} (family {self.family}), because {self.family_reason}."
+
+    def plot(self, ax: Any = None) -> "Axes":
+        """Draw what each method forgets: the slope of its error or accuracy on earlier tasks. Returns the axes.
+
+        Needs matplotlib (`pip install 'ridgeway[report]'`).
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given. Labels are to the right of it.
+        """
+        axes = axes_or_new(ax, 3.6)
+        from ridgeway.report._figures import slopes
+
+        label_ends(axes, slopes(self, axes), axes.bbox.height / axes.figure.dpi)
+        return axes
+
+    def _title(self) -> str:
+        return f"{len(self.tasks)} tasks, {sum(task.n_train for task in self.tasks):,} training rows"
+
+    def _tables(self) -> Iterator[tuple[str, Rows]]:
+        rows = [result.cells() for result in self.results]
+        yield "", [[*rows[0]], *([*row.values()] for row in rows)]
+
+    def _notes(self) -> list[str]:
+        return self.notes
+
+    @property
+    def notes(self) -> list[str]:
+        """What was left out, and what happened, in words."""
+        left_out = sum(self.dropped.values()) + sum(self.unknown.values())
+        return [
+            *([self.family_sentence] if self.family != "gaussian" else []),
+            *([f"{left_out:,} of {self.n_rows:,} rows were left out; the report says why."] if left_out else []),
+            *([f"Not compared, because no rows are left: {', '.join(self.lost_tasks)}."] if self.lost_tasks else []),
+            *([f"Not compared, because not installed: {', '.join(self.absent)}."] if self.absent else []),
+            self.sentence,
+        ]
 
     def settings(self) -> dict[str, Any]:
         """Return the settings of the comparison as plain data."""
