@@ -60,6 +60,7 @@ html_css_files = ["ridgeway.css"]
 html_js_files = ["tables.js"]
 html_math_renderer = "mathml"
 html_context = {"default_mode": "auto"}
+html_domain_indices = False
 html_show_sourcelink = False
 html_show_search_summary = False  # it would need a server
 html_sidebars = {"**": ["sidebar-nav-bs"], "index": [], "whats-new": []}
