@@ -242,7 +242,7 @@ def test_an_index_with_a_name_is_no_feature_either(run, table, tmp_path, form):
     ("name", "content", "message"),
     [
         ("no.csv", None, "no.csv does not exist. Check the path."),
-        ("pengiuns", None, "no data set of that name. Data sets: penguins, flights, wages, exams."),
+        ("pengiuns", None, "no data set of that name. Data sets: penguins, digits, flights, wages, exams."),
         ("a.txt", b"site,y\na,1\n", "ends in '.txt'; a data file ends in .csv, .tsv"),
         ("a.parquet", b"site,y\na,1\n", "cannot be read: "),
         ("a.csv", b"", "a.csv is empty."),
