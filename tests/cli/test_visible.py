@@ -79,7 +79,7 @@ REFUSED = {
     "task name": ("absorb", STATE, DATA, "--task", EVIL),
     "reason": ("absorb", STATE, DATA, "--task", "one", "--force", EVIL),
     "target": (*COMPARE[:3], EVIL[:-1], *COMPARE[4:], "--out", "r"),
-    "text target": (*COMPARE[:3], "word", *COMPARE[4:], "--out", "r"),
+    "text target": (*COMPARE[:3], "word", *COMPARE[4:], "--family", "gaussian", "--out", "r"),
     "method": (*COMPARE[:-1], EVIL, "--out", "r"),
     "encoding": (*COMPARE, "--out", "r", "--encoding", EVIL),
     "source": ("compare", EVIL, "--out", "r"),

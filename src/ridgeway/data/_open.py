@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ridgeway.data._addresses import is_address, matching_addresses
+from ridgeway.data._addresses import ADDRESS, is_address, matching_addresses
 from ridgeway.data._arrow_tables import ArrowFile, ArrowStream, InMemory, ParquetFile, PipedArrow
 from ridgeway.data._csv_tables import PLAIN, CsvFormat, CsvTable
 from ridgeway.data._pipe import PipeBytes
@@ -55,7 +55,7 @@ def open_table(data: Any, *, source: str = "the table", csv: CsvFormat | None = 
     if isinstance(data, Table):
         return data
     require_pyarrow()
-    if is_address(data):
+    if isinstance(data, str) and ADDRESS.match(data):
         return open_groups(data)
     if isinstance(data, str | PathLike):
         return _open_file(Path(data), csv or PLAIN)

@@ -43,7 +43,7 @@ class FixedTree(Generic[T]):
     --------
     >>> tree = FixedTree(3, lambda left, right: f"({left}{right})")
     >>> for leaf in (2, 0, 2, 1):
-    ...     tree.put(Place(0, leaf), "abc"[leaf])
+    ...     _ = tree.put(Place(0, leaf), "abc"[leaf])
     >>> tree.root
     '((ab)c)'
     """

@@ -82,7 +82,7 @@ def likelihood_summary(model: Any, *, level: float = 0.95) -> LikelihoodSummary:
     >>> from ridgeway import GeneralizedPoisson, retrospect
     >>> model = GeneralizedPoisson().fit([[0.0], [1.0], [1.0], [2.0]], [1, 2, 4, 5])
     >>> retrospect.likelihood_summary(model).standard_errors.round(2)
-    array([0.7 , 0.49])
+    array([0.65, 0.43])
     """
     level, state = checked_level(level), getattr(model, "state_", None)
     if not isinstance(state, Expandable):
