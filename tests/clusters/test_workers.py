@@ -5,7 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
+import time
 
 import numpy as np
 import pytest
@@ -71,17 +71,24 @@ def test_parts_that_are_repeated_and_arrive_in_any_order_give_the_same_bits(proc
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_worker_that_is_killed_leaves_no_trace(processes, spread, tmp_path, seed):
+    """It is killed after a random number of parts, so always in the middle of the work."""
     files, whole, expected = spread
-    chance = np.random.default_rng(seed)
-    wages = made(tmp_path / "wages.rw")
+    chance, wages, finished = np.random.default_rng(seed), made(tmp_path / "wages.rw"), []
+    when = chance.integers(1, 4)
+    processes.scale(2)
     with Client(processes) as client:
-        processes.scale(2)
-        client.wait_for_workers(2)
-        workers = sorted(client.run(os.getpid).values())
-        timer = threading.Timer(chance.uniform(0.0, 0.6), os.kill, (int(chance.choice(workers)), signal.SIGKILL))
-        timer.start()
-        distributed.absorb(wages, files, "2019", client=client)
-        timer.join()
+        while len(client.nthreads()) != 2:  # more, while others retire, or fewer, while one starts again
+            time.sleep(0.05)
+        victim = int(chance.choice([nanny.pid for nanny in processes.workers.values()]))
+
+        def killed(done, total):
+            finished.append(done)
+            if len(finished) == when:
+                assert done < total
+                os.kill(victim, signal.SIGKILL)
+
+        distributed.absorb(wages, files, "2019", client=client, progress=killed)
+    assert len(finished) > when
     assert state_of(wages) == expected
     assert wages.history()[0].n_samples == sum(SIZES)
     assert wages.absorb_table(whole, task_id="2019")[0].already
