@@ -1,8 +1,10 @@
 """The commands on state files: what a user types, JSON, exit codes, errors in one line, progress."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import numpy as np
@@ -13,6 +15,7 @@ from runner import CliRunner
 from ridgeway import store
 from ridgeway.cli import _output
 from ridgeway.cli._commands import SECTIONS, commands
+from ridgeway.data import open_table
 from ridgeway.errors import StoreError
 
 
@@ -328,3 +331,24 @@ def test_a_file_that_was_made_and_cannot_be_read_back_is_no_failure(run, rng, mo
         result = run(command)
     assert "made, but it could not be read back (the disk is gone.)" in result.stdout
     assert store.open("c.rw").check().n_tasks == (2 if "merge" in command else 1)
+
+
+def test_a_reader_that_has_seen_enough_is_no_failure(run, survey):
+    """As with `ridgeway show wages.rw | head -n 1`: nothing is written to a pipe that nobody reads."""
+    run(INIT)
+    run("absorb wages.rw survey-2018.parquet --task 2018")
+    reader, pipe = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-c", "from ridgeway.cli import main; main()", "show", "wages.rw"]
+    shown = subprocess.run(command, stdout=pipe, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(pipe)
+    assert (shown.returncode, shown.stderr) == (1, "")
+
+
+def test_predictions_are_not_made_for_a_file_that_exists(run, survey, monkeypatch):
+    run(INIT)
+    run("absorb wages.rw survey-2018.parquet --task 2018")
+    Path("out.csv").write_text("mine")
+    monkeypatch.setattr(type(open_table("new.csv")), "batches", None)  # nothing is read
+    assert "out.csv exists already" in run("predict wages.rw new.csv --out out.csv", code=2).stderr
+    assert Path("out.csv").read_text() == "mine"

@@ -37,6 +37,8 @@ def guarded(*, resumes: bool = False) -> Iterator[None]:
     except RidgewayError as error:
         code, said = 2, str(error)
     except PrintingError as error:
+        if isinstance(error.__cause__, BrokenPipeError):  # the reader has seen enough, as `head` has; click is quiet
+            raise error.__cause__ from None
         code, said = 1, f"done, but the result cannot be printed: {error}."
     except OSError as error:
         code, said = 2, f"{error.strerror or error}{f' ({error.filename})' if error.filename else ''}."

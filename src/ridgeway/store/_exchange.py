@@ -173,8 +173,8 @@ class PredictedRows(NamedTuple):
 
 def predict_file(found: Iterator[Any], out: Path, n_ids: int) -> PredictedRows:
     """Write predictions, which come after the ids, to a file; return the numbers of rows."""
-    shape, done, missing = next(found).schema, 0, 0
-    with written(out) as temporary, writer(out, temporary, shape) as write:
+    done, missing = 0, 0
+    with written(out) as temporary, writer(out, temporary, next(found).schema) as write:
         for part in found:
             write(part)
             done, missing = done + part.num_rows, missing + part.column(n_ids).null_count

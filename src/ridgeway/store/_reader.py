@@ -141,7 +141,7 @@ class StoreReader(ABC):
         if family is not None and family.memory is None:
             raise InferenceError(
                 "the targets of family multiclass are 0 or 1, so their noise is not that of least squares, and there "
-                "are no standard errors. `ridgeway show` has the coefficients; start a file of family binomial."
+                "are no standard errors. `ridgeway show` has the coefficients. Two classes can be of family binomial."
             )
         if family is not None:
             if features is not None:
