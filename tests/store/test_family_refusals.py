@@ -127,7 +127,7 @@ def test_a_first_task_of_one_class(tmp_path):
     X, _ = answers(0)
     y = np.full(len(X), "no")
     file = store.create(tmp_path / "a.rw", **NAMES, family="binomial", prior=PRIOR)
-    refused(file, InvalidDataError, "one class only so far, 'no'.*--classes", lambda: file.absorb("0", X, y))
+    refused(file, InvalidDataError, "one class only so far, 'no'.*the other class", lambda: file.absorb("0", X, y))
     several = store.create(tmp_path / "b.rw", **NAMES, family="multiclass", prior=PRIOR)
     several.absorb("0", X, y)
     assert same_bits(several.model(), classifier("square_root").partial_fit(X, y))

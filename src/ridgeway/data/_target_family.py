@@ -92,7 +92,7 @@ class TargetFamily:
         if self.name == "binomial" and len(self.classes) < 2:
             raise InvalidDataError(
                 f"the target has one class only so far, {self.classes[0]!r}, and two are needed to tell them apart. "
-                "Absorb the rows together with others, or name both classes when the file is created: --classes A,B."
+                "Absorb these rows in one task with rows of the other class."
             )
         columns = CodedLabels(self.classes, self._positions(y[:, 0])).columns
         return (columns[:, 1:] if self.name == "binomial" else columns), self.classes
