@@ -1,6 +1,5 @@
 """How writers absorb a task: from memory, or from several files through a Dask cluster of their own."""
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -13,13 +12,13 @@ import numpy as np
 
 from ridgeway import distributed, store
 from ridgeway.distributed._local import QUIET
-from ridgeway.store import Absorbed
+from ridgeway.store import Absorbed, _absorb, _partial_task
+from ridgeway.store._ledger import Ledger
 from torture.broken import Variant
 from torture.tasks import FEATURES, TARGET, Array, name, rows
 
 FILE_ROWS = (7000, 7000, 7000)
 """Rows of the files of a task: it has three parts, and the first two end in the next file."""
-STALE = 0.2
 
 Absorb = Callable[[Path, int, int], Absorbed]
 """Absorbs a task, by its number and that of its rows, into a state file."""
@@ -97,18 +96,15 @@ def _many_rows(content: int) -> tuple[Array, Array]:
     return X, X @ np.arange(1.0, len(FEATURES) + 1.0) + rng.standard_normal(len(X))
 
 
-def _looking_early() -> AbstractContextManager[object]:
-    """Look for a task in the ledger before waiting for other writers, and not again."""
-    sound = store.Store.absorb_partial
+def _blind() -> AbstractContextManager[object]:
+    """Enter a task that was learned in parts without looking whether another writer has done so."""
+    sound = _absorb.enter
 
-    def absorb(self: store.Store, task_id: str, partial: Any, **options: Any) -> Absorbed:
-        known = task_id in [record.task_id for record in self.history()]
-        time.sleep(STALE)
-        return sound(self, task_id, partial, **options | ({} if known else {"force": "not known"}))
+    def enter(*args: Any) -> Absorbed:
+        with mock.patch.object(Ledger, "find", return_value=[]):
+            return sound(*args)
 
-    return mock.patch.object(store.Store, "absorb_partial", absorb)
+    return mock.patch.object(_partial_task, "enter", enter)
 
 
-LOOKS_EARLY = Variant(
-    "looks into the ledger before it waits for other writers", _looking_early, "were acknowledged as new"
-)
+PARTS_TWICE = Variant("counts a task in parts again if another writer has it", _blind, "were acknowledged as new")

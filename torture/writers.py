@@ -12,14 +12,14 @@ from torture.broken import NO_TRANSACTION, SOUND, UNLOCKED, Variant
 from torture.children import Child, Tell, fork
 from torture.job import Job
 from torture.outcome import Outcome
-from torture.spread import LOOKS_EARLY, Absorb, FromFiles, FromMemory, Means
+from torture.spread import PARTS_TWICE, Absorb, FromFiles, FromMemory, Means
 from torture.tasks import CLOSE, FEATURES, TARGET, answers, distance_from_pooled, name
 
 CONTROLS = (NO_TRANSACTION, UNLOCKED)
 MOST_WRITERS, FEWEST_TASKS = 32, 12
 CONTROL_WRITERS, CONTROL_TASKS = 8, 12
-CLIENTS, CLIENT_SHARE, FEWEST_CLIENT_TASKS = 4, 100, 4
-"""Writers with a cluster each; each has a task for so many of the others'."""
+CLIENTS, CLIENT_SHARE, FEWEST_CLIENT_TASKS = 4, 40, 4
+"""Writers with a cluster each; they have one task for each `CLIENT_SHARE` tasks of the others, but at least a few."""
 SHARED_BY = 4
 """The number of writers that share a task."""
 LONGEST = 300.0
@@ -41,8 +41,8 @@ def run(job: Job) -> Outcome:
             path = job.folder / f"broken-{number}.rw"
             race = Race(path, CONTROL_WRITERS, CONTROL_TASKS, job.seed, variant, memory)
             outcome.control(variant, race.run())
-        race = Race(job.folder / "early.rw", CLIENTS, FEWEST_CLIENT_TASKS, job.seed, LOOKS_EARLY, files)
-        outcome.control(LOOKS_EARLY, race.run())
+        race = Race(job.folder / "twice.rw", CLIENTS, FEWEST_CLIENT_TASKS, job.seed, PARTS_TWICE, files)
+        outcome.control(PARTS_TWICE, race.run())
     return outcome
 
 
