@@ -12,6 +12,7 @@ from ridgeway._checks import Array
 from ridgeway.data import LARGEST, Task, check_values, dense
 from ridgeway.errors import InvalidDataError, MergeError, RemovalError
 from ridgeway.information._parts import put_together, taken_apart
+from ridgeway.information._removal import refuse_removal
 from ridgeway.information._reshaped import (
     checked_map,
     checked_past,
@@ -369,29 +370,3 @@ class Information(ABC):
 
         `size` is the smaller side of the rows, and `offset` the norms of what centring took off their columns.
         """
-
-
-def digits_at_stake(before: Array, after: Array, n_features: int, kept: float = 1.0) -> float:
-    """Return the decimal digits that a removal may cost.
-
-    Parameters
-    ----------
-    before : the scale of the rounding that each column carries, in squares
-    after : the sums of squares of each column that remain
-    n_features : how many of the columns are features
-    kept : the least share of the information about any direction that remains, if known
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.where(before > 0.0, before / after, 1.0)
-    features = max(float(shares[:n_features].max()), 1.0 / kept)
-    targets = float(shares[n_features:].max())
-    return float(np.log10(max(features, np.sqrt(features * max(targets, 1.0)))))
-
-
-def refuse_removal() -> RemovalError:
-    """Return the error for a removal that would leave too little."""
-    return RemovalError(
-        "the remaining rows would not clearly have full rank: the rows to remove contain (nearly) all that is known "
-        "about some direction of the features or about the targets, or they were never learned. Keep the task, or "
-        "learn the remaining tasks again."
-    )

@@ -8,8 +8,9 @@ import numpy as np
 from ridgeway._checks import Array
 from ridgeway.data import Task
 from ridgeway.errors import InvalidStateError
-from ridgeway.information._base import Held, Information, digits_at_stake, refuse_removal
+from ridgeway.information._base import Held, Information
 from ridgeway.information._parts import TINY
+from ridgeway.information._removal import digits_at_stake, refuse_removal
 from ridgeway.kernels import Mean, comoment_update, comoments_of, triangular_factor
 from ridgeway.linalg import (
     Solution,
