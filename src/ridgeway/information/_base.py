@@ -37,7 +37,17 @@ class Held(NamedTuple):
 
 
 class Stacked(Protocol):
-    """Information with a prior on top: what is asked for after every task is then answered in O(p²)."""
+    """Information with a prior on top: what is asked for after every task is then answered in O(p²).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge
+    >>> held = GeneralizedRidge().fit([[1.0], [2.0], [4.0]], [1.0, 3.0, 4.0]).information_
+    >>> prior, start = np.array([2.0]), np.zeros((1, 1))
+    >>> np.allclose(held.stacked(prior, start).solve().coef, held.solve(prior, start).coef)
+    True
+    """
 
     def solve(self) -> Solution:
         """Return the minimiser of Σ w·(y − x·w − b)² + ‖w − start‖²_prior."""
@@ -71,6 +81,16 @@ class Information(ABC):
         plus its value at each removal.
     digits_lost : float
         Decimal digits that removals may have cost.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge
+    >>> X, y = np.array([[1.0], [2.0], [4.0], [5.0]]), np.array([1.0, 3.0, 4.0, 4.0])
+    >>> cuts = slice(4), slice(2), slice(2, 4)
+    >>> whole, one, two = (GeneralizedRidge().fit(X[c], y[c]).information_ for c in cuts)
+    >>> np.allclose(one.merge(two).moments(), whole.moments())
+    True
     """
 
     n_features: int
