@@ -75,20 +75,7 @@ class RowBatch(NamedTuple):
     kept: NDArray[np.intp] | None
 
     def cut(self, places: Any) -> "RowBatch":
-        """Return some of the rows.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from ridgeway.data import Task, checked_schema, cut
-        >>> schema = checked_schema(
-        ...     ["x"], "y", weight_column=None, fit_intercept=True, information="moments"
-        ... )
-        >>> rows = np.zeros((schema.block_rows + 1, 1))
-        >>> first, rest = cut(schema, Task.of(rows, rows))
-        >>> len(first.X) == schema.block_rows, len(rest.X)
-        (True, 1)
-        """
+        """Return some of the rows."""
         weight, sources, clusters = (None if part is None else part[places] for part in self[2:5])
         return RowBatch(self.X[places], self.y[places], weight, sources, clusters, None)
 
@@ -177,7 +164,20 @@ def with_targets(schema: Schema, X: Any, y: Any, sample_weight: Any, clusters: A
 
 
 def cut(schema: Schema, rows: Task) -> Iterator[Block]:
-    """Yield the rows in blocks."""
+    """Yield the rows in blocks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Task, checked_schema, cut
+    >>> schema = checked_schema(
+    ...     ["x"], "y", weight_column=None, fit_intercept=True, information="moments"
+    ... )
+    >>> rows = np.zeros((schema.block_rows + 1, 1))
+    >>> first, rest = cut(schema, Task.of(rows, rows))
+    >>> len(first.X) == schema.block_rows, len(rest.X)
+    (True, 1)
+    """
     step, clusters = schema.block_rows, None
     if rows.clusters is not None:
         spelled = {label: label_of(label) for label in dict.fromkeys(rows.clusters.tolist())}

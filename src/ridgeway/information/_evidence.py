@@ -121,19 +121,7 @@ class Spectrum:
         return self.learned(prior, prior)
 
     def log_evidence(self, variance: Array, log_determinant: float) -> float:
-        """Return the log evidence at σ² = rss/n, with log det(I + P⁻¹J).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from ridgeway import GeneralizedRidge
-        >>> from ridgeway.information import log_evidence
-        >>> model = GeneralizedRidge().fit([[0], [1], [2], [3]], [0.1, 0.9, 2.2, 2.8])
-        >>> held, start = model.information_, np.zeros((1, 1))
-        >>> fair, strict = (log_evidence(held, np.array([p]), start) for p in (0.1, 1e6))
-        >>> fair > strict  # a prior that allows no slope makes the rows improbable
-        True
-        """
+        """Return the log evidence at σ² = rss/n, with log det(I + P⁻¹J)."""
         with np.errstate(divide="ignore"):
             noise = self.n_samples * (np.log(variance) + 1.0)
         return float(-0.5 * (noise + log_determinant + self.constant).sum())
@@ -242,7 +230,19 @@ def learn_by_gcv(information: Information, start: Array) -> LearnedPrior:
 
 
 def log_evidence(information: Information, prior: Array, start: Array) -> float:
-    """Return the log evidence under a positive definite prior, at the σ² of each target that maximises it. O(p³)."""
+    """Return the log evidence under a positive definite prior, at the σ² of each target that maximises it. O(p³).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge
+    >>> from ridgeway.information import log_evidence
+    >>> model = GeneralizedRidge().fit([[0], [1], [2], [3]], [0.1, 0.9, 2.2, 2.8])
+    >>> held, start = model.information_, np.zeros((1, 1))
+    >>> fair, strict = (log_evidence(held, np.array([p]), start) for p in (0.1, 1e6))
+    >>> fair > strict  # a prior that allows no slope makes the rows improbable
+    True
+    """
     spectrum = Spectrum.of(information, start)
     p, factor = information.n_features, information.factor()
     R = factor[:p, :p]

@@ -25,17 +25,7 @@ class Generalizable(Protocol):
     """A policy with a form of its own for likelihoods other than the Gaussian."""
 
     def with_likelihood(self, likelihood: Likelihood, memory: Memory) -> WeightPolicy:
-        """Return the policy that takes the step for a likelihood.
-
-        Examples
-        --------
-        >>> from ridgeway import weights
-        >>> from ridgeway.likelihoods import Poisson
-        >>> for policy in (weights.Accumulated(), weights.Zero()):
-        ...     print(type(weights.with_likelihood(policy, Poisson(), "quadratic")).__name__)
-        AccumulatedLikelihood
-        AnchoredLikelihood
-        """
+        """Return the policy that takes the step for a likelihood."""
 
 
 @runtime_checkable
@@ -53,7 +43,17 @@ class Penalizing(Protocol):
 
 
 def with_likelihood(policy: WeightPolicy, likelihood: Likelihood, memory: Memory) -> WeightPolicy:
-    """Return the policy that takes the step for a likelihood, or raise if there is none."""
+    """Return the policy that takes the step for a likelihood, or raise if there is none.
+
+    Examples
+    --------
+    >>> from ridgeway import weights
+    >>> from ridgeway.likelihoods import Poisson
+    >>> for policy in (weights.Accumulated(), weights.Zero()):
+    ...     print(type(weights.with_likelihood(policy, Poisson(), "quadratic")).__name__)
+    AccumulatedLikelihood
+    AnchoredLikelihood
+    """
     one_of(memory, get_args(Memory), "memory")
     if isinstance(policy, Generalizable):
         return policy.with_likelihood(likelihood, memory)
