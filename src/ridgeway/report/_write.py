@@ -70,7 +70,8 @@ def draw_figures(comparison: MethodComparison) -> list[tuple[str, str, "Figure"]
     >>> table = {"site": list("aaaabbbb"), "x": range(8), "y": [1, 2, 3, 4, 4, 3, 2, 1]}
     >>> found = report.compare(table, target="y", task_column="site", methods=["gr"])
     >>> [name for name, description, figure in report.draw_figures(found)]
-    ['forgetting', 'average', 'orders', 'losses-gr', 'losses-oracle', 'tasks-path', 'tasks-influence']
+    ['forgetting', 'average', 'orders', 'losses-gr', 'losses-oracle',
+     'tasks-path', 'tasks-influence']
     """
     require("matplotlib", extra="report")
     from ridgeway.report._figures import draw_all

@@ -138,7 +138,7 @@ def check_partial(schema: Schema) -> None:
     ...     state = store.create(path, features=["x"], target="y", family="poisson")
     ...     store.check_partial(state.schema)
     Traceback (most recent call last):
-    ridgeway.errors.InvalidParameterError: tasks of family poisson are not learned in parts. ...
+    ridgeway.errors.InvalidParameterError: tasks of family poisson are not learned ...
     """
     if schema.family is not None:
         raise InvalidParameterError(

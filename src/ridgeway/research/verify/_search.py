@@ -7,7 +7,9 @@ from typing import Literal, get_args
 import numpy as np
 
 Budget = Literal["quick", "full"]
+"""How long `verify` searches: for seconds, or for minutes."""
 BUDGETS = get_args(Budget)
+"""The names of the budgets."""
 
 
 @dataclass(frozen=True)
