@@ -12,7 +12,9 @@ from ridgeway.data._columns import label_of
 from ridgeway.errors import InvalidDataError
 
 Label = bool | int | float | str
+"""What a class may be called."""
 Classes = tuple[Label, ...]
+"""Labels of one type, in ascending order."""
 
 KINDS: dict[type, str] = {bool: "bools", int: "whole numbers", float: "whole numbers", str: "text"}
 """What labels may be, by type. Whole numbers may come as floats."""
@@ -51,7 +53,14 @@ class CodedLabels:
 
 
 def joined_classes(one: Classes, two: Classes, name: str = "y") -> Classes:
-    """Return the classes of both in ascending order, with the type of the first, or raise if their types differ."""
+    """Return the classes of both in ascending order, with the type of the first, or raise if their types differ.
+
+    Examples
+    --------
+    >>> from ridgeway.data import joined_classes
+    >>> joined_classes((1, 3), (2.0, 3.0))
+    (1, 2, 3)
+    """
     if not one or not two:
         return one or two
     mine: Any = type(one[0])
@@ -65,7 +74,14 @@ def joined_classes(one: Classes, two: Classes, name: str = "y") -> Classes:
 
 
 def class_name(label: Label) -> str:
-    """Return how a class is called where its memory is kept apart: '1' and 1 differ, 1.0 and 1 do not."""
+    """Return how a class is called where its memory is kept apart: '1' and 1 differ, 1.0 and 1 do not.
+
+    Examples
+    --------
+    >>> from ridgeway.data import class_name
+    >>> class_name(1) == class_name(1.0), class_name(1) == class_name("1")
+    (True, False)
+    """
     return label_of(repr(label))
 
 

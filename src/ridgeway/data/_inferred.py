@@ -43,6 +43,14 @@ def inferred(
         If there are terms, all columns that they do not use are ignored.
     missing, unknown, ignore_extra : as for `Encoding`
     references : the reference level of categories; the first in sorted order if not given
+
+    Examples
+    --------
+    >>> from ridgeway.data import inferred, open_table
+    >>> table = open_table({"site": ["b", "a", "c"], "size": [1, 2, 3], "y": [4, 5, 6]})
+    >>> encoding = inferred(table, None, leave_out=["y"])
+    >>> encoding.features, dict(encoding.kinds)
+    (('site=b', 'site=c', 'size'), {'site': 'text', 'size': 'number'})
     """
     check_columns(table.columns, leave_out, table.source, extra=None)
     if terms is None:
@@ -149,7 +157,17 @@ def _check_category(source: str, key: str, factor: TermFactor, counts: Counter[s
 
 
 def refuse_stray_text(name: str, counts: Mapping[str, int]) -> None:
-    """Raise if nearly all values of a text column are numbers, but not all."""
+    """Raise if nearly all values of a text column are numbers, but not all.
+
+    Examples
+    --------
+    >>> from ridgeway.data import refuse_stray_text
+    >>> refuse_stray_text("site", {"a": 4, "b": 5})
+    >>> refuse_stray_text("age", {"41": 40, "n/k": 1})
+    Traceback (most recent call last):
+    ...
+    ridgeway.errors.InvalidDataError: 1 of 41 values of 'age' is text ('n/k') ...
+    """
     stray = [value for value, count in counts.items() if count and not is_number(value)]
     n_stray, n_values = sum(counts[value] for value in stray), sum(counts.values())
     if n_stray and n_values - n_stray >= NEARLY_ALL * n_values:

@@ -20,6 +20,21 @@ def writer(path: Path, temporary: Path, schema: Any) -> Iterator[Callable[[Any],
     path : what the file will be called
     temporary : where it is written
     schema : pyarrow.Schema, of every table
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import pyarrow as pa
+    >>> from ridgeway.data import writer
+    >>> part = pa.table({"x": [1, 2]})
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "x.csv")
+    ...     with writer(path, path, part.schema) as write:
+    ...         write(part)
+    ...         write(part)
+    ...     path.read_text().split()
+    ['"x"', '1', '2', '1', '2']
     """
     require_pyarrow()
     ending = path.suffix.lower()

@@ -22,6 +22,16 @@ class ContinualClassifier(ClassifierMixin, ContinualEstimator):
     """A classifier that learns task after task: least squares on one target per class, 1 in its rows and 0 elsewhere.
 
     Classes need not be declared. One that appears later was 0 in every row before, so its target is known exactly.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidgeClassifier
+    >>> from ridgeway.estimators import ContinualClassifier
+    >>> model = GeneralizedRidgeClassifier()
+    >>> isinstance(model, ContinualClassifier)
+    True
+    >>> model.partial_fit([[0.0], [1.0]], ["a", "b"]).partial_fit([[2.0]], ["c"]).classes_
+    array(['a', 'b', 'c'], dtype='<U1')
     """
 
     _calibration: tuple[State, tuple[Any, ...], float]

@@ -33,7 +33,19 @@ def places_of(features: NDArray[np.intp], targets: NDArray[np.intp], held: Any) 
 
 
 def checked_past(past: Array, new: NDArray[np.bool_], *, centered: bool) -> Array:
-    """Return what new columns were in every past row, 0 for the others, or raise if the past cannot be completed."""
+    """Return what new columns were in every past row, 0 for the others, or raise if the past cannot be completed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.information import checked_past
+    >>> checked_past(np.array([7.0, 3.0]), np.array([False, True]), centered=True)
+    array([0., 3.])
+    >>> checked_past(np.array([7.0, 3.0]), np.array([False, True]), centered=False)
+    Traceback (most recent call last):
+    ...
+    ridgeway.errors.InvalidParameterError: without an intercept a new column must ...
+    """
     if past.shape != new.shape:
         raise InvalidParameterError(f"expected {len(new)} past values, one per column; got {past.size}. Pass all.")
     values = np.where(new, past, 0.0)

@@ -36,6 +36,15 @@ class Climbed:
         The last step: its rank, and how much rounding errors grow.
     share : float
         How much of its third derivative the past has kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.likelihoods import Polynomial, climb
+    >>> past = Polynomial.quadratic(np.array([3.0]), np.eye(1))
+    >>> found = climb(None, [past], np.zeros(1), intercepts=0, size=1)
+    >>> found.theta, found.share, found.solution.rank
+    (array([3.]), 1.0, 1)
     """
 
     theta: Array
@@ -59,6 +68,16 @@ def climb(
     start : where to look from
     intercepts : how many coefficients at the end are intercepts
     size : the number of rows that determine the coefficients, if fewer than these
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Task
+    >>> from ridgeway.likelihoods import Observed, Poisson, Polynomial, climb
+    >>> task = Task.of(np.ones((2, 1)), np.array([[1.0], [3.0]]))
+    >>> rows, nothing = Observed(Poisson(), task, None), Polynomial.zero(np.zeros(1))
+    >>> np.exp(climb(rows, [nothing], np.zeros(1), intercepts=0, size=1).theta)  # the mean
+    array([2.])
     """
     share = 1.0
     while True:
@@ -104,7 +123,16 @@ def _climbed(
 
 
 def newton_step(here: Polynomial, intercepts: int, size: int) -> Solution:
-    """Return J⁻¹g, the intercepts eliminated first; the shortest change of the others if J is singular."""
+    """Return J⁻¹g, the intercepts eliminated first; the shortest change of the others if J is singular.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.likelihoods import Polynomial, newton_step
+    >>> here = Polynomial(np.zeros(2), 0.0, np.array([4.0, 3.0]), np.diag([2.0, 1.0]))
+    >>> newton_step(here, intercepts=0, size=2).coef.ravel()
+    array([2., 3.])
+    """
     J, g, p = here.curvature, here.gradient[:, None], len(here.gradient) - intercepts
     root = kernels.cholesky(J[p:, p:]) if intercepts else None
     if root is None:

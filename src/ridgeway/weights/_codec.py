@@ -32,6 +32,15 @@ def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
     weights unless they are precisions, and the classes of a classifier. `matrix` is an upper triangle, column after
     column; `start` is ŵ_0; `prior` is there unless it is learned. If decay is "adaptive", a past that is set aside and
     the rows since have arrays and counts of their own: `aside.matrix`, ….
+
+    Examples
+    --------
+    >>> import json
+    >>> from ridgeway import GeneralizedRidge, weights
+    >>> arrays = weights.to_arrays(GeneralizedRidge().fit([[0.0], [1.0]], [0, 1]).state_)
+    >>> header = json.loads(arrays["header"].tobytes())
+    >>> header["state"], header["information"], header["n_samples"]
+    ('pooled', 'square_root', 2)
     """
     counts, arrays = state.information.to_parts()
     header = {
@@ -59,7 +68,16 @@ def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
-    """Return the state that `to_arrays` wrote, checked, or raise `InvalidStateError`."""
+    """Return the state that `to_arrays` wrote, checked, or raise `InvalidStateError`.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidge, weights
+    >>> state = GeneralizedRidge().fit([[0.0], [1.0], [3.0]], [0, 1, 2]).state_
+    >>> same = weights.from_arrays(weights.to_arrays(state))
+    >>> same.answer.coef.tobytes() == state.answer.coef.tobytes()
+    True
+    """
     header = checked_header(arrays)
     names = {"information": list(KINDS), "state": list(STATES), "prior": ["given", "evidence"]}
     known = [header.get(field) in choices for field, choices in names.items()]
@@ -127,7 +145,15 @@ def _out_of_force(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]], he
 
 
 def policy_of(state: Retained) -> Accumulated:
-    """Return the policy that continues from a state."""
+    """Return the policy that continues from a state.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidge, weights
+    >>> model = GeneralizedRidge(weights.Accumulated(prior="evidence", decay="adaptive"))
+    >>> weights.policy_of(model.fit([[0.0], [1.0]], [0, 1]).state_)
+    Accumulated(decay='adaptive', prior='evidence')
+    """
     prior: NDArray[Any] | Literal["evidence"] = "evidence" if state.prior is None else state.prior
     if isinstance(state, Fading):
         return Accumulated(prior, state.decay)

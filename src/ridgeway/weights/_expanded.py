@@ -24,7 +24,17 @@ MOST_CUBIC = 300
 
 @runtime_checkable
 class Expandable(Protocol):
-    """States that keep the past as a polynomial."""
+    """States that keep the past as a polynomial.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedPoisson, weights
+    >>> state = GeneralizedPoisson().fit([[0.0], [0.0], [1.0]], [1, 3, 4]).state_
+    >>> isinstance(state, weights.Expandable)
+    True
+    >>> state.distance_bound()  # one task: nothing is lost yet
+    0.0
+    """
 
     past: Polynomial
 
@@ -57,6 +67,16 @@ class Expanded(Displayed):
     remainder : Remainder, or None if there are more than two classes
         What bounds the distance to the estimate of all rows.
     rank : int, or None before the first task
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedPoisson
+    >>> state = GeneralizedPoisson().fit([[0.0], [0.0], [1.0]], [1, 3, 4]).state_
+    >>> np.exp(state.answer.coef), np.exp(state.answer.intercept)  # twice as many at x = 1
+    (array([[2.]]), array([2.]))
+    >>> np.allclose(state.held().gradient, 0.0, atol=1e-6)  # largest at the estimate
+    True
     """
 
     origin: Origin

@@ -29,6 +29,14 @@ def expanded_to_arrays(state: Expanded) -> dict[str, NDArray[Any]]:
 
     `curvature` is an upper triangle, row after row, and `third` has the entries i ≤ j ≤ k, C(p + 2, 3) of them. What
     bounds the distance is in arrays of its own: `remainder.first`, ….
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedPoisson, weights
+    >>> state = GeneralizedPoisson().fit([[0.0], [0.0], [1.0]], [1, 3, 4]).state_
+    >>> arrays = weights.expanded_to_arrays(state)
+    >>> arrays["centre"].tolist() == state.past.centre.tolist()
+    True
     """
     origin, past, kept = state.origin, state.past, state.remainder
     header = {
@@ -58,7 +66,16 @@ def expanded_to_arrays(state: Expanded) -> dict[str, NDArray[Any]]:
 
 
 def expanded_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Expanded:
-    """Return the state that `expanded_to_arrays` wrote, checked, or raise `InvalidStateError`."""
+    """Return the state that `expanded_to_arrays` wrote, checked, or raise `InvalidStateError`.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedPoisson, weights
+    >>> state = GeneralizedPoisson().fit([[0.0], [0.0], [1.0]], [1, 3, 4]).state_
+    >>> same = weights.expanded_from_arrays(weights.expanded_to_arrays(state))
+    >>> same.answer.coef.tobytes() == state.answer.coef.tobytes()
+    True
+    """
     header = checked_header(arrays)
     shape = np.shape(arrays.get("start", ()))
     if len(shape) != 2 or 0 in shape or header.get("state") != "expanded":
