@@ -30,6 +30,19 @@ def fit(model: Model, X: Any, y: Any, sample_weight: Any = None, *, client: Any)
     y : dask array or Series, list of delayed or futures, or the name of a column of X
     sample_weight : like y, optional
     client : distributed.Client
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from distributed import Client
+    >>> from ridgeway import GeneralizedRidge, distributed
+    >>> X, y = np.arange(6.0).reshape(6, 1), np.array([1.0, 2.0, 2.0, 4.0, 4.0, 6.0])
+    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    ...     parts = da.from_array(X, chunks=(2, 1)), da.from_array(y, chunks=2)
+    ...     model = distributed.fit(GeneralizedRidge(), *parts, client=client)
+    >>> np.allclose(model.coef_, GeneralizedRidge().fit(X, y).coef_), model.n_tasks_
+    (True, 1)
     """
     require_dask()
     from dask import delayed
@@ -97,6 +110,15 @@ def predict(model: Any, X: Any) -> Any:
     -------
     A dask array for an array; for a DataFrame a dask Series with its index, or a DataFrame if there are several
     targets; a list of delayed arrays for a list.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from ridgeway import GeneralizedRidge, distributed
+    >>> model = GeneralizedRidge().fit([[0.0], [1.0]], [1.0, 3.0])
+    >>> found = distributed.predict(model, da.from_array([[2.0], [3.0]], chunks=1))
+    >>> found.compute().round(6)
+    array([5., 7.])
     """
     require_dask()
     from dask import delayed

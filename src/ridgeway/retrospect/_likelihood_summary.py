@@ -35,6 +35,14 @@ class LikelihoodSummary(CoefficientTable):
     n_samples, n_tasks : int
     posterior : bool
         Whether there is a prior, so that the quantities are those of the posterior.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedPoisson, retrospect
+    >>> model = GeneralizedPoisson().fit([[0.0], [0.0], [1.0], [1.0]], [1, 3, 5, 7])
+    >>> found = retrospect.likelihood_summary(model)
+    >>> dict(zip(found.terms, found.coef.round(4).tolist()))  # log 2, and log 6 − log 2
+    {'intercept': 0.6931, 'x0': 1.0986}
     """
 
     log_likelihood: float

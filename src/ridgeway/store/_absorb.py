@@ -33,14 +33,38 @@ LONGEST_REASON = 1000
 
 
 class Absorbed(NamedTuple):
-    """The result of absorbing a task: its record in the ledger, and whether it was there already."""
+    """The result of absorbing a task: its record in the ledger, and whether it was there already.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ridgeway import store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     state = store.create(f"{folder}/state.rw", features=["x"], target="y")
+    ...     found = [state.absorb("May", [[0.0], [1.0]], [1.0, 2.0]) for _ in range(2)]
+    >>> [each.already for each in found], found[0].record == found[1].record
+    ([False, True], True)
+    """
 
     record: Record
     already: bool
 
 
 class Removed(NamedTuple):
-    """The result of removing a task: its record, marked as removed, and the decimal digits that may be lost."""
+    """The result of removing a task: its record, marked as removed, and the decimal digits that may be lost.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ridgeway import store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     state = store.create(f"{folder}/state.rw", features=["x"], target="y")
+    ...     _ = state.absorb("May", [[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0])
+    ...     _ = state.absorb("June", [[3.0]], [5.0])
+    ...     found = state.remove("June", [[3.0]], [5.0])
+    >>> found.record.task_id, found.digits_lost < 2.0
+    ('June', True)
+    """
 
     record: Record
     digits_lost: float
@@ -249,7 +273,17 @@ def one_task(task_id: str, blocks: Callable[[Schema], Iterator[Block]]) -> Sourc
 
 
 def checked_id(task_id: Any) -> str:
-    """Return a task id that is safe to print, to type again and to name a file after, or raise."""
+    """Return a task id that is safe to print, to type again and to name a file after, or raise.
+
+    Examples
+    --------
+    >>> from ridgeway import store
+    >>> store.checked_id("May 2024")
+    'May 2024'
+    >>> store.checked_id("../May")
+    Traceback (most recent call last):
+    ridgeway.errors.InvalidParameterError: the task id '../May' contains path or control ...
+    """
     if not isinstance(task_id, str) or not task_id or task_id != task_id.strip():
         raise InvalidParameterError(
             f"a task id must be a string that does not begin or end with a space; got {task_id!r}. Pass one like "

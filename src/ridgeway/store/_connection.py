@@ -68,6 +68,16 @@ def file_id(path: str | PathLike[str]) -> str:
 
     The id is in the raw first page of the file, and in the copy of that page that every rollback journal begins with.
     No lock is taken and nothing is recovered.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ridgeway import store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     state = store.create(f"{folder}/state.rw", features=["x"], target="y")
+    ...     _ = state.backup(f"{folder}/copy.rw")
+    ...     print(store.file_id(f"{folder}/copy.rw") == state.file_id)
+    True
     """
     where = as_path(path)
     inode_of(where)
