@@ -94,8 +94,10 @@ sphinx_gallery_conf: dict[str, Any] = {
 
 def plain_to_rst(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Let docstrings be plain text: `coef_` is a name and |x| a modulus, neither a link nor a substitution."""
+    in_example = False
     for number, line in enumerate(lines):
-        if line.lstrip().startswith((">>>", "...")) or "::" in line:
+        in_example = line.lstrip().startswith(">>>") or (in_example and bool(line.strip()))
+        if in_example or "::" in line:
             continue
         parts = re.split(r"(``[^`]*``|`[^`]*`|\*\*[^*]+\*\*)", line)
         parts[::2] = [re.sub(r"(?<=\w)_(?!\w)|[|*]", r"\\\g<0>", part) for part in parts[::2]]

@@ -59,7 +59,7 @@ def described_value(module: str, name: str) -> tuple[str, str]:
     """Return what a value is, and the text below its assignment; both are empty if there is none."""
     tree = ast.parse(inspect.getsource(import_module(module)))
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module and name in [alias.name for alias in node.names]:
+        if isinstance(node, ast.ImportFrom) and node.module and name in [alias.asname or alias.name for alias in node.names]:
             return described_value(node.module, name)
     for node, below in pairwise([*tree.body, ast.Pass()]):
         if isinstance(node, ast.Assign | ast.AnnAssign) and name in assigned(node):
