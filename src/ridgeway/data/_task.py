@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ridgeway._checks import Array
 from ridgeway.data._columns import EXACT
@@ -101,7 +101,7 @@ class Task:
 
 def is_sparse(X: Any) -> bool:
     """Say whether X is a scipy.sparse matrix or array."""
-    return bool(sparse.issparse(X))
+    return bool(scipy.sparse.issparse(X))
 
 
 def dense(X: Any) -> Array:

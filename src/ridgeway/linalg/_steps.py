@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ridgeway import kernels
 from ridgeway._checks import Array
@@ -146,6 +145,8 @@ def gradient_steps(rows: Rows, coef: Array, learning_rate: float | Array, n_step
 
 def largest_eigenvalue(rows: Rows, root: Array | None = None) -> float:
     """Return the largest eigenvalue of Σ_t, or of FᵀΣ_tF, by Lanczos steps from a fixed start. O(n·p) a step."""
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
     p = rows.n_features
     if not _column_norms(rows).any():
         return 0.0

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from ridgeway._text import quoted
 from ridgeway.data import Encoder, Progress, Schema, Table, TargetFamily, check_columns, explained
 from ridgeway.errors import InvalidDataError, InvalidParameterError
-from ridgeway.retrospect import intervals
 from ridgeway.store._digests import Array
 
 PREDICTED_ROWS = 65536
@@ -69,6 +68,8 @@ class Wanted:
 
     def values(self, model: Any, X: Array) -> Array:
         """Return the columns of predictions, (n_columns, n_rows)."""
+        from ridgeway.retrospect import intervals
+
         parts = [np.reshape(model.predict(X), (len(X), -1))]
         if self.interval is not None:
             found = intervals(model, X, self.interval)
