@@ -193,9 +193,9 @@ class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualCl
         return 1.0 if self.decision == "lda" else expected_factor(self._in_force())
 
     def _ranked(self, X: Any) -> Array:
-        scores = super()._ranked(X)
-        if self._retains(self.state_):
-            scores[:, class_weights(self.state_.information) == 0.0] = -np.inf
+        scores, state = super()._ranked(X), self.state_
+        if isinstance(state, Informed):
+            scores[:, class_weights(state.information) == 0.0] = -np.inf
         return scores
 
     def _checked(self, state: State | None, X: Any, y: Any, sample_weight: Any, **names: Any) -> list[Task]:
