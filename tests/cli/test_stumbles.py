@@ -120,3 +120,33 @@ def test_dates_in_text_do_not_become_categories(run, form):
 def test_what_only_resembles_a_date_is_a_category(run, text):
     pd.DataFrame({"code": [text, "b"] * 5, "wage": np.arange(10.0)}).to_parquet("codes.parquet")
     assert "code: 2 categories" in run("init codes.rw --from codes.parquet --target wage").stdout
+
+
+@pytest.mark.parametrize("family", ["gaussian", "multiclass", "poisson"])
+@pytest.mark.parametrize("intercept", ["", "--no-intercept"])
+def test_predictions_say_what_no_row_determines(run, family, intercept):
+    """A category that was only added, and a feature that had one value so far; until rows with them are learned."""
+    frame = pd.read_csv("wages-2019.csv").assign(wage=np.arange(20) % 3)
+    frame.to_csv("wages.csv", index=False)
+    run(f"init a.rw --from wages.csv --target wage --family {family} --prior 0.1 {intercept}")
+    run("absorb a.rw wages.csv --task 1")
+    assert run("predict a.rw wages.csv --out before.csv").stderr == ""
+    run("widen a.rw --category sector=mine")
+    run(f"widen a.rw --feature rain --past-value {0 if intercept else 0.1}")
+    frame["rain"] = 0.0 if intercept else 0.1
+    frame.to_csv("same.csv", index=False)
+    assert run("predict a.rw same.csv --out same-out.csv").stderr == ""
+    frame.loc[:2, "sector"], frame.loc[2:4, "rain"] = "mine", 7.0
+    frame.to_csv("later.csv", index=False)
+    frame[3:].to_csv("rain.csv", index=False)
+    said = run("predict a.rw later.csv --out later-out.csv").stderr
+    assert said.startswith("ridgeway predict: warning: ")
+    assert said.count("\n") == 1
+    assert {"'sector=mine'", "'rain'"} == {word.strip(",.") for word in said.split() if word.startswith("'")}
+    assert "5 of 20 predictions depend on" in said
+    assert (
+        "2 of 17 predictions depend on features that did not vary in the rows learned: 'rain'."
+        in run("predict a.rw rain.csv --out rain-out.csv").stderr
+    )
+    run("absorb a.rw later.csv --task 2")
+    assert run("predict a.rw later.csv --out after.csv").stderr == ""
