@@ -244,3 +244,17 @@ def test_collinear_columns_are_said():
     with pytest.raises(InferenceError, match="collinear"):
         _ = model.standard_errors_
     assert model.distance_bound_ == np.inf
+
+
+@pytest.mark.parametrize("memory", ["quadratic", "cubic"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_a_column_that_never_varied_has_infinite_errors(memory, intercept, rng):
+    """Those of the others are as if it were not there, also for three classes."""
+    X, y = rng.normal(size=(90, 2)), np.repeat(["a", "b", "c"], 30)
+    X[:30] += 0.5
+    chosen = {"memory": memory, "fit_intercept": intercept}
+    plain = GeneralizedLogistic(**chosen).fit(X, y)
+    model = GeneralizedLogistic(**chosen).fit(np.insert(X, 1, 0.0, axis=1), y)
+    assert np.isinf(model.standard_errors_[:, 1]).all()
+    assert np.allclose(model.standard_errors_[:, ::2], plain.standard_errors_, rtol=1e-9)
+    assert np.allclose(model.intercept_error_, plain.intercept_error_, rtol=1e-9)

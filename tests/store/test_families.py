@@ -286,6 +286,31 @@ def test_a_new_feature_is_exact_and_can_be_taken_back(create, kind, value):
         assert far.max() <= made.model().distance_bound_ <= model.distance_bound_ * (1.0 + 1e-9)
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if KINDS[kind][2]["family"] != "multiclass"])
+@pytest.mark.parametrize("value", [0.0, 2.5])
+def test_a_summary_after_widening_says_what_no_row_determines(create, kind, value):
+    rows, _, settings = KINDS[kind]
+    made, (X, y) = create(features=["a", "b"], prior=0.0, **settings), rows(0)
+    made.absorb("0", X[:, :2], y)
+    before = made.summary()
+    made.widen(features={"c": value})
+    found, lost = made.summary(), {"c"} if value == 0.0 else {"intercept", "c"}
+    assert (before.not_estimable, {*found.not_estimable}) == ((), lost)
+    for j, term in enumerate(found.terms):
+        if term in lost:
+            assert (found.standard_errors[j], found.t[j], found.p_values[j]) == (np.inf, 0.0, 1.0)
+        else:
+            known = before.terms.index(term)
+            assert np.isclose(found.standard_errors[j], before.standard_errors[known], rtol=1e-12)
+    assert np.isclose(made.model().distance_bound_, before.distance_bound, rtol=1e-6, atol=1e-12)
+    assert "No row determines" in str(found)
+    assert "No row determines" not in str(before)
+    assert "P>|z|" in str(before)
+    assert "|t|" not in str(before)
+    made.absorb("1", *rows(1))
+    assert made.summary().not_estimable == ()
+
+
 def test_the_previous_generation_can_be_restored(create, family):
     rows, make, settings = family
     made = create(**settings)

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ridgeway._checks import Array
 from ridgeway.data._columns import EXACT
@@ -118,7 +118,7 @@ def is_sparse(X: Any) -> bool:
     >>> is_sparse(sparse.csr_array(np.eye(2))), is_sparse(np.eye(2))
     (True, False)
     """
-    return bool(sparse.issparse(X))
+    return bool(scipy.sparse.issparse(X))
 
 
 def dense(X: Any) -> Array:

@@ -164,11 +164,18 @@ class LikelihoodEstimator(DefaultPolicyMixin, ContinualEstimator):
         return self._likelihood.with_targets(self.state_.origin.coef.shape[1]).scores
 
     def _deviations(self) -> Array:
-        """Return the standard errors of all scores, of shape (n_scores, n_features + intercept)."""
-        scores = self._scores()
-        covariance, q = self._expanded().covariance(), scores.shape[1]
+        """Return the standard errors of all scores, (n_scores, n_features + intercept); infinite if undetermined."""
+        scores, state = self._scores(), self._expanded()
+        lost, n_intercepts = state.undetermined(), int(state.origin.centered)
+        covariance, q = state.without(lost).covariance(), scores.shape[1]
         blocks = covariance.reshape(len(covariance) // q, q, len(covariance) // q, q)
-        return np.asarray(np.sqrt(np.einsum("ka,iaib,kb->ki", scores, blocks, scores)))
+        found = np.full((len(scores), len(lost) + n_intercepts), np.inf)
+        found[:, np.append(~lost, np.ones(n_intercepts, dtype=bool))] = np.sqrt(
+            np.einsum("ka,iaib,kb->ki", scores, blocks, scores)
+        )
+        if n_intercepts and state.about[lost].any():  # at x = 0, a feature that was 1 in every row counts too
+            found[:, -1] = np.inf
+        return found
 
     def _predictor(self, X: Any, offset: Any) -> Array:
         """Return the linear predictors η of some rows, of shape (n_samples, q)."""

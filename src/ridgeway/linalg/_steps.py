@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ridgeway import kernels
 from ridgeway._checks import Array
@@ -207,6 +206,8 @@ def largest_eigenvalue(rows: Rows, root: Array | None = None) -> float:
     >>> round(largest_eigenvalue(Rows.of(X)), 8)  # of XᵀX/n
     3.0
     """
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
     p = rows.n_features
     if not _column_norms(rows).any():
         return 0.0

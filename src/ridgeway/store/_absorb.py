@@ -20,7 +20,7 @@ from ridgeway.store._ledger import Entry, Ledger, Record
 from ridgeway.store._new_tasks import NewTasks
 from ridgeway.store._part_tree import NewParts
 from ridgeway.store._state import checked_arrays, emptied, read_state, task_of
-from ridgeway.store._widen import known_digests, next_schemas, widened
+from ridgeway.store._widen import known_digests, new_names, next_schemas, widened
 from ridgeway.weights import Retained
 
 Blocks = Generator[tuple[str, Block], None, None]
@@ -71,7 +71,7 @@ class Removed(NamedTuple):
 
 
 def absorb(handle: Handle, source: Source, force: str | None, added: list[str] | None = None) -> list[Absorbed]:
-    """Add the tasks of `source` to a state file, all of them or none, each at most once; `added` gets new features."""
+    """Add the tasks of `source` to a state file, all of them or none, each at most once; `added` gets new names."""
     with changing(handle) as change:
         first = schema = change.generation.schema
         ledger, known, state = change.ledger, {}, read_state(schema, change.arrays)
@@ -116,7 +116,7 @@ def absorb(handle: Handle, source: Source, force: str | None, added: list[str] |
             arrays = checked_arrays(schema, tree.total(state), ledger.n_tasks, ledger.n_samples)
             change.commit(arrays, schemas=schemas, parts=tree.change(keep_previous=True))
     if added is not None:
-        added += [name for name in schema.features if name not in first.features]
+        added += new_names(first, schema)
     return outcomes
 
 

@@ -18,7 +18,7 @@ from ridgeway.store._digests import Array, ChunkDigests, ContentDigest
 from ridgeway.store._new_tasks import NewTasks
 from ridgeway.store._part_arrays import kept_by
 from ridgeway.store._state import checked_arrays, read_state
-from ridgeway.store._widen import next_schemas, widened
+from ridgeway.store._widen import new_names, next_schemas, widened
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,5 +181,5 @@ def absorb_partial(
         arrays = checked_arrays(schema, state, ledger.n_tasks, ledger.n_samples)
         change.commit(arrays, schemas=schemas, parts=None if tree is None else tree.change(keep_previous=True))
     if added is not None:
-        added += [feature for feature in schema.features if feature not in first.features]
+        added += new_names(first, schema)
     return outcome

@@ -144,7 +144,7 @@ class Store(StoreReader):
         csv : how a CSV file is written, if not with commas, points and UTF-8
         progress : called with the number of rows read so far and, if known, of the table
         dropped : counts rows that are left out, by the column that has no value
-        added : gets the names of features that unknown categories or missing values have added
+        added : gets the names of features that unknown categories or missing values have added, and new classes (y=cat)
         """
         if (task_id is None) == (task_column is None):
             got = "neither" if task_id is None else "both"

@@ -128,6 +128,9 @@ class Expanded(Displayed):
         """Return how far, in standard errors, a coefficient can be from that of all rows; infinity if unknown."""
         if self.remainder is None:
             raise InferenceError("the distance is bounded for two classes only; this model has more.")
+        lost = self.undetermined()
+        if lost.any():
+            return self.without(lost).distance_bound()
         bound, inverse = self.remainder.distance(self.prior_in_force().curvature, self.held().gradient)
         if not np.isfinite(bound):
             return float("inf")
@@ -145,6 +148,28 @@ class Expanded(Displayed):
             )
         back = self._shear(None if self.about is None else -self.about)
         return np.asarray(back @ inverse @ back.T)
+
+    def undetermined(self) -> NDArray[np.bool_]:
+        """Return which features neither rows nor the prior say anything about, as they never varied; (n_features,)."""
+        p, q = self.origin.coef.shape
+        return np.asarray(~self.held().curvature.diagonal()[: p * q].reshape(p, q).any(axis=1))
+
+    def without(self, features: NDArray[np.bool_]) -> "Expanded":
+        """Return the state without features that are undetermined. That is exact: the past is constant in them."""
+        if not features.any():
+            return self
+        kept, q = np.flatnonzero(~features), self.likelihood.n_predictors
+        places = np.append(np.repeat(~features, q), np.ones(self.n_intercepts, dtype=bool))
+        matrix = np.eye(len(places))[:, places]
+        centre = matrix.T @ self.past.centre
+        return replace(
+            self,
+            origin=replace(self.origin, coef=self.origin.coef[kept], given=None),
+            past=self.past.mapped(matrix, centre),
+            prior=self.prior[kept] if self.prior.ndim == 1 else self.prior[np.ix_(kept, kept)],
+            about=None if self.about is None else self.about[kept],
+            remainder=None if self.remainder is None else self.remainder.mapped(matrix, centre),
+        )
 
     def merge(self, other: "Expanded") -> "Expanded":
         """Return the state of both pasts: polynomials add exactly, and so do their remainders. O(p⁴) for a cubic."""
