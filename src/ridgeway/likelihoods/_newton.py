@@ -14,8 +14,8 @@ from ridgeway.linalg import EPS, Solution, is_semidefinite, solve_moments
 
 MOST_STEPS = 200
 CONVERGED = 1e-12
-"""Newton's decrement before the last step, in units of log-likelihood, times the mean weight of a row if that is below 1:
-the estimate is then off by 1e-6 standard errors at most."""
+"""Newton's decrement before the last step, in units of log-likelihood, times the mean weight of a row if that is less
+than 1: the estimate is then off by 1e-6 standard errors at most."""
 SMALL = 0.1
 """A change of every linear predictor by less changes the curvature by a tenth: Newton's step is safe. If one changes by
 more in a step that no longer gains anything, the maximum is at infinity."""
