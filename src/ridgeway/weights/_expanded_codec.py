@@ -54,7 +54,7 @@ def expanded_to_arrays(state: Expanded) -> dict[str, NDArray[Any]]:
         arrays["remainder.first"] = kept.first[np.triu_indices(len(kept.first))]
         for name in SUMS:
             arrays |= _written(getattr(kept, name), f"remainder.{name}.")
-    return arrays
+    return {name: np.array(array) for name, array in arrays.items()}  # whoever changes them leaves the state as it is
 
 
 def expanded_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Expanded:
