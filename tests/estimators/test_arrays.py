@@ -122,6 +122,16 @@ def test_damaged_parts_of_tasks_are_refused(damage):
         GeneralizedRidge.from_arrays(arrays)
 
 
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_what_is_done_to_arrays_is_not_done_to_the_model(settings):
+    model = learned(**settings)
+    before = {name: array.tobytes() for name, array in model.to_arrays().items()}
+    for array in model.to_arrays().values():
+        if array.flags.writeable:
+            array[...] = 1
+    assert {name: array.tobytes() for name, array in model.to_arrays().items()} == before
+
+
 def test_a_classifier_has_no_start():
     arrays = GeneralizedRidgeClassifier().fit([[0.0], [1.0], [3.0]], [0, 1, 1]).to_arrays()
     changed("start", (0, 0), 1.0)(arrays)

@@ -96,6 +96,14 @@ def test_damaged_arrays_are_refused():
         type(model).from_arrays(arrays, ["a"])
 
 
+def test_arrays_are_copies():
+    for model, _ in models():
+        state, arrays = copy.deepcopy(model.state_), model.to_arrays()
+        for array in arrays.values():
+            array[...] = 1
+        assert same(model.state_, state)
+
+
 WRONG = [
     None,
     "ab",

@@ -55,7 +55,8 @@ def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
                 arrays |= {f"{name}.{part}": array for part, array in parts.items()}
     text = json.dumps(header, allow_nan=False, sort_keys=True, separators=(",", ":"))
     settings = {"start": state.origin.coef} | ({} if state.prior is None else {"prior": state.prior})
-    return {"header": np.frombuffer(text.encode(), dtype=np.uint8), **arrays, **settings}
+    arrays |= {name: np.array(array) for name, array in settings.items()}  # changing them leaves the state as it is
+    return {"header": np.frombuffer(text.encode(), dtype=np.uint8), **arrays}
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
