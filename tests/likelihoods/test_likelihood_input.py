@@ -200,6 +200,16 @@ def test_settings_that_change_between_tasks():
     np.testing.assert_allclose(more.coef_, expected.coef_, rtol=0.1)
 
 
+def test_an_offset_that_hides_the_predictors_is_refused():
+    X, y = draw(np.random.default_rng(7), "binomial", 50, 2)
+    expected = GeneralizedLogistic().fit(X, y)
+    found = GeneralizedLogistic().fit(X, y, offset=np.full(50, 1e6))
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-7)  # the intercept takes it up
+    for offset in (1e7, -1e16, 1e300):
+        with pytest.raises(InvalidDataError, match="the limit is 1e\\+06"):
+            GeneralizedLogistic().fit(X, y, offset=np.full(50, offset))
+
+
 def test_offsets_and_weights_that_do_not_fit():
     X, y = draw(np.random.default_rng(7), "binomial", 50, 2)
     for offset, error in (([1.0], InvalidDataError), (np.full(50, np.nan), InvalidDataError), (["a"] * 50, TypeError)):

@@ -342,6 +342,20 @@ def test_predictions_have_a_class_and_probabilities_or_a_count(create, family, t
     assert pd.read_parquet(tmp_path / "p.parquet").equals(found)
 
 
+def test_classes_that_a_spreadsheet_would_run_are_quoted(create, tmp_path):
+    frame = pd.DataFrame({"a": [0.0, 0.1, 5.0, 5.1], "b": [0.0, 1.0, 0.5, 1.0], "kind": ["=1+1", "=1+1", "@x", "@x"]})
+    frame["=id"] = ["-1", "-1.5e3", "-x", "plain"]  # numbers are no formulas
+    made = create(features=["a", "b"], family="multiclass")
+    made.absorb_table(frame[["a", "b", "kind"]], task_id="0")
+    for ending in ("csv", "tsv", "parquet"):
+        made.predict_file(frame, tmp_path / f"p.{ending}", ids=["=id"])
+    for ending, mark in (("csv", ","), ("tsv", "\t")):
+        found = pd.read_csv(tmp_path / f"p.{ending}", sep=mark, dtype=str)
+        assert found["predicted_kind"].tolist() == ["'=1+1"] * 2 + ["'@x"] * 2
+        assert found["'=id"].tolist() == ["-1", "-1.5e3", "'-x", "plain"]
+    assert pd.read_parquet(tmp_path / "p.parquet")["predicted_kind"].tolist() == frame["kind"].tolist()
+
+
 def test_rows_with_gaps_get_no_class(create):
     frame = pd.DataFrame({"a": [1.0, None, 3.0, 4.0], "b": [0.0, 1.0, 0.5, 1.0], "kind": ["x", "x", "y", "y"]})
     encoding = store.encoding_of(frame, leave_out=["kind"], missing="drop")

@@ -1,7 +1,8 @@
 """Classes: what may be one, and which column of zeros and ones each has."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,20 @@ def joined_classes(one: Classes, two: Classes, name: str = "y") -> Classes:
             f"{name} has labels that are {KINDS[theirs]}, such as {two[0]!r}; the classes so far are {KINDS[mine]}, "
             f"such as {one[0]!r}. Convert the labels to the same type, or start a new model."
         )
+    if mine is not str:
+        refuse_rounded([*one, *two], name)
     return tuple(sorted({*one, *map(mine, two)}))
+
+
+def refuse_rounded(labels: Sequence[Any], name: str) -> None:
+    """Raise if two numbers could be rounded to the same label, as floats or as integers that do not fit in 64 bits."""
+    limit = 53 if any(isinstance(label, float) for label in labels) else 63
+    wrong = [label for label in labels if 2**limit <= abs(label) < inf]
+    if wrong:
+        raise InvalidDataError(
+            f"{name} has whole numbers as labels that are rounded{' among floats' * (limit == 53)}, because they are "
+            f"2^{limit} or larger. Pass the labels as text."
+        )
 
 
 def class_name(label: Label) -> str:

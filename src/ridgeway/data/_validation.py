@@ -24,6 +24,9 @@ from ridgeway.errors import FeatureMismatchError, InvalidDataError, InvalidDataT
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+LARGEST_OFFSET = 1e6
+"""The largest offset: linear predictors have ten digits after the point beside it."""
+
 
 def check_tasks(
     estimator: "BaseEstimator",
@@ -343,6 +346,11 @@ def check_offset(offset: Any, n_samples: int) -> Array | None:
         raise InvalidDataError(f"offset has shape {values.shape}; it must be ({n_samples},), one number per row.")
     if not np.isfinite(values).all():
         raise InvalidDataError("offset contains NaN or infinity. Pass finite numbers, or drop those rows.")
+    if (np.abs(values) > LARGEST_OFFSET).any():
+        raise InvalidDataError(
+            f"offset has values up to {np.abs(values).max():g}, beside which predictions are rounded; the limit is "
+            f"{LARGEST_OFFSET:g}. Pass logarithms or log-odds, such as the logarithm of the exposure."
+        )
     return values
 
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
 
 from ridgeway._checks import Array
 from ridgeway.data import WeightKind, check_offset, check_rows
@@ -93,9 +94,11 @@ class LikelihoodEstimator(DefaultPolicyMixin, ContinualEstimator):
             weight_kind=origin.weight_kind,
         )
         expected = model._likelihood.with_targets(origin.coef.shape[1]).name
-        if state.likelihood.name != expected:
+        named = origin.classes is not None
+        if state.likelihood.name != expected or (state.n_tasks and named != issubclass(cls, ClassifierMixin)):
             raise InvalidStateError(
-                f"the state is {state.likelihood.name}; a {cls.__name__} is {expected}. Use the class that wrote it."
+                f"the state is {state.likelihood.name}, with{'' if named else 'out'} classes; a {cls.__name__} is "
+                f"{expected}. Use the class that wrote it."
             )
         if feature_names is not None and len(feature_names) != n_features:
             raise InvalidStateError(

@@ -55,6 +55,11 @@ class Observed:
         self.about = about
         self.width = task.n_features + (about is not None)
 
+    @property
+    def mean_weight(self) -> float:
+        """The mean weight of a row."""
+        return self.task.total_weight / self.task.n_samples
+
     def value(self, theta: Array) -> float:
         """Return the log-likelihood; −inf if it overflows."""
         return float(sum(part.weight @ self.likelihood.value(part.predictor, part.y) for part in self._parts(theta)))

@@ -21,10 +21,9 @@ from ridgeway.errors import (
     StoreVersionError,
 )
 from ridgeway.store._digests import RESTORE
-from ridgeway.store._journal import MARK, PAGE_BYTES, check_journal, first_page
+from ridgeway.store._journal import DATABASE, MARK, PAGE_BYTES, check_journal, first_page
 
 APPLICATION = 0x52647779  # "Rdwy"
-MAGIC = b"SQLite format 3\0"
 FORMAT = 1
 LONGEST_WAIT = 1e6
 """Limit on timeouts in seconds: SQLite counts milliseconds in 32 bits."""
@@ -352,5 +351,5 @@ def _typed(error: sqlite3.Error, path: Path, timeout: float) -> StoreError:
 def _begins_as_a_database(path: Path) -> bool:
     """Return whether a file that SQLite rejects begins like a database: then it is a damaged one."""
     with suppress(OSError), path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
+        return file.read(len(DATABASE)) == DATABASE
     return False

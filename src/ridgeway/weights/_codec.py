@@ -64,7 +64,8 @@ def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
                 arrays |= {f"{name}.{part}": array for part, array in parts.items()}
     text = json.dumps(header, allow_nan=False, sort_keys=True, separators=(",", ":"))
     settings = {"start": state.origin.coef} | ({} if state.prior is None else {"prior": state.prior})
-    return {"header": np.frombuffer(text.encode(), dtype=np.uint8), **arrays, **settings}
+    arrays |= {name: np.array(array) for name, array in settings.items()}  # changing them leaves the state as it is
+    return {"header": np.frombuffer(text.encode(), dtype=np.uint8), **arrays}
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
@@ -98,8 +99,8 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
         raise InvalidStateError("the state and its information are of different kinds. Read an intact copy.")
     kept = checked_kind(information.setting) if kind is Parted else kept
     weights = header.get("weight_kind", "precision")
-    classes = _classes(header, k) if "classes" in header else None
     single = header["single_target"]
+    classes = checked_classes(header["classes"], 0 if single or start.any() else k) if "classes" in header else None
     origin = Origin(start, kept, information.centered, single, weight_kind=weights, classes=classes)
     try:
         prior = None if header["prior"] == "evidence" else np.array(arrays.get("prior", ()))
@@ -114,10 +115,9 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
     return kind(origin, n_tasks, information, prior, **settings)
 
 
-def _classes(header: dict[str, Any], n_targets: int) -> Classes:
-    """Return the classes that the targets stand for: one each, of one type, in ascending order."""
-    found = header["classes"]
-    plain = isinstance(found, list) and len(found) == n_targets and not header["single_target"]
+def checked_classes(found: Any, n_classes: int) -> Classes:
+    """Return `n_classes` classes, of one type and in ascending order, or raise."""
+    plain = isinstance(found, list) and len(found) == n_classes
     if not plain or {type(label) for label in found} not in ({bool}, {int}, {float}, {str}):
         raise InvalidStateError("the classes of a state are not one label per target. Read an intact copy.")
     if any(not one < two for one, two in pairwise(found)) or not all(label == label for label in found):
