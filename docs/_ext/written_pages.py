@@ -1,6 +1,7 @@
 """Pages that are written from the code before each build, so that they cannot fall behind it: the API, the commands."""
 
 import inspect
+import re
 from collections.abc import Callable
 from importlib import import_module
 from operator import itemgetter
@@ -110,8 +111,11 @@ def end_of(epilog: str) -> list[str]:
 
 
 def as_rst(text: str) -> str:
-    """Return plain text with the characters escaped that mean something else in a page."""
-    return "".join(f"\\{char}" if char in "*|`_\\" else char for char in text)
+    """Return plain text with options as code, and the characters escaped that mean something else in a page."""
+    parts = re.split(r"(?<![\w-])(--[a-z][a-z-]*)", text)
+    parts[::2] = [re.sub(r"[*|`_\\]", r"\\\g<0>", part) for part in parts[::2]]
+    parts[1::2] = [f"``{part}``" for part in parts[1::2]]
+    return "".join(parts)
 
 
 def write_commands(docs: Path) -> None:
