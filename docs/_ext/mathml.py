@@ -21,6 +21,8 @@ ACCENT = re.compile(r"\\(hat|tilde|bar)\{?\w\}?")
 SIGNS = {"‖": 'stretchy="false"', "|": 'stretchy="false"', "/": 'lspace="0" rspace="0"'}
 MISPLACED = re.compile(r' (?:movablelimits|displaystyle|scriptlevel)="\w+"(?=[^<>]*>)')
 """Attributes that HTML does not allow where docutils writes them."""
+GALLERY_CODE = "code_links_block"
+"""What the gallery makes of a block of code before other transforms see it."""
 LONG = 30
 """The number of elements beyond which a formula within a sentence may be wider than a narrow screen."""
 VERBATIM = (nodes.FixedTextElement, nodes.literal, nodes.math, nodes.raw, nodes.comment, addnodes.desc_signature)
@@ -85,7 +87,7 @@ def is_verbatim(node: nodes.Node) -> bool:
     """Say whether a text is code, a signature or already a formula."""
     parent: nodes.Node | None = node.parent
     while parent is not None:
-        if isinstance(parent, VERBATIM):
+        if isinstance(parent, VERBATIM) or parent.tagname == GALLERY_CODE:
             return True
         parent = parent.parent
     return False

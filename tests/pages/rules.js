@@ -49,6 +49,8 @@
     if (image.complete && !image.naturalWidth) wrong.push(`not loaded: ${image.src}`);
   }
 
+  if (article.querySelector("pre math")) wrong.push("a formula in a block of code");
+
   let level = 0;
   for (const heading of article.querySelectorAll("h1, h2, h3, h4, h5, h6")) {
     const now = Number(heading.tagName[1]);
