@@ -87,7 +87,7 @@ def is_verbatim(node: nodes.Node) -> bool:
     """Say whether a text is code, a signature or already a formula."""
     parent: nodes.Node | None = node.parent
     while parent is not None:
-        if isinstance(parent, VERBATIM) or parent.tagname == GALLERY_CODE:
+        if isinstance(parent, VERBATIM) or getattr(parent, "tagname", "") == GALLERY_CODE:
             return True
         parent = parent.parent
     return False
