@@ -72,7 +72,7 @@ html_theme_options: dict[str, Any] = {
     "navbar_end": ["theme-switcher"],
     "footer_start": [],
     "footer_end": [],
-    "show_prev_next": False,
+    "show_prev_next": True,
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "pygments_light_style": "a11y-high-contrast-light",
@@ -88,6 +88,8 @@ sphinx_gallery_conf: dict[str, Any] = {
     "show_signature": False,
     "show_memory": False,
     "min_reported_time": 1e9,
+    "thumbnail_size": (400, 260),
+    "within_subsection_order": "_ext.films.place",
     "abort_on_example_error": True,
 }
 

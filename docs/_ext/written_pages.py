@@ -158,8 +158,11 @@ def end_of(epilog: str) -> list[str]:
 
 
 def as_rst(text: str) -> str:
-    """Return plain text with the characters escaped that mean something else in a page."""
-    return "".join(f"\\{char}" if char in "*|`_\\" else char for char in text)
+    """Return plain text with options as code, and the characters escaped that mean something else in a page."""
+    parts = re.split(r"(?<![\w-])(--[a-z][a-z-]*)", text)
+    parts[::2] = [re.sub(r"[*|`_\\]", r"\\\g<0>", part) for part in parts[::2]]
+    parts[1::2] = [f"``{part}``" for part in parts[1::2]]
+    return "".join(parts)
 
 
 def with_names(text: str) -> str:

@@ -36,6 +36,7 @@ WIDTH, HEIGHT = 4.6, 4.0
 LABELS = {
     "mn": "MN", "crr:best": "CRR, best λ at each step", "crr:trace": "CRR, λ = tr(H̃)/p",
     "crr:max": "CRR, λ = λmax(H̃)", "crr:task-max": "CRR, λ = γmax(Σ)", "crr:t-1": "CRR, λ = t − 1", "gr": "GR, H̃",
+    "crr:lambda-max": "CRR, largest λ of eq. (lambda)",
     "gr:optimal": "GR, optimal", "gr:diagonal": "GR, diagonal H̃", "es": "ES, 100 steps", "es:gr": "ES matched to GR",
     "gr:evidence": "GR, learned prior", "oracle": "oracle",
 }  # fmt: skip
