@@ -58,14 +58,15 @@ def values_of(module: str) -> list[str]:
 def described_value(module: str, name: str) -> tuple[str, str]:
     """Return what a value is, and the text below its assignment; both are empty if there is none."""
     tree = ast.parse(inspect.getsource(import_module(module)))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module and name in [alias.asname or alias.name for alias in node.names]:
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    for node in imports:
+        if node.module and name in [alias.asname or alias.name for alias in node.names]:
             return described_value(node.module, name)
-    for node, below in pairwise([*tree.body, ast.Pass()]):
-        if isinstance(node, ast.Assign | ast.AnnAssign) and name in assigned(node):
+    for statement, below in pairwise([*tree.body, ast.Pass()]):
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and name in assigned(statement):
             about = below.value if isinstance(below, ast.Expr) else None
             text = about.value if isinstance(about, ast.Constant) and isinstance(about.value, str) else ""
-            return shown_value(getattr(import_module(module), name), node), inspect.cleandoc(text)
+            return shown_value(getattr(import_module(module), name), statement), inspect.cleandoc(text)
     return "", ""
 
 
