@@ -14,7 +14,16 @@ from ridgeway.linalg import EPS, empty_triangle, tolerance
 
 
 def varying_columns(held: Any) -> NDArray[np.bool_]:
-    """Return which columns ever varied by more than their last bit; all features or all targets if none did."""
+    """Return which columns ever varied by more than their last bit; all features or all targets if none did.
+
+    Examples
+    --------
+    >>> from ridgeway.data import check_tasks
+    >>> from ridgeway.information import SquareRoot, varying_columns
+    >>> task = check_tasks([[1.0, 0.0], [2.0, 0.0]], [3.0, 4.0])[0]
+    >>> varying_columns(SquareRoot.empty(2, 1).add(task)).tolist()  # two features and the target
+    [True, False, True]
+    """
     found = np.sqrt(held.peak) > EPS * np.sqrt(held.total_weight) * np.abs(held.mean)
     for part in (found[: held.n_features], found[held.n_features :]):
         part |= not part.any()
