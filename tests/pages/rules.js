@@ -25,7 +25,8 @@
     }
     return document.documentElement;
   };
-  const right = Math.min(innerWidth, (document.querySelector(".bd-article-container") ?? article).getBoundingClientRect().right);
+  const column = article.closest(".bd-article-container") ?? document.documentElement;
+  const right = Math.min(innerWidth, column.getBoundingClientRect().right);
   for (const node of article.querySelectorAll("*")) {
     const box = node.getBoundingClientRect();
     if (box.width > 1 && box.right > right + 1 && shown(node) && scroller(node).contains(article)) wrong.push(`cut off at the edge: ${name(node)}`);
