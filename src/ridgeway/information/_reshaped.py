@@ -18,10 +18,11 @@ def varying_columns(held: Any) -> NDArray[np.bool_]:
 
     Examples
     --------
-    >>> from ridgeway.data import check_tasks
+    >>> import numpy as np
+    >>> from ridgeway.data import Task
     >>> from ridgeway.information import SquareRoot, varying_columns
-    >>> task = check_tasks([[1.0, 0.0], [2.0, 0.0]], [3.0, 4.0])[0]
-    >>> varying_columns(SquareRoot.empty(2, 1).add(task)).tolist()  # two features and the target
+    >>> task = Task.of(np.array([[1.0, 0.0], [2.0, 0.0]]), np.array([[3.0], [4.0]]))
+    >>> varying_columns(SquareRoot.empty(2, 1, centered=True).add(task)).tolist()  # two features and the target
     [True, False, True]
     """
     found = np.sqrt(held.peak) > EPS * np.sqrt(held.total_weight) * np.abs(held.mean)
