@@ -23,7 +23,7 @@ from ridgeway.information._reshaped import (
     varying_columns,
     with_targets,
 )
-from ridgeway.information._underflow import warn_of_underflow
+from ridgeway.information._underflow import SMALLEST, warn_of_underflow
 from ridgeway.kernels import Mean
 from ridgeway.linalg import EPS, Solution, empty_triangle, tolerance
 
@@ -154,7 +154,8 @@ class Information(ABC):
             check_values(task)
             if not np.isfinite(held.peak).all():
                 raise InvalidDataError("the information overflows with this task. Change the units of its columns.")
-        warn_of_underflow(task, held.peak, centered=self.centered)
+        if held.peak.min() < SMALLEST:
+            warn_of_underflow(task, held.peak, centered=self.centered)
         return replace(
             self,
             n_samples=self.n_samples + task.n_samples,

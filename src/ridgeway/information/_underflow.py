@@ -23,8 +23,6 @@ def warn_of_underflow(task: Task, squares: Array, *, centered: bool) -> None:
     centered : whether constant columns count as zero
     """
     small = squares[: task.n_features] < SMALLEST
-    if not small.any():
-        return
     most, least = (dense(end).ravel() for end in (task.X.max(axis=0), task.X.min(axis=0)))
     vanished = np.flatnonzero(small & ((most != least) | ((most != 0.0) & (not centered)))).tolist()
     if vanished:
