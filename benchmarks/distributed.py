@@ -2,6 +2,9 @@
 
 Files are made in a temporary folder and deleted. Tables go to the terminal and into docs/distributed.md, between marks.
 Run it on a quiet machine; the load average is printed with each table. `benchmarks.distributed_peers` compares.
+
+The files of `efficiency` need 410 bytes a row: `--folder` names a disk with room for them, `--rounds` how often each
+number of workers is measured, `--page` another page than docs/distributed.md.
 """
 
 import argparse
@@ -15,7 +18,8 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from statistics import median
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -26,8 +30,16 @@ from ridgeway.data import InformationKind
 PAGE = Path("docs") / "distributed.md"
 FILE_ROWS = 500_000
 LEAD = {
-    "efficiency": "Two workers of one thread each against one worker, from Parquet files of 500,000 rows:",
-    "overhead": "The command with two workers against the plain command, with all that they start and import:",
+    "efficiency": (
+        "One worker of one thread against two such workers, on the same Parquet files of 500,000 rows, in turn. The "
+        "times are those of `distributed.absorb`, from the first look at the files to the commit, on a cluster that is "
+        "there and has imported Ridgeway; its start is a column of its own. The median of the rounds counts. "
+        "Efficiency is the time of one worker, divided by twice that of two:"
+    ),
+    "overhead": (
+        "The command with `--workers 2` against the plain command, in turn, with all that they start, import and end, "
+        "on one file with one row group, so that one worker does the work. The median of the rounds counts:"
+    ),
     "client": "The client's memory for few and many parts, 10 features:",
     "wide": "Many features, on two workers:",
     "kills": "A worker is killed with SIGKILL in the middle of the work:",
@@ -78,51 +90,77 @@ def seconds_of(function: Callable[[], object]) -> float:
 
 
 def cpu_seconds(client: Any) -> float:
-    """Return the processor time of the workers and of this process, which the scheduler is a part of."""
-    return float(sum(client.run(time.process_time).values())) + time.process_time()
+    """Return the processor time of the workers."""
+    return float(sum(client.run(time.process_time).values()))
 
 
-def efficiency(folder: Path, n_rows: int) -> list[str]:
-    """Measure two workers against one, in turn, with both kinds of information; the shorter of two times counts.
+class Run(NamedTuple):
+    """One run: seconds to start the cluster and to absorb the files, processor time of the workers, and the state."""
 
-    Other processes disturb the time, and the processor time much less.
+    start: float
+    work: float
+    busy: float
+    state: bytes
+
+
+def one_run(folder: Path, files: str, p: int, kind: InformationKind, n_workers: int) -> Run:
+    """Absorb files with a new cluster."""
+    state, begin = made(folder, p, kind), time.perf_counter()
+    with distributed.local_client(n_workers) as client:
+        client.run(__import__, "ridgeway.distributed")
+        start, before = time.perf_counter() - begin, cpu_seconds(client)
+        work = seconds_of(partial(distributed.absorb, state, files, "all", client=client))
+        return Run(start, work, cpu_seconds(client) - before, bits(state))
+
+
+def efficiency(folder: Path, n_rows: int, rounds: int) -> list[str]:
+    """Measure two workers against one, in turn, with both kinds of information.
+
+    Other processes disturb the time, and the processor time of the workers less: it shows whether they wait.
     """
-    p, files = 50, write_files(folder, n_rows, 50)
-    head = "| information | rows × features | 1 worker | 2 workers | efficiency | processor time | same bits |"
-    lines = [head, "|---|---|---|---|---|---|---|"]
+    p, begin = 50, time.perf_counter()
+    files = write_files(folder, n_rows, p)
+    print(f"{n_rows:,} rows were written in {time.perf_counter() - begin:.0f} s.", flush=True)
+    head = (
+        "information",
+        "rows × features",
+        "1 worker",
+        "2 workers",
+        "efficiency",
+        "start",
+        "processor time",
+        "same bits",
+    )
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     kinds: tuple[InformationKind, ...] = get_args(InformationKind)
     for kind in kinds:
-        times, busy = dict[int, list[float]](), dict[int, list[float]]()
-        found = set()
-        for n_workers in (1, 2, 2, 1):
-            state = made(folder, p, kind)
-            with distributed.local_client(n_workers) as client:
-                client.run(__import__, "ridgeway.distributed")
-                before = cpu_seconds(client)
-                seconds = seconds_of(partial(distributed.absorb, state, files, "all", client=client))
-                times.setdefault(n_workers, []).append(seconds)
-                busy.setdefault(n_workers, []).append(cpu_seconds(client) - before)
-            found.add(bits(state))
-        one, two = min(times[1]), min(times[2])
-        both = f"{min(busy[1]):.1f} s and {min(busy[2]):.1f} s"
-        same = "yes" if len(found) == 1 else "no"
-        cells = (f"`{kind}`", f"{n_rows:,} × {p}", f"{one:.1f} s", f"{two:.1f} s", f"{one / two / 2:.2f}", both, same)
-        lines.append(f"| {' | '.join(cells)} |")
+        runs: dict[int, list[Run]] = {1: [], 2: []}
+        for number in range(rounds):
+            for n_workers in (1, 2) if number % 2 == 0 else (2, 1):
+                runs[n_workers].append(one_run(folder, files, p, kind, n_workers))
+                print(f"{kind}, {n_workers} workers: {runs[n_workers][-1].work:.2f} s", flush=True)
+        one, two = (median(run.work for run in each) for each in runs.values())
+        start = " and ".join(f"{median(run.start for run in each):.1f} s" for each in runs.values())
+        busy = " and ".join(f"{median(run.busy for run in each):.1f} s" for each in runs.values())
+        same = "yes" if len({run.state for each in runs.values() for run in each}) == 1 else "no"
+        shown = (f"{one:.1f} s", f"{two:.1f} s", f"{one / two / 2:.2f}", start, busy, same)
+        lines.append(f"| `{kind}` | {n_rows:,} × {p} | {' | '.join(shown)} |")
     return lines
 
 
-def overhead(folder: Path, n_rows: int = 1_000_000) -> list[str]:
+def overhead(folder: Path, rounds: int, n_rows: int = 1_000_000) -> list[str]:
     """Measure the command with two workers against the plain command, both with all that they import and start."""
     write_files(folder, n_rows, 50, n_rows)
-    times: dict[str, list[float]] = {}
-    for number in range(3):
+    times: dict[str, list[float]] = {"plain": [], "--workers 2": []}
+    for number in range(rounds + 1):
         for name, options in (("plain", []), ("--workers 2", ["--workers", "2"])):
             state = made(folder, 50)
             words = ["absorb", str(state.path), str(folder / "0.parquet"), "--task", str(number), *options]
-            command = [str(Path(sys.executable).with_name("ridgeway")), *words]
-            run = partial(subprocess.run, command, check=True, capture_output=True)
-            times.setdefault(name, []).append(seconds_of(run))
-    plain, workers = (min(times[name]) for name in ("plain", "--workers 2"))
+            command = [sys.executable, "-c", "from ridgeway.cli import main; main()", *words]
+            seconds = seconds_of(partial(subprocess.run, command, check=True, capture_output=True))
+            if number:  # the first round reads modules and rows from the disk
+                times[name].append(seconds)
+    plain, workers = (median(each) for each in times.values())
     return [
         "| rows × features | plain | `--workers 2` | more |",
         "|---|---|---|---|",
@@ -202,14 +240,14 @@ class _Killing:
             os.kill(self._process, signal.SIGKILL)
 
 
-def written(title: str, lines: list[str]) -> None:
+def written(title: str, lines: list[str], page: Path = PAGE) -> None:
     """Print a table, and put it into the page between its marks."""
     lines = [LEAD[title], "", *lines, "", f"Load average {os.getloadavg()[0]:.1f} at the end, {os.cpu_count()} cores."]
     print("", *lines, sep="\n", flush=True)
-    text, marks = PAGE.read_text(encoding="utf-8"), (f"<!-- {title} -->\n", "<!-- end -->")
+    text, marks = page.read_text(encoding="utf-8"), (f"<!-- {title} -->\n", "<!-- end -->")
     pattern = re.escape(marks[0]) + ".*?" + re.escape(marks[1])
     new = marks[0] + "\n".join(["", *lines, "", marks[1]])
-    PAGE.write_text(re.sub(pattern, lambda _: new, text, count=1, flags=re.S), encoding="utf-8")
+    page.write_text(re.sub(pattern, lambda _: new, text, count=1, flags=re.S), encoding="utf-8")
 
 
 def main() -> None:
@@ -219,17 +257,20 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10_000_000, help="of `efficiency`")
     parser.add_argument("--features", type=int, default=6000, help="of `wide`")
     parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--rounds", type=int, default=3, help="of `efficiency` and `overhead`")
+    parser.add_argument("--folder", type=Path, help="for the files; the usual temporary folder if not given")
+    parser.add_argument("--page", type=Path, default=PAGE, help="a page with marks for the tables")
     given = parser.parse_args()
     sections: dict[str, Callable[[Path], list[str]]] = {
-        "efficiency": lambda folder: efficiency(folder, given.rows),
-        "overhead": overhead,
+        "efficiency": lambda folder: efficiency(folder, given.rows, given.rounds),
+        "overhead": lambda folder: overhead(folder, given.rounds),
         "client": client_memory,
         "wide": lambda folder: wide(folder, given.features, 16_384),
         "kills": lambda folder: kills(folder, given.kills),
     }
     for title in given.sections or sections:
-        with tempfile.TemporaryDirectory() as folder:
-            written(title, sections[title](Path(folder)))
+        with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+            written(title, sections[title](Path(folder)), given.page)
 
 
 if __name__ == "__main__":

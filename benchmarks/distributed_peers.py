@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -112,7 +113,7 @@ def compared(folder: Path, n_rows: int) -> list[str]:
         seconds = figures[0] if isinstance(figures[0], str) else f"{figures[0].seconds:.1f} s"
         correct = figures[1] if isinstance(figures[1], str) else digits(figures[1].coef, coef)
         counted = figures[2] if isinstance(figures[2], str) else f"{figures[2].n_rows:,}"
-        lines.append(f"| {name} | {seconds} | {correct} | {counted} |")
+        lines.append(f"| {name} ({version(package)}) | {seconds} | {correct} | {counted} |")
     return lines
 
 

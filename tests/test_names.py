@@ -43,6 +43,7 @@ CSV = ("delimiter", "decimal", "charset")
 """Options of one parameter, `csv`: they are the fields of `CsvFormat`."""
 
 REASONS = {
+    ("absorb", "--patience"): "`patience` of `distributed.absorb`",
     ("absorb", "--scheduler"): "`distributed.absorb`, with the client of `distributed.remote_client`",
     ("absorb", "--stop-on-error"): "several files are a loop in Python",
     ("absorb", "--task"): "`task_id`",

@@ -196,9 +196,11 @@ def difference(path: Path, done: int, moment: Callable[[int], tuple[tuple[str, .
     return "" if gap < CLOSE else f"the information is not the sum over the ledger's tasks (off by {gap:.1e})"
 
 
-def distance_from_pooled(found: Answers, ledger: Sequence[int]) -> float:
+def distance_from_pooled(
+    found: Answers, ledger: Sequence[int], rows_of: Callable[[int], tuple[Array, Array]] = rows
+) -> float:
     """Return how far the information is from Σ (a − ā)(a − ā)ᵀ over all rows a = [x, y], by plain NumPy."""
-    pooled = np.vstack([np.column_stack(rows(number)) for number in ledger])
+    pooled = np.vstack([np.column_stack(rows_of(number)) for number in ledger])
     centered = pooled - pooled.mean(axis=0)
     total = centered.T @ centered
     factor = np.frombuffer(found.information).reshape(total.shape)

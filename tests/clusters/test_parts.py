@@ -2,6 +2,7 @@
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -295,15 +296,34 @@ def test_writers_at_the_same_time_lose_nothing_and_count_nothing_twice(threads, 
     assert wages.check().n_tasks == 3
 
 
-def test_a_cluster_without_workers(tmp_path, monkeypatch):
+def test_a_cluster_without_workers(tmp_path):
     files, _ = spread_out(tmp_path, (100, 50))
-    monkeypatch.setattr(_window, "PATIENCE", "10ms")
-    with (
-        LocalCluster(n_workers=0, processes=False, **QUIET) as cluster,
-        Client(cluster) as client,
-        pytest.raises(WorkError, match="has no workers or was lost"),
-    ):
-        distributed.absorb(made(tmp_path / "wages.rw"), files, "2019", client=client)
+    wages = made(tmp_path / "wages.rw")
+    with LocalCluster(n_workers=0, processes=False, **QUIET) as cluster, Client(cluster) as client:
+        with pytest.raises(WorkError, match=r"has had no workers for 0.01 s, or was lost. Nothing was submitted"):
+            distributed.absorb(wages, files, "2019", client=client, patience=0.01)
+        with pytest.raises(InvalidParameterError, match=r"patience must be a finite number > 0; got 0"):
+            distributed.absorb(wages, files, "2019", client=client, patience=0)
+
+
+def test_a_result_that_was_lost_with_the_last_worker():
+    """It was finished, so it was asked for; nobody computes it again. Work that raises the same error is a failure."""
+
+    class Lost:
+        status = "lost"
+
+        def result(self, timeout):
+            raise TimeoutError(timeout)
+
+        def done(self):
+            return False
+
+    cluster = _window.Cluster(SimpleNamespace(nthreads=dict), 1, 0.01)
+    with pytest.raises(_window._NoWorkersError):
+        _window._result(cluster, Lost())
+    Lost.status = "error"
+    with pytest.raises(TimeoutError, match=r"0\.01"):
+        _window._result(cluster, Lost())
 
 
 def test_columns_that_change_meanwhile_are_noticed(threads, tmp_path):

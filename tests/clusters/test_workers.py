@@ -90,6 +90,52 @@ def test_a_worker_that_is_killed_leaves_no_trace(spread, tmp_path, seed):
     assert wages.absorb_table(whole, task_id="2019")[0].already
 
 
+def test_a_job_ends_if_all_workers_are_gone_and_the_next_one_does_what_is_missing(machines, spread, tmp_path):
+    """The control: with more patience, the job waits for a new worker and is completed."""
+    files, _, expected = spread
+    worker, wages, seen = machines.worker(), made(tmp_path / "wages.rw"), []
+    before = wages.path.read_bytes()
+
+    def killed(done, _):
+        seen.append(done)
+        if len(seen) == 2:
+            worker.kill()
+
+    def replaced(*_):
+        if len(machines.running) == 3:
+            machines.running[2].kill()
+            machines.worker()
+
+    with distributed.remote_client(machines.address) as client:
+        client.wait_for_workers(1, timeout=30)
+        with pytest.raises(
+            WorkError, match=r"no workers for 1.5 s, or was lost. [23] of 6 parts were finished"
+        ) as caught:
+            distributed.absorb(wages, files, "2019", client=client, progress=killed, patience=1.5)
+        assert "parts of files that were finished are not done again" in str(caught.value)
+        assert wages.path.read_bytes() == before
+        machines.worker()
+        distributed.absorb(wages, files, "2019", client=client, progress=lambda done, _: seen.append(done))
+        assert len(seen) == 6
+        assert state_of(wages) == expected
+        patient = made(tmp_path / "patient.rw")
+        distributed.absorb(patient, files, "2019", client=client, progress=replaced)
+        assert len(machines.running) == 4
+    assert state_of(patient) == expected
+
+
+def test_workers_keep_memory_for_the_next_block():
+    """In a process that has not started workers of Dask before: their settings stay in its environment."""
+    code = (
+        "import os; from ridgeway import distributed\n"
+        "with distributed.local_client(1) as client:\n"
+        "    print(client.run(os.environ.get, 'MALLOC_TRIM_THRESHOLD_'))\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.rstrip().endswith(": None}")
+
+
 class Machines:
     """A scheduler and workers as separate commands, each in a folder of its own."""
 

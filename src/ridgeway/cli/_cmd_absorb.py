@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgeway.cli._failures import one_line
-from ridgeway.cli._options import command, csv_options, opened_cluster, state_file
+from ridgeway.cli._options import command, csv_options, opened_cluster, option, state_file
 from ridgeway.cli._output import PrintingError, answer, progress_bar, say
 from ridgeway.errors import InvalidParameterError, RidgewayError
 
@@ -42,6 +42,7 @@ SOME = 3
 @click.option("--stop-on-error", is_flag=True, help="Stop at the first file that cannot be absorbed.")
 @click.option("--workers", type=int, help="Learn all files as one task, on this many processes (extra dask).")
 @click.option("--scheduler", help="Learn all files as one task, on the Dask cluster with this address: tcp://…")
+@option("--patience", default=60.0, help="Seconds that a cluster may have no workers. Finished parts are kept.")
 @csv_options
 def absorb(file: str, data: tuple[str, ...], stop_on_error: bool, as_json: bool, **options: Any) -> None:
     """Learn data files (CSV, TSV, Parquet, Arrow). Each file is learned completely or not at all.
@@ -147,8 +148,9 @@ def _absorbed_in_parts(
             "--workers and --scheduler learn files as one task. Name it with --task, and pass files only."
         )
     how = {"dropped": Counter[str](), "added": list[str](), "force": options["force"]}
+    also = {"csv": options["csv"], "patience": options["patience"]}
     with opened_cluster(**cluster) as client, progress_bar(f"absorbing {task}") as progress:
-        found = distributed.absorb(opened, data, task, client=client, csv=options["csv"], progress=progress, **how)
+        found = distributed.absorb(opened, data, task, client=client, progress=progress, **also, **how)
     return _told(task, [found], **how)
 
 

@@ -12,7 +12,7 @@ from ridgeway.distributed._finished import FinishedParts
 from ridgeway.distributed._fixed_tree import FixedTree, Place
 from ridgeway.distributed._partitions import delayed_tables, is_partitioned
 from ridgeway.distributed._plan import RowRange, Survey, learned, planned, schema_of_all, surveyed
-from ridgeway.distributed._window import completed, in_flight, require_dask
+from ridgeway.distributed._window import PATIENCE, Cluster, completed, connected, require_dask
 from ridgeway.errors import DuplicateTaskError, InvalidDataError
 from ridgeway.store import Absorbed, PartialTask, Store, check_partial, checked_id
 
@@ -37,6 +37,7 @@ def absorb(
     progress: Progress | None = None,
     dropped: Counter[str] | None = None,
     added: list[str] | None = None,
+    patience: float = PATIENCE,
 ) -> Absorbed:
     """Learn one task from many files, on a Dask cluster, whole or not at all.
 
@@ -54,6 +55,9 @@ def absorb(
         The id of the task.
     client : distributed.Client
     force, csv, progress, dropped, added : as for `Store.absorb_table`
+    patience : float, default 60.0
+        Seconds for which the cluster may be without any worker, at the beginning or later. Then the call ends with
+        `WorkError`, and a second one does only what is missing.
 
     Examples
     --------
@@ -77,14 +81,14 @@ def absorb(
     name, before = checked_id(task), store.schema
     check_partial(before)
     source = _submitted(files, client, csv)
-    at_once = in_flight(client)
-    surveys = _surveys(client, source, before, at_once)
+    cluster = connected(client, patience)
+    surveys = _surveys(cluster, source, before)
     schema = schema_of_all(surveys, before)
     parts = planned([piece for survey in surveys for piece in survey.pieces])
     if not parts:
         raise InvalidDataError("there are no rows to learn. Leave out an empty task.")
     finished = FinishedParts(store.path, name, _keys(store, schema, parts, csv)) if source.lasting else None
-    partial = _merged(client, source, schema, parts, at_once, finished, progress)
+    partial = _merged(cluster, source, schema, parts, finished, progress)
     try:
         outcome = store.absorb_partial(name, partial, before=before, force=force, added=added)
     except (DuplicateTaskError, InvalidDataError):
@@ -125,21 +129,20 @@ def _submitted(files: Any, client: Any, csv: CsvFormat | None) -> _Submitted:
     return _Submitted(names, survey, learn, False)
 
 
-def _surveys(client: Any, source: _Submitted, schema: Schema, at_once: int) -> list[Survey]:
+def _surveys(cluster: Cluster, source: _Submitted, schema: Schema) -> list[Survey]:
     """Return what is known of each file or partition, in order."""
     found: dict[int, Survey] = {}
     numbers, names = range(len(source.names)), [f"{name} cannot be counted" for name in source.names]
-    for number, survey in completed(client, lambda n: source.survey(n, schema), names, numbers, at_once):
+    for number, survey in completed(cluster, lambda n: source.survey(n, schema), names, numbers, "were counted"):
         found[number] = survey
     return [found[number] for number in numbers]
 
 
 def _merged(
-    client: Any,
+    cluster: Cluster,
     source: _Submitted,
     schema: Schema,
     parts: Sequence[RowRange],
-    at_once: int,
     finished: FinishedParts | None,
     progress: Progress | None,
 ) -> PartialTask:
@@ -150,7 +153,8 @@ def _merged(
     left, n_rows = list(tree.missing()), sum(part.n_rows for part in parts)
     done = n_rows - sum(parts[number].n_rows for number in left)
     names = [f"the part that begins in {part.pieces[0]} failed" for part in parts]
-    for number, arrays in completed(client, lambda n: source.learn(parts[n], schema), names, left, at_once):
+    work = completed(cluster, lambda n: source.learn(parts[n], schema), names, left, "parts were finished")
+    for number, arrays in work:
         if finished is not None:
             finished.save(Place(0, number), arrays)
         for place, node in tree.put(Place(0, number), PartialTask.from_arrays(schema, arrays)):

@@ -7,7 +7,7 @@ import numpy as np
 
 from ridgeway.distributed._fixed_tree import FixedTree, Place
 from ridgeway.distributed._partitions import paired
-from ridgeway.distributed._window import completed, in_flight, require_dask
+from ridgeway.distributed._window import PATIENCE, completed, connected, require_dask
 from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.kernels import single_threaded
 from ridgeway.weights import Mergeable, TaskKeeper
@@ -15,7 +15,7 @@ from ridgeway.weights import Mergeable, TaskKeeper
 Model = TypeVar("Model", bound=Any)
 
 
-def fit(model: Model, X: Any, y: Any, sample_weight: Any = None, *, client: Any) -> Model:
+def fit(model: Model, X: Any, y: Any, sample_weight: Any = None, *, client: Any, patience: float = PATIENCE) -> Model:
     """Return a fitted copy of a model that has learned the rows of a Dask collection as one task.
 
     Each partition is learned where it is; what it leaves is merged in a fixed tree. So the bits depend on how the rows
@@ -30,6 +30,8 @@ def fit(model: Model, X: Any, y: Any, sample_weight: Any = None, *, client: Any)
     y : dask array or Series, list of delayed or futures, or the name of a column of X
     sample_weight : like y, optional
     client : distributed.Client
+    patience : float, default 60.0
+        Seconds for which the cluster may be without any worker. Then the call ends with `WorkError`.
 
     Examples
     --------
@@ -62,7 +64,8 @@ def fit(model: Model, X: Any, y: Any, sample_weight: Any = None, *, client: Any)
     n_parts = len(parts["X"])
     tree = FixedTree[Any](n_parts, _merged)
     names = [f"partition {number} failed" for number in range(n_parts)]
-    for number, fitted in completed(client, submit, names, range(n_parts), in_flight(client)):
+    cluster = connected(client, patience)
+    for number, fitted in completed(cluster, submit, names, range(n_parts), "partitions were learned"):
         tree.put(Place(0, number), fitted)
     fitted = tree.root
     if fitted is None:
