@@ -13,6 +13,9 @@ BASICS := tests/metrics tests/retrospect tests/cli/test_store.py tests/cli/test_
 PYTEST := -m pytest -n auto
 test test-lowest test-reference retrospect: export OPENBLAS_NUM_THREADS := 1
 
+# Tests and campaigns start thousands of processes: each would compile every module again without cached bytecode.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-lowest test-reference check lint docs docs-check flow torture mutants bench accuracy readme paper \
         retrospect designs classes reproduction clean

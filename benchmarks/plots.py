@@ -9,16 +9,18 @@ from benchmarks.bars import KINDS, speed_bar
 from benchmarks.contenders import NUMPY, PEER, RIVER, SGD, TORCH
 from benchmarks.scaling import AXES, FIT_FROM, NAMES, Point, exponent
 from benchmarks.speed import Result
-from ridgeway._style import BLACK, BLUE, GREY, METHODS, PURPLE, shade
+from ridgeway._style import BLACK, BLUE, GREY, METHODS, PURPLE, STYLE, shade
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
+mpl.rcParams.update(STYLE)
+
 # Both kinds of ours are blue, and peers have their colours of all figures.
 STYLES = {
-    "moments": (shade(BLUE, 0.4), "o"),
+    "moments": (shade(BLUE, -0.4), "o"),
     "square_root": (BLUE, "s"),
     PEER: (BLACK, "D"),
     NUMPY: (GREY, "^"),
@@ -52,14 +54,14 @@ def draw_ratios(results: Sequence[Result], path: Path) -> None:
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.grid(axis="x", color="0.9")
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.grid(visible=False, axis="y")
+    axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
     shown = list(dict.fromkeys(name for r in results for name in r.seconds))
     for name in shown:
         axes.scatter([], [], color=STYLES[name][0], marker=STYLES[name][1], label=name)
-    figure.legend(loc="outside upper center", ncols=4, frameon=False)
+    title = "A marker to the left of its stroke meets the bar"
+    figure.legend(loc="outside upper center", ncols=4, frameon=False, title=title)
     _save(path)
 
 
@@ -69,7 +71,7 @@ def draw_scaling(points: Sequence[Point], path: Path) -> None:
     for axes, axis in zip(panels, AXES, strict=True):
         _draw_axis(axes, points, axis)
     panels[0].set_ylabel("seconds per task")
-    figure.suptitle("One more task, coefficients not asked for")
+    figure.suptitle("The time of one more task against its size, coefficients not asked for")
     _save(path)
 
 
@@ -84,8 +86,6 @@ def _draw_axis(axes: Axes, points: Sequence[Point], axis: str) -> None:
     axes.axvline(FIT_FROM[axis], color="0.6", linestyle=":", linewidth=1)
     axes.set(xscale="log", yscale="log", xlabel=AXES[axis] + "; exponents fitted right of the dotted line")
     axes.xaxis.label.set_fontsize(9)
-    axes.grid(color="0.92")
-    axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=9)
 
 

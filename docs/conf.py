@@ -72,7 +72,7 @@ html_theme_options: dict[str, Any] = {
     "navbar_end": ["theme-switcher"],
     "footer_start": [],
     "footer_end": [],
-    "show_prev_next": False,
+    "show_prev_next": True,
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "pygments_light_style": "a11y-high-contrast-light",
@@ -88,14 +88,18 @@ sphinx_gallery_conf: dict[str, Any] = {
     "show_signature": False,
     "show_memory": False,
     "min_reported_time": 1e9,
+    "thumbnail_size": (400, 260),
+    "within_subsection_order": "_ext.films.place",
     "abort_on_example_error": True,
 }
 
 
 def plain_to_rst(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Let docstrings be plain text: `coef_` is a name and |x| a modulus, neither a link nor a substitution."""
+    in_example = False
     for number, line in enumerate(lines):
-        if line.lstrip().startswith((">>>", "...")) or "::" in line:
+        in_example = line.lstrip().startswith(">>>") or (in_example and bool(line.strip()))
+        if in_example or "::" in line:
             continue
         parts = re.split(r"(``[^`]*``|`[^`]*`|\*\*[^*]+\*\*)", line)
         parts[::2] = [re.sub(r"(?<=\w)_(?!\w)|[|*]", r"\\\g<0>", part) for part in parts[::2]]

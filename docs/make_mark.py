@@ -45,7 +45,7 @@ def write_card(path: Path) -> None:
     (way,) = axes.plot(*zip(*place[:5], strict=True), color=WAY, linewidth=12, solid_joinstyle="round")
     way.set_clip_path(tile)
     axes.text(450, 290, "Ridgeway", fontsize=72, fontweight="bold", color=SKY)
-    axes.text(454, 370, "Continual regression that does not forget", fontsize=26, color="#333333")
+    axes.text(454, 370, "Continual regression that does not forget", fontsize=24, color="#333333")
     figure.savefig(path, metadata={"Software": None})
     plt.close(figure)
 

@@ -18,7 +18,7 @@ def main() -> None:
     images.mkdir(exist_ok=True)
     for name, draw in FIGURES.items():
         figure = draw()
-        figure.savefig(images / f"{name}.png", dpi=90)
+        figure.savefig(images / f"{name}.png", dpi=150)
     results = list(verify.verify(budget="full", workers=-1))
     text = PAGE.read_text(encoding="utf-8")
     before, _, rest = text.partition(START)

@@ -25,7 +25,7 @@ AFTER, LARGEST = 10, 400.0
 def main() -> None:
     """Draw the figures and put the table into the page."""
     for name, draw in {"diabetes": diabetes, "evidence": evidence, "jumps": jumps}.items():
-        draw().savefig(PAGE.with_name("images") / f"retrospect-{name}.png", dpi=90)
+        draw().savefig(PAGE.with_name("images") / f"retrospect-{name}.png", dpi=150)
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
     after = rest.partition(END)[2]
     PAGE.write_text(before + START + "".join(table()) + END + after, encoding="utf-8")

@@ -27,10 +27,11 @@ printed_family, repaired_family = STATEMENTS["ridge-per-task"].forms
 
 
 def panels(count: int) -> tuple[Figure, list[Axes]]:
-    """Return a figure with panels side by side."""
+    """Return a figure with panels, two to a row: more would be too small to read on a page."""
+    columns, rows = min(count, 2), (count + 1) // 2
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(4.2 * count, 3.4), layout="constrained")
-        return figure, [figure.add_subplot(1, count, i + 1) for i in range(count)]
+        figure = Figure(figsize=(4.2 * columns, 3.4 * rows), layout="constrained")
+        return figure, [figure.add_subplot(rows, columns, i + 1) for i in range(count)]
 
 
 def label(axis: Axes, title: str, x: str, y: str) -> None:
@@ -57,10 +58,10 @@ def ridge() -> Figure:
         [one_penalty(x, (1.0, 1.0)) for x in m],
         color=ORANGE,
         ls="--",
-        label="as printed, one λ, n₁ = n₂ = m, ε = m^−½",
+        label="as printed, one λ, n₁ = n₂ = m, ε = $m^{-1/2}$",
     )
     second.loglog(m, [repaired_family(x) for x in m], **RIGHT, label="a λ per task, diag(m, 1), diag(√m, m)")
-    second.loglog(m, m**0.25 / np.sqrt(2), color=BLACK, ls=":", lw=1, label="m^¼/√2")
+    second.loglog(m, m**0.25 / np.sqrt(2), color=BLACK, ls=":", lw=1, label=r"$m^{1/4}/\sqrt{2}$")
     few = np.geomspace(1e2, 1e12, 6)
     zeros = [printed_family(x, 1.0, 0.5 * x ** (-1 / 3), (1.0, 0.0)) for x in few]
     second.loglog(few, zeros, color=GREEN, ls="-.", marker="s", ms=4, label="a λ per task, w* = (1, 0), n₁ = m")
@@ -123,9 +124,9 @@ def adaptive() -> Figure:
     label(second, "Row 19: eq. (iteration) (γ = σ² = n = 1)", "error before the task", "error after the task")
     tasks = np.arange(1.0, 2001)
     families = {
-        "2^−t": (np.exp2(-tasks), RED, "--"),
+        "$2^{-t}$": (np.exp2(-tasks), RED, "--"),
         "1": (np.ones_like(tasks), BLUE, "-"),
-        "t^−½": (tasks**-0.5, GREEN, "-."),
+        "$t^{-1/2}$": (tasks**-0.5, GREEN, "-."),
     }
     for name, (information, colour, dashes) in families.items():
         problem = CommutingProblem(information[:, np.newaxis], np.ones(tasks.size), initial_errors=[1.0])
@@ -189,8 +190,8 @@ def minimum_norm() -> Figure:
         bounds.append(min(int(n), 10) / (int(n) * largest))
         printed.append(1 / largest)
     first.semilogy(sizes, errors, color=BLACK, marker="o", ms=3, label="error, w* = 0")
-    first.semilogy(sizes, printed, **PRINT, label="printed bound, σ²/γ_max")
-    first.semilogy(sizes, bounds, **RIGHT, label="σ²·rank/(n·γ_max)")
+    first.semilogy(sizes, printed, **PRINT, label="printed bound, σ²/$γ_{max}$")
+    first.semilogy(sizes, bounds, **RIGHT, label="σ²·rank/(n·$γ_{max}$)")
     first.axvline(10, color=BLACK, lw=1, ls=":")
     label(first, "Row 10b: p = 10, one task", "n", "error of the minimum-norm estimator")
     for noise, colour, marker in ((1.0, RED, "o"), (5.0, shade(RED, -0.4), "s")):
@@ -238,7 +239,7 @@ def early_stopping() -> Figure:
             found.append(max(float(np.linalg.norm(kept - stopped) / np.linalg.norm(start)), 1e-17))
     second.semilogy(np.degrees(angles), printed, **PRINT, label="eq. (equivalence), s = uᵀAu")
     second.semilogy(np.degrees(angles), right, **RIGHT, label="the general H")
-    label(second, "Row 10c: A turned against Σ, m = 4", "angle, degrees", "relative distance from early stopping")
+    label(second, "Row 10c: A turned against Σ, m = 4", "angle, degrees", "distance from early stopping")
     return figure
 
 

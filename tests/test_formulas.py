@@ -39,6 +39,10 @@ def test_a_formula_is_found_whole(text):
     assert list(pieces(f"Let {text} be known.")) == [("Let ", None), (text, FOUND[text]), (" be known.", None)]
 
 
+def test_a_covariance_before_a_bracket_is_not_a_sum():
+    assert list(pieces("of Σ_t (")) == [("of ", None), ("Σ_t", r"Σ_{t}"), (" (", None)]
+
+
 @pytest.mark.parametrize("text", PROSE)
 def test_prose_stays_prose(text):
     assert list(pieces(text)) == [(text, None)]

@@ -7,6 +7,32 @@ from matplotlib import pyplot as plt
 from matplotlib.animation import Animation
 from sphinx_gallery.scrapers import figure_rst, matplotlib_scraper
 
+ORDER = [
+    "forgetting_animated",
+    "penguins",
+    "islands_merged",
+    "order_of_schools",
+    "patient_withdraws",
+    "digits_classes",
+    "diabetes_measurements",
+    "prior_learned",
+    "exam_schools",
+    "penguin_species",
+    "flight_months",
+    "wages_gap",
+    "seat_belts",
+    "paper_noise",
+    "paper_shift",
+    "twenty_tasks",
+    "own_policy",
+]
+"""The examples from the first to read to the last."""
+
+
+def place(name: str) -> int:
+    """Return where an example stands in the gallery."""
+    return ORDER.index(name.removeprefix("plot_").removesuffix(".py"))
+
 
 def scraper(block: Any, block_vars: Any, gallery_conf: Any) -> str:
     """Return the text that shows the figures of a block; `film` is the animation of `figure`."""

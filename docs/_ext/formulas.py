@@ -24,7 +24,7 @@ SMALL = {"−": "-", "½": "1/2", "¼": "1/4", "¾": "3/4", "⅓": "1/3", "⅔":
 BRACKETS = {"(": (")", "(", ")"), "[": ("]", "[", "]"), "‖": ("‖", r"\|", r"\|"), "|": ("|", "|", "|")}
 WORDS = ("argmin", "diag", "max", "min", "log", "exp", "det", "inf", "sup", "rank", "tr", "Var", "Cov", "E")
 METHODS = re.compile(r"(?:CRR|GR|MN|ES|ORA)(?!\w)")
-SUM = re.compile(rf"_\{{[^}}]*[<=>≤≥∈][^}}]*\}}|(?:_\w|_\{{\w+\}})? (?:[A-Za-z](?![A-Za-z])|[(‖√\dŵ{GREEK}])")
+SUM = re.compile(rf"_\{{[^}}]*[<=>≤≥∈][^}}]*\}}|(?:_\w|_\{{\w+\}})? (?:[A-Za-z](?![A-Za-z])|\(.|[‖√\dŵ{GREEK}])")
 NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e([+-]\d+))?(?![A-Za-z0-9_])")
 LETTER = re.compile(rf"[A-Za-z{GREEK}][{''.join(MARKS)}]*")
 

@@ -17,10 +17,14 @@ from sphinx.util.math import get_node_equation_number
 from _ext.formulas import pieces
 
 ACCENT = re.compile(r"\\(hat|tilde|bar)\{?\w\}?")
-"""In braces, an accented letter has its subscript beside it, not below."""
+"""In braces and with an empty neighbour, an accented letter has its subscript beside it, not below."""
 SIGNS = {"‖": 'stretchy="false"', "|": 'stretchy="false"', "/": 'lspace="0" rspace="0"'}
 MISPLACED = re.compile(r' (?:movablelimits|displaystyle|scriptlevel)="\w+"(?=[^<>]*>)')
 """Attributes that HTML does not allow where docutils writes them."""
+GALLERY_CODE = "code_links_block"
+"""What the gallery makes of a block of code before other transforms see it."""
+LONG = 30
+"""The number of elements beyond which a formula within a sentence may be wider than a narrow screen."""
 VERBATIM = (nodes.FixedTextElement, nodes.literal, nodes.math, nodes.raw, nodes.comment, addnodes.desc_signature)
 
 
@@ -30,18 +34,20 @@ def converted(node: nodes.Node, *, block: bool) -> str:
     if block and r"\\" in text and r"\begin" not in text:
         text = rf"\begin{{aligned}}{text}\end{{aligned}}"
     try:
-        found = str(latex2mathml.tex2mathml(ACCENT.sub(r"{\g<0>}", text), as_block=block))
+        found = str(latex2mathml.tex2mathml(ACCENT.sub(r"{\g<0>{}}", text), as_block=block))
     except (MathError, SyntaxError) as error:
         raise SphinxError(f"{node.source}: the formula {text!r} cannot be read: {error}") from error
     found = re.sub(r"<(?:mi|mfrac) [^>]*>", lambda tag: MISPLACED.sub("", tag[0]), found)
     for sign, attributes in SIGNS.items():
-        found = found.replace(f"<mo>{sign}</mo>", f"<mo {attributes}>{sign}</mo>")
+        found = re.sub(rf"<mo(?: class=\"math\w+\")?>{re.escape(sign)}</mo>", f"<mo {attributes}>{sign}</mo>", found)
     return found
 
 
 def visit_inline(self: Any, node: nodes.math) -> None:
-    """Write a formula within a sentence."""
-    self.body.append(converted(node, block=False))
+    """Write a formula within a sentence; a long one can be scrolled on a narrow screen."""
+    found = converted(node, block=False)
+    long = found.count("<m") > LONG
+    self.body.append(f'<span class="math-inline">{found}</span>' if long else found)
     raise nodes.SkipNode
 
 
@@ -81,7 +87,7 @@ def is_verbatim(node: nodes.Node) -> bool:
     """Say whether a text is code, a signature or already a formula."""
     parent: nodes.Node | None = node.parent
     while parent is not None:
-        if isinstance(parent, VERBATIM):
+        if isinstance(parent, VERBATIM) or getattr(parent, "tagname", "") == GALLERY_CODE:
             return True
         parent = parent.parent
     return False

@@ -1,12 +1,19 @@
-"""What other sites and search engines show of a page: its title, its first sentences and the card."""
+"""What other sites and search engines show of a page: its title, its first sentences and the card.
 
+It also tidies what other extensions leave on a page.
+"""
+
+import re
 from html import escape
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from _ext.mathml import is_verbatim
+
 LONGEST = 200
+UNIT = re.compile(r"(?<=\d) (?=(?:%|g|kg|mm|ms|s|MB|GB)(?!\w))")
 
 
 def description_of(doctree: nodes.document) -> str:
@@ -43,9 +50,26 @@ def valid_thumbnails(app: Sphinx, doctree: nodes.document, page: str) -> None:
             node.replace_self(nodes.raw("", text, format=node["format"]))
 
 
+def end_of_code(app: Sphinx, doctree: nodes.document) -> None:
+    """Remove the blank line that ends a doctest, so that its box ends with the last line."""
+    for node in doctree.findall(nodes.literal_block):
+        node.rawsource = node.astext().rstrip()
+        node[:] = [nodes.Text(node.rawsource)] if len(node) == 1 else node.children
+
+
+def units(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Keep a number and its unit on one line."""
+    for node in list(doctree.findall(nodes.Text)):
+        text = UNIT.sub("\N{NO-BREAK SPACE}", node.astext())
+        if text != node.astext() and not is_verbatim(node):
+            node.parent.replace(node, nodes.Text(text))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register the hook."""
+    """Register the hooks."""
     app.add_config_value("site_description", "", "html", types=str)
     app.connect("html-page-context", add_tags)
+    app.connect("doctree-read", end_of_code)
     app.connect("doctree-resolved", valid_thumbnails)
+    app.connect("doctree-resolved", units)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,17 +1,23 @@
 """Pages that are written from the code before each build, so that they cannot fall behind it: the API, the commands."""
 
+import ast
 import inspect
+import re
 from collections.abc import Callable
 from importlib import import_module
+from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
 from textwrap import dedent, indent
+from typing import TYPE_CHECKING
 
 import click
-from sphinx.application import Sphinx
 
 import ridgeway
 from ridgeway.cli._commands import SECTIONS, commands
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 PACKAGES = {
     "Models": ["ridgeway", "ridgeway.weights", "ridgeway.features", "ridgeway.metrics", "ridgeway.catalogue"],
@@ -20,25 +26,63 @@ PACKAGES = {
     "Many machines": ["ridgeway.distributed"],
     "The paper": [f"ridgeway.research.{name}" for name in ridgeway.research.__all__],
     "Errors": ["ridgeway.errors"],
-    "Inside": ["ridgeway.data", "ridgeway.information", "ridgeway.likelihoods"],
+    "Inside": [f"ridgeway.{name}" for name in ("data", "information", "likelihoods", "linalg", "kernels")],
 }
 """The packages with public names, in the order of the page."""
 
 WHAT_IS_INSIDE = "What the packages above are made of. You need these names if you work on Ridgeway itself."
 KINDS: dict[str, Callable[[object], bool]] = {
     "Classes": inspect.isclass,
-    "Functions": callable,
+    "Functions": inspect.isroutine,
     "Modules": inspect.ismodule,
 }
+VALUES = "Values and types"
+"""The heading of all other names: constants, and types that say what a parameter may be."""
 
 
 def names_at_home(module: str) -> list[str]:
-    """Return the names that a package defines, without constants and without those it only passes on."""
+    """Return the classes, functions and modules that a package defines, without those that it only passes on."""
     package = import_module(module)
     if module == "ridgeway":
         return [name for name in package.__all__ if not name.islower()]
-    named = [name for name in package.__all__ if not name.isupper()]
+    named = [name for name in package.__all__ if name not in values_of(module)]
     return [name for name in named if str(getattr(getattr(package, name), "__module__", module)).startswith(module)]
+
+
+def values_of(module: str) -> list[str]:
+    """Return the names of a package that are neither a class nor a function nor a module."""
+    package = import_module(module)
+    return [name for name in package.__all__ if not any(belongs(getattr(package, name)) for belongs in KINDS.values())]
+
+
+def described_value(module: str, name: str) -> tuple[str, str]:
+    """Return what a value is, and the text below its assignment; both are empty if there is none."""
+    tree = ast.parse(inspect.getsource(import_module(module)))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    for node in imports:
+        if node.module and name in [alias.asname or alias.name for alias in node.names]:
+            return described_value(node.module, name)
+    for statement, below in pairwise([*tree.body, ast.Pass()]):
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and name in assigned(statement):
+            about = below.value if isinstance(below, ast.Expr) else None
+            text = about.value if isinstance(about, ast.Constant) and isinstance(about.value, str) else ""
+            return shown_value(getattr(import_module(module), name), statement), inspect.cleandoc(text)
+    return "", ""
+
+
+def assigned(node: ast.Assign | ast.AnnAssign) -> set[str]:
+    """Return the names that an assignment gives a value."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
+
+
+def shown_value(value: object, node: ast.Assign | ast.AnnAssign) -> str:
+    """Return a number or a text as it is, a dictionary by its keys, and anything else by its source."""
+    if isinstance(value, str | int | float):
+        return repr(value)
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key!r}: …' for key in value)}}}"
+    return ast.unparse(node.value or ast.Constant(...))
 
 
 def short_name(module: str) -> str:
@@ -53,7 +97,7 @@ def summary_of(module: str) -> str:
 
 
 def page_of_package(module: str) -> list[str]:
-    """Return the lines of the page of a package: its purpose, then its classes and functions."""
+    """Return the lines of the page of a package: its purpose, its classes and functions, and its values."""
     package = import_module(module)
     lines = [module, "=" * len(module), "", summary_of(module), "", f".. currentmodule:: {module}", ""]
     left = names_at_home(module)
@@ -63,6 +107,11 @@ def page_of_package(module: str) -> list[str]:
         if names:
             lines += [title, "-" * len(title), "", ".. autosummary::", "   :toctree: ..", "   :nosignatures:", ""]
             lines += [*(f"   {name}" for name in names), ""]
+    if values := values_of(module):
+        lines += [VALUES, "-" * len(VALUES), ""]
+    for name in values:
+        shown, about = described_value(module, name)
+        lines += [f".. py:data:: {name}", f"   :value: {shown}", "", indent(with_names(about), "   "), ""]
     return lines
 
 
@@ -110,8 +159,16 @@ def end_of(epilog: str) -> list[str]:
 
 
 def as_rst(text: str) -> str:
-    """Return plain text with the characters escaped that mean something else in a page."""
-    return "".join(f"\\{char}" if char in "*|`_\\" else char for char in text)
+    """Return plain text with options as code, and the characters escaped that mean something else in a page."""
+    parts = re.split(r"(?<![\w-])(--[a-z][a-z-]*)", text)
+    parts[::2] = [re.sub(r"[*|`_\\]", r"\\\g<0>", part) for part in parts[::2]]
+    parts[1::2] = [f"``{part}``" for part in parts[1::2]]
+    return "".join(parts)
+
+
+def with_names(text: str) -> str:
+    """Return plain text as `as_rst` does, but with names in backticks left as they are."""
+    return "".join(part if part.startswith("`") else as_rst(part) for part in re.split(r"(`[^`]+`)", text))
 
 
 def write_commands(docs: Path) -> None:
@@ -133,7 +190,7 @@ def write(path: Path, lines: list[str]) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: "Sphinx") -> dict[str, bool]:
     """Write the pages before Sphinx looks for them."""
     docs = Path(app.srcdir)
     write_api(docs)

@@ -1,11 +1,22 @@
-/* A table that does not fit is shown row by row: each cell below the name of its column. */
+/* A table that does not fit is shown row by row: each cell after the name of its column. */
 (() => {
   const tables = () => [...document.querySelectorAll("article.bd-article table")];
 
   function nameCells(table) {
     const heads = [...table.querySelectorAll("thead tr:last-child th")].map((cell) => cell.textContent.trim());
     for (const row of table.querySelectorAll("tbody tr")) {
-      [...row.cells].forEach((cell, index) => { cell.dataset.column = heads[index] ?? ""; });
+      [...row.cells].forEach((cell, index) => {
+        cell.dataset.column = heads[index] ?? "";
+        cell.classList.toggle("blank", !cell.textContent.trim());
+      });
+    }
+  }
+
+  /* Long names may break where a reader would break them: after _ and . and before a capital. */
+  function breakNames(table) {
+    for (const code of table.querySelectorAll("code .pre, code:not(:has(*))")) {
+      const parts = code.textContent.split(/(?<=[_.=])(?=\w)|(?<=[a-z])(?=[A-Z])/);
+      code.replaceChildren(...parts.flatMap((part, index) => (index ? [document.createElement("wbr"), part] : [part])));
     }
   }
 
@@ -18,7 +29,7 @@
   }
 
   document.addEventListener("DOMContentLoaded", () => {
-    tables().forEach(nameCells);
+    tables().forEach((table) => { nameCells(table); breakNames(table); });
     fit();
     let width = window.innerWidth;
     window.addEventListener("resize", () => {

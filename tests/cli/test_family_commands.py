@@ -131,3 +131,15 @@ def test_what_is_not_defined_is_refused_in_one_line(run, months):
 def test_classes_are_text_whole_numbers_or_bools(run, words, classes):
     run(f"init a.rw --features x --target y --family multiclass --classes {words}")
     assert store.open("a.rw").schema.family.classes == classes
+
+
+def test_new_classes_are_named(run, months):
+    run("init kinds.rw --from kind-jan.parquet --target kind --family multiclass --classes jet,rocket")
+    assert "added" not in run("absorb kinds.rw kind-jan.parquet --task jan").stdout
+    assert run("absorb kinds.rw kind-feb.parquet --task feb").stdout.endswith("kind-feb.parquet: added kind=prop\n")
+    (found,) = json.loads(run("absorb kinds.rw kind-mar.parquet --task mar --json").stdout)
+    assert found["added"] == ["kind=zeppelin"]
+    run("predict kinds.rw kind-mar.parquet --out kinds.parquet")
+    assert not pd.read_parquet("kinds.parquet")["probability_rocket"].any()
+    run("init risk.rw --from jan.parquet --target late --family binomial")
+    assert "jan.parquet: added late=no, late=yes\n" in run("absorb risk.rw jan.parquet --task jan").stdout

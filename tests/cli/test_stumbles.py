@@ -1,6 +1,7 @@
 """Small mistakes and surprises: names that are nearly right, rows without a prediction, reference categories."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -24,8 +25,8 @@ def run(tmp_path, monkeypatch, rng):
     frame.to_csv("new.csv", index_label="person")
     frame[:1].to_csv("none.csv", index_label="person")
 
-    def run(line, code=0):
-        result = CliRunner().invoke(commands, line.split())
+    def run(line, code=0, stdin=None):
+        result = CliRunner().invoke(commands, line.split(), input=stdin)
         assert result.exit_code == code, result.output
         return result
 
@@ -87,3 +88,65 @@ def test_a_summary_names_the_reference_categories(run, errors):
     assert "reference" not in run(f"{line} --features age,tenure").stdout
     assert json.loads(run(f"{line} --json").stdout)["references"] == ["sector=farm"]
     assert json.loads(run(f"{line} --features age --json").stdout)["references"] == []
+
+
+@pytest.mark.parametrize("options", ["--id person", "--id person --interval 0.9"])
+def test_predictions_for_standard_input_are_those_for_the_file(run, options):
+    run(f"predict wages.rw - --out piped.csv {options}", stdin=Path("new.csv").read_bytes())
+    run(f"predict wages.rw new.csv --out read.csv {options}")
+    assert Path("piped.csv").read_bytes() == Path("read.csv").read_bytes()
+    assert "standard input is empty" in run("predict wages.rw - --out none.csv", 2).stderr
+
+
+DATES = ("%d.%m.%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%y %H:%M")
+
+
+@pytest.mark.parametrize("form", [*DATES, "%Y-%m-%d"])
+def test_dates_in_text_do_not_become_categories(run, form):
+    days = pd.date_range("2024-01-14", periods=30)
+    frame = pd.DataFrame({"day": days.strftime(form), "wage": np.arange(30.0)})
+    frame.loc[:13, "day"] = "unknown"  # fewer than half
+    frame.to_parquet("days.parquet")
+    said = run("init days.rw --from days.parquet --target wage", 2).stderr
+    assert "16 of 30 values of column 'day' look like dates" in said
+    assert ("Write them as 2024-01-14, and say which features" in said) == (form in DATES)
+    run("init days.rw --from days.parquet --target wage --features category(day)")
+    frame.loc[:14, "day"] = "unknown"
+    frame.to_parquet("days.parquet")
+    run("init half.rw --from days.parquet --target wage")
+
+
+@pytest.mark.parametrize("text", ["99.99.2024", "14.01/2024", "1.2.3", "20-45-7", "14.01.2024x", "room 14.01.2024"])
+def test_what_only_resembles_a_date_is_a_category(run, text):
+    pd.DataFrame({"code": [text, "b"] * 5, "wage": np.arange(10.0)}).to_parquet("codes.parquet")
+    assert "code: 2 categories" in run("init codes.rw --from codes.parquet --target wage").stdout
+
+
+@pytest.mark.parametrize("family", ["gaussian", "multiclass", "poisson"])
+@pytest.mark.parametrize("intercept", ["", "--no-intercept"])
+def test_predictions_say_what_no_row_determines(run, family, intercept):
+    """A category that was only added, and a feature that had one value so far; until rows with them are learned."""
+    frame = pd.read_csv("wages-2019.csv").assign(wage=np.arange(20) % 3)
+    frame.to_csv("wages.csv", index=False)
+    run(f"init a.rw --from wages.csv --target wage --family {family} --prior 0.1 {intercept}")
+    run("absorb a.rw wages.csv --task 1")
+    assert run("predict a.rw wages.csv --out before.csv").stderr == ""
+    run("widen a.rw --category sector=mine")
+    run(f"widen a.rw --feature rain --past-value {0 if intercept else 0.1}")
+    frame["rain"] = 0.0 if intercept else 0.1
+    frame.to_csv("same.csv", index=False)
+    assert run("predict a.rw same.csv --out same-out.csv").stderr == ""
+    frame.loc[:2, "sector"], frame.loc[2:4, "rain"] = "mine", 7.0
+    frame.to_csv("later.csv", index=False)
+    frame[3:].to_csv("rain.csv", index=False)
+    said = run("predict a.rw later.csv --out later-out.csv").stderr
+    assert said.startswith("ridgeway predict: warning: ")
+    assert said.count("\n") == 1
+    assert {"'sector=mine'", "'rain'"} == {word.strip(",.") for word in said.split() if word.startswith("'")}
+    assert "5 of 20 predictions depend on" in said
+    assert (
+        "2 of 17 predictions depend on features that did not vary in the rows learned: 'rain'."
+        in run("predict a.rw rain.csv --out rain-out.csv").stderr
+    )
+    run("absorb a.rw later.csv --task 2")
+    assert run("predict a.rw later.csv --out after.csv").stderr == ""

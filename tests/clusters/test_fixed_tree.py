@@ -1,5 +1,6 @@
 """The tree has one shape, whoever arrives first; what is waiting stays little."""
 
+import shutil
 from itertools import permutations
 
 import numpy as np
@@ -91,3 +92,21 @@ def test_saved_parts_are_found_again_unless_something_changed(tmp_path):
     (tmp_path / "wages.rw.parts").write_text("not a folder")
     kept.save(Place(0, 0), {"x": np.array([1])})
     assert not list(kept.load())
+
+
+def test_a_saved_part_is_not_taken_for_another_one(tmp_path):
+    kept = FinishedParts(tmp_path / "wages.rw", "2019", ["a", "b"])
+    for leaf in range(2):
+        kept.save(Place(0, leaf), {"x": np.array([leaf])})
+    first, second = kept.folder.iterdir()
+    shutil.copy(first, second)
+    assert len(list(kept.load())) == 1
+    second.unlink()
+    second.symlink_to(first)
+    assert len(list(kept.load())) == 1
+
+
+def test_only_the_owner_can_read_saved_parts(tmp_path):
+    kept = FinishedParts(tmp_path / "wages.rw", "2019", ["a"])
+    kept.save(Place(0, 0), {"x": np.array([1])})
+    assert {path.stat().st_mode & 0o077 for path in tmp_path.rglob("*")} == {0}

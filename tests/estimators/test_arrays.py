@@ -10,7 +10,7 @@ import joblib
 import numpy as np
 import pytest
 
-from ridgeway import GeneralizedRidge
+from ridgeway import GeneralizedRidge, GeneralizedRidgeClassifier
 from ridgeway.errors import InvalidStateError
 from ridgeway.weights import Accumulated, Isotropic
 
@@ -110,6 +110,33 @@ def test_damaged_arrays_are_refused(damage):
     damage(arrays)
     with pytest.raises(InvalidStateError):
         GeneralizedRidge.from_arrays(arrays)
+
+
+@pytest.mark.parametrize(
+    "damage", [said(kind=["moments"]), said(kind={}), said(n_features=2**70), said(n_features=10**6)]
+)
+def test_damaged_parts_of_tasks_are_refused(damage):
+    arrays = learned(information="by_task").to_arrays()
+    damage(arrays)
+    with pytest.raises(InvalidStateError, match="do not fit"):
+        GeneralizedRidge.from_arrays(arrays)
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_what_is_done_to_arrays_is_not_done_to_the_model(settings):
+    model = learned(**settings)
+    before = {name: array.tobytes() for name, array in model.to_arrays().items()}
+    for array in model.to_arrays().values():
+        if array.flags.writeable:
+            array[...] = 1
+    assert {name: array.tobytes() for name, array in model.to_arrays().items()} == before
+
+
+def test_a_classifier_has_no_start():
+    arrays = GeneralizedRidgeClassifier().fit([[0.0], [1.0], [3.0]], [0, 1, 1]).to_arrays()
+    changed("start", (0, 0), 1.0)(arrays)
+    with pytest.raises(InvalidStateError, match="classes of a state"):
+        GeneralizedRidgeClassifier.from_arrays(arrays)
 
 
 def test_co_moments_with_a_negative_square_are_refused():

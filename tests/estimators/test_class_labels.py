@@ -284,3 +284,26 @@ def test_a_calibration_is_copied_with_the_model(rng):
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     assert again._calibrated() == model._calibrated()
     assert model.merge(clone(model).fit(X, y))._calibrated() is None
+
+
+@pytest.mark.parametrize("labels", [[2**53, 2**53 + 1], [2**63, 2**63 + 1], [2**63, -1], [2**2000, 1], [1e300, 1.0]])
+@pytest.mark.parametrize("known", [[1.0, 2.0], [1, 2], None], ids=["floats", "integers", "none"])
+def test_labels_that_would_be_rounded_are_refused(known, labels):
+    model = GeneralizedRidgeClassifier()
+    if known:
+        model.partial_fit(X, known * 3)
+    if max(labels) < 2**63 and not isinstance((known or labels)[0], float):  # 64 bits hold them
+        assert set(model.partial_fit(X, labels * 3).classes_.tolist()) == {*labels, *(known or [])}
+        return
+    for y in (labels * 3, pd.Series(labels * 3), pd.Series(labels * 3, dtype=object)):
+        with pytest.raises(InvalidDataError, match=r"rounded.*Pass the labels as text"):
+            model.partial_fit(X, y)
+    with pytest.raises(InvalidDataError, match=r"rounded.*Pass the labels as text"):
+        GeneralizedRidgeClassifier().partial_fit(X, known * 3 if known else [3, 4] * 3, classes=labels)
+    assert getattr(model, "n_tasks_", 0) == bool(known)
+
+
+@pytest.mark.parametrize("task", [2019.0, "2019.0", True, "2019"])
+def test_a_task_is_removed_as_it_was_named(task):
+    model = GeneralizedRidge(information="by_task").partial_fit(X, X[:, 0], task="other")
+    assert model.partial_fit(X, X[:, 0], task=task).remove(task=task).information_.ids == ("other",)

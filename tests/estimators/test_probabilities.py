@@ -24,6 +24,27 @@ def test_one_class_alone(rng):
             model.calibrate(X, [True] * 10)
 
 
+@pytest.mark.parametrize(
+    "settings", [{}, {"decision": "lda"}, {"fit_intercept": False}, {"information": "by_task", "balanced": True}]
+)
+def test_a_class_without_rows_is_never_predicted(rng, settings):
+    """The others are as probable as if it had not been declared; one row of it is enough to change that."""
+    X, y = rng.normal(size=(60, 3)), np.repeat(["a", "c"], 30)
+    X[30:] += 1.0
+    rows = np.vstack([X, -50.0 * np.ones((1, 3))])  # without an intercept, both other scores are below 0 there
+    declared = GeneralizedRidgeClassifier(**settings).partial_fit(X, y, classes=["a", "b", "c"])
+    found, plain = declared.predict_proba(rows), GeneralizedRidgeClassifier(**settings).fit(X, y)
+    assert not found[:, 1].any()
+    assert "b" not in declared.predict(rows)
+    np.testing.assert_allclose(found[:, ::2], plain.predict_proba(rows), rtol=1e-9)
+    with pytest.raises(InvalidDataError, match="not learned: 'b'"):
+        declared.calibrate(X[:2], ["a", "b"])
+    np.testing.assert_allclose(
+        declared.calibrate(X, y).predict_proba(X)[:, ::2], plain.calibrate(X, y).predict_proba(X)
+    )
+    assert (declared.partial_fit(X[:1], ["b"]).predict_proba(rows[:1])[:, 1] > 0.0).all()
+
+
 def error_of_calibration(y, probabilities, n_bins=10):
     """Return the expected calibration error: how far accuracy and confidence are apart, on average over bins."""
     confidence, correct = probabilities.max(axis=1), probabilities.argmax(axis=1) == y

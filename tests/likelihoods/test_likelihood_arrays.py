@@ -96,6 +96,38 @@ def test_damaged_arrays_are_refused():
         type(model).from_arrays(arrays, ["a"])
 
 
+def test_arrays_are_copies():
+    for model, _ in models():
+        state, arrays = copy.deepcopy(model.state_), model.to_arrays()
+        for array in arrays.values():
+            array[...] = 1
+        assert same(model.state_, state)
+
+
+WRONG = [
+    None,
+    "ab",
+    ["a"],
+    ["b", "a"],
+    ["a", "a"],
+    ["a", 1],
+    [None, "a"],
+    [["a"], ["b"]],
+    [{}, {}],
+    [float("nan"), 1.0],
+]
+
+
+@pytest.mark.parametrize("classes", WRONG, ids=str)
+def test_classes_are_labels_of_one_type_in_order(classes):
+    arrays = GeneralizedLogistic().partial_fit([[0.0], [1.0], [2.0], [3.0]], ["a", "b", "a", "b"]).to_arrays()
+    with pytest.raises(InvalidStateError):
+        GeneralizedLogistic.from_arrays(altered_header(arrays, classes=classes))
+    counts = GeneralizedPoisson().partial_fit([[0.0], [1.0], [2.0]], [1, 2, 1]).to_arrays()
+    with pytest.raises(InvalidStateError, match="with classes"):
+        GeneralizedPoisson.from_arrays(altered_header(counts, classes=["a", "b"]))
+
+
 def test_names_come_back_and_anchored_models_have_no_arrays():
     model, _ = next(models())
     assert list(type(model).from_arrays(model.to_arrays(), list("abc")).feature_names_in_) == list("abc")

@@ -200,6 +200,16 @@ def test_settings_that_change_between_tasks():
     np.testing.assert_allclose(more.coef_, expected.coef_, rtol=0.1)
 
 
+def test_an_offset_that_hides_the_predictors_is_refused():
+    X, y = draw(np.random.default_rng(7), "binomial", 50, 2)
+    expected = GeneralizedLogistic().fit(X, y)
+    found = GeneralizedLogistic().fit(X, y, offset=np.full(50, 1e6))
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-7)  # the intercept takes it up
+    for offset in (1e7, -1e16, 1e300):
+        with pytest.raises(InvalidDataError, match="the limit is 1e\\+06"):
+            GeneralizedLogistic().fit(X, y, offset=np.full(50, offset))
+
+
 def test_offsets_and_weights_that_do_not_fit():
     X, y = draw(np.random.default_rng(7), "binomial", 50, 2)
     for offset, error in (([1.0], InvalidDataError), (np.full(50, np.nan), InvalidDataError), (["a"] * 50, TypeError)):
@@ -244,3 +254,17 @@ def test_collinear_columns_are_said():
     with pytest.raises(InferenceError, match="collinear"):
         _ = model.standard_errors_
     assert model.distance_bound_ == np.inf
+
+
+@pytest.mark.parametrize("memory", ["quadratic", "cubic"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_a_column_that_never_varied_has_infinite_errors(memory, intercept, rng):
+    """Those of the others are as if it were not there, also for three classes."""
+    X, y = rng.normal(size=(90, 2)), np.repeat(["a", "b", "c"], 30)
+    X[:30] += 0.5
+    chosen = {"memory": memory, "fit_intercept": intercept}
+    plain = GeneralizedLogistic(**chosen).fit(X, y)
+    model = GeneralizedLogistic(**chosen).fit(np.insert(X, 1, 0.0, axis=1), y)
+    assert np.isinf(model.standard_errors_[:, 1]).all()
+    assert np.allclose(model.standard_errors_[:, ::2], plain.standard_errors_, rtol=1e-9)
+    assert np.allclose(model.intercept_error_, plain.intercept_error_, rtol=1e-9)

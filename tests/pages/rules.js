@@ -19,6 +19,19 @@
     if (box.width > 1 && box.right > innerWidth + 1 && shown(node) && !clipped(node)) wrong.push(`too wide: ${name(node)}`);
   }
 
+  const scroller = (node) => {
+    for (let one = node; one; one = one.parentElement) {
+      if (["auto", "scroll"].includes(getComputedStyle(one).overflowX)) return one;
+    }
+    return document.documentElement;
+  };
+  const column = article.closest(".bd-article-container") ?? document.documentElement;
+  const right = Math.min(innerWidth, column.getBoundingClientRect().right);
+  for (const node of article.querySelectorAll("*")) {
+    const box = node.getBoundingClientRect();
+    if (box.width > 1 && box.right > right + 1 && shown(node) && scroller(node).contains(article)) wrong.push(`cut off at the edge: ${name(node)}`);
+  }
+
   const boxes = article.querySelectorAll("table, .pst-scrollable-table-container, p, li, dd, h1, h2, h3");
   for (const node of boxes) {
     const style = getComputedStyle(node);
@@ -36,6 +49,8 @@
     else if (article.contains(image) && image.alt.trim().length < 5 && !image.closest(".sphx-glr-thumbcontainer")) wrong.push(`alt text too short: ${image.src}`);
     if (image.complete && !image.naturalWidth) wrong.push(`not loaded: ${image.src}`);
   }
+
+  if (article.querySelector("pre math")) wrong.push("a formula in a block of code");
 
   let level = 0;
   for (const heading of article.querySelectorAll("h1, h2, h3, h4, h5, h6")) {
@@ -71,21 +86,19 @@
     const [r, g, b] = colour.map((v) => (v / 255 <= 0.04045 ? v / 3294.6 : ((v / 255 + 0.055) / 1.055) ** 2.4));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
-  const seen = new Set();
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const node = walker.currentNode.parentElement;
-    if (!walker.currentNode.data.trim() || seen.has(node) || ["SCRIPT", "STYLE", "NOSCRIPT"].includes(node.tagName)) continue;
-    seen.add(node);
+  const says = (node, part) => part
+    ? /^"[^"]*[a-z]{2}/i.test(getComputedStyle(node, part).content)
+    : [...node.childNodes].some((child) => child.nodeType === Node.TEXT_NODE && child.data.trim());
+  for (const node of document.body.querySelectorAll("*:not(script, style, noscript)")) {
     const box = node.getBoundingClientRect();
     if (box.width < 2 || box.height < 2 || !shown(node)) continue;
-    const style = getComputedStyle(node);
-    const below = background(node);
-    const [light, dark] = [luminance(over(rgba(style.color), below)), luminance(below)].sort((x, y) => y - x);
-    const ratio = (light + 0.05) / (dark + 0.05);
-    const size = parseFloat(style.fontSize);
-    const large = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
-    if (ratio < (large ? 3 : 4.5)) wrong.push(`contrast ${ratio.toFixed(2)}: ${name(node)}`);
+    for (const part of ["", "::before", "::after"].filter((each) => says(node, each))) {
+      const below = background(node);
+      const colour = over(rgba(getComputedStyle(node, part).color), below);
+      const [light, dark] = [luminance(colour), luminance(below)].sort((x, y) => y - x);
+      const ratio = (light + 0.05) / (dark + 0.05);
+      if (ratio < 4.5) wrong.push(`contrast ${ratio.toFixed(2)}: ${name(node)}${part}`);
+    }
   }
   return [...new Set(wrong)];
 })()

@@ -286,6 +286,31 @@ def test_a_new_feature_is_exact_and_can_be_taken_back(create, kind, value):
         assert far.max() <= made.model().distance_bound_ <= model.distance_bound_ * (1.0 + 1e-9)
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if KINDS[kind][2]["family"] != "multiclass"])
+@pytest.mark.parametrize("value", [0.0, 2.5])
+def test_a_summary_after_widening_says_what_no_row_determines(create, kind, value):
+    rows, _, settings = KINDS[kind]
+    made, (X, y) = create(features=["a", "b"], prior=0.0, **settings), rows(0)
+    made.absorb("0", X[:, :2], y)
+    before = made.summary()
+    made.widen(features={"c": value})
+    found, lost = made.summary(), {"c"} if value == 0.0 else {"intercept", "c"}
+    assert (before.not_estimable, {*found.not_estimable}) == ((), lost)
+    for j, term in enumerate(found.terms):
+        if term in lost:
+            assert (found.standard_errors[j], found.t[j], found.p_values[j]) == (np.inf, 0.0, 1.0)
+        else:
+            known = before.terms.index(term)
+            assert np.isclose(found.standard_errors[j], before.standard_errors[known], rtol=1e-12)
+    assert np.isclose(made.model().distance_bound_, before.distance_bound, rtol=1e-6, atol=1e-12)
+    assert "No row determines" in str(found)
+    assert "No row determines" not in str(before)
+    assert "P>|z|" in str(before)
+    assert "|t|" not in str(before)
+    made.absorb("1", *rows(1))
+    assert made.summary().not_estimable == ()
+
+
 def test_the_previous_generation_can_be_restored(create, family):
     rows, make, settings = family
     made = create(**settings)
@@ -315,6 +340,20 @@ def test_predictions_have_a_class_and_probabilities_or_a_count(create, family, t
         assert np.array_equal(found[named].to_numpy(), model.predict_proba(X))
     made.predict_file(frame, tmp_path / "p.parquet", ids=["id"])
     assert pd.read_parquet(tmp_path / "p.parquet").equals(found)
+
+
+def test_classes_that_a_spreadsheet_would_run_are_quoted(create, tmp_path):
+    frame = pd.DataFrame({"a": [0.0, 0.1, 5.0, 5.1], "b": [0.0, 1.0, 0.5, 1.0], "kind": ["=1+1", "=1+1", "@x", "@x"]})
+    frame["=id"] = ["-1", "-1.5e3", "-x", "plain"]  # numbers are no formulas
+    made = create(features=["a", "b"], family="multiclass")
+    made.absorb_table(frame[["a", "b", "kind"]], task_id="0")
+    for ending in ("csv", "tsv", "parquet"):
+        made.predict_file(frame, tmp_path / f"p.{ending}", ids=["=id"])
+    for ending, mark in (("csv", ","), ("tsv", "\t")):
+        found = pd.read_csv(tmp_path / f"p.{ending}", sep=mark, dtype=str)
+        assert found["predicted_kind"].tolist() == ["'=1+1"] * 2 + ["'@x"] * 2
+        assert found["'=id"].tolist() == ["-1", "-1.5e3", "'-x", "plain"]
+    assert pd.read_parquet(tmp_path / "p.parquet")["predicted_kind"].tolist() == frame["kind"].tolist()
 
 
 def test_rows_with_gaps_get_no_class(create):

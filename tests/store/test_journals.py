@@ -235,3 +235,23 @@ def test_a_file_that_a_writer_changes_meanwhile_has_a_journal_of_its_own(wages, 
     monkeypatch.setattr(_journal, "first_page", slow)
     assert ids(wages.path) == ["one", "two", "meanwhile"]
     assert np.isfinite(wages.model().coef_).all()
+
+
+@pytest.mark.parametrize("suffix", ["-journal", "-wal", "-shm"])
+def test_no_file_is_made_under_the_name_of_a_journal(wages, suffix):
+    path = wages.path.with_name(f"{wages.path.name}{suffix}")
+    for make in (lambda: store.create(path, features=["a"], target="y"), lambda: wages.backup(path)):
+        with pytest.raises(StoreError, match="Choose a name like"):
+            make()
+    assert os.listdir(path.parent) == ["wages.rw"]
+
+
+def test_a_state_file_under_the_name_of_a_journal_is_not_deleted(wages, rng):
+    other = store.create(wages.path.with_name("other.rw"), features=["a"], target="y").path
+    content = other.read_bytes()
+    other.rename(journal(wages.path))
+    with pytest.raises(StoreError, match="does not belong to"):
+        wages.absorb("three", *task(rng))
+    with pytest.raises(StoreError, match="does not belong to"):
+        wages.model()
+    assert journal(wages.path).read_bytes() == content

@@ -14,7 +14,21 @@ SGD_STEPS = 2000
 
 
 class Predictor(Protocol):
-    """An estimator that learns task after task: all that `compare` needs."""
+    """An estimator that learns task after task: all that `compare` needs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import catalogue
+    >>> class LastMean:
+    ...     def partial_fit(self, X, y):
+    ...         self.mean = np.mean(y)
+    ...     def predict(self, X):
+    ...         return np.full(len(X), self.mean)
+    >>> method = catalogue.Method("last-mean", "the last mean", make=LastMean)
+    >>> hasattr(method.estimator(), "partial_fit")
+    True
+    """
 
     def partial_fit(self, X: Array, y: Array) -> Any:
         """Learn one task."""
@@ -45,6 +59,13 @@ class Method:
         For the methods that Ridgeway brings: the word before the colon, and what follows it, parsed.
     packages : tuple of str
         Optional packages that it needs.
+
+    Examples
+    --------
+    >>> from ridgeway import catalogue
+    >>> method = catalogue.find("crr:0.1")
+    >>> method.key, method.name, method.policy()
+    ('crr:0.1', 'ContinualRidge', Isotropic(penalty=0.1))
     """
 
     key: str

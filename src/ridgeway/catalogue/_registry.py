@@ -98,7 +98,16 @@ def find(key: str, family: FamilyName = "gaussian") -> Method:
 
 
 def known(family: FamilyName = "gaussian") -> dict[str, str]:
-    """Return the names of methods for a family of targets, and a line about each."""
+    """Return the names of methods for a family of targets, and a line about each.
+
+    Examples
+    --------
+    >>> from ridgeway import catalogue
+    >>> catalogue.known()["oracle"]
+    'every row: pooled least squares'
+    >>> "lda" in catalogue.known("multiclass"), "lda" in catalogue.known()
+    (True, False)
+    """
     return {name: entry.about for name, entry in _entries(family).items()}
 
 

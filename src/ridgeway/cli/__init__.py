@@ -10,7 +10,20 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line.
+
+    Examples
+    --------
+    >>> from unittest import mock
+    >>> from ridgeway.cli import main
+    >>> with mock.patch("sys.argv", ["ridgeway", "--version"]):
+    ...     try:
+    ...         main()
+    ...     except SystemExit as end:
+    ...         print("status", end.code)
+    ridgeway, version ...
+    status 0
+    """
     try:
         require("click", "rich", extra="cli")
     except MissingPackageError as error:

@@ -1,5 +1,6 @@
 """`ridgeway predict`: predictions for the rows of a data file."""
 
+import sys
 from typing import Any
 
 import click
@@ -11,6 +12,7 @@ from ridgeway.cli._output import answer, progress_bar
 @command(
     "ridgeway predict wages.rw new.csv --out predictions.parquet",
     "ridgeway predict flights.rw tomorrow.csv --id flight --interval 0.95 --out predictions.parquet",
+    "ridgeway predict wages.rw - --out predictions.csv  # CSV from a pipe",
 )
 @state_file
 @data_file
@@ -23,13 +25,16 @@ from ridgeway.cli._output import answer, progress_bar
 def predict(file: str, data: str, out: str, ids: str | None, as_json: bool, **options: Any) -> None:
     """Predict the target for each row of a data file.
 
-    The file has the columns of the features. Rows with missing values get no prediction if they were left out when
-    learning. Exits with 2 and writes nothing if this is not possible or the output file exists.
+    The file, or standard input (-), has the columns of the features. Rows with missing values get no prediction if they
+    were left out when learning. Exits with 2 and writes nothing if this is not possible or the output file exists.
     """
     from ridgeway import store
+    from ridgeway.data import open_stream
 
+    opened = store.open(file)
+    table = open_stream(sys.stdin.buffer, csv=options["csv"]) if data == "-" else data
     with progress_bar(f"predicting {data}") as progress:
-        found = store.open(file).predict_file(data, out, ids=names(ids), progress=progress, **options)
+        found = opened.predict_file(table, out, ids=names(ids), progress=progress, **options)
     said = f"{out}: {found.n_samples - found.n_missing:,} predictions"
     if found.n_missing:
         said += f"; {found.n_missing:,} of {found.n_samples:,} rows have none, because they have missing values"

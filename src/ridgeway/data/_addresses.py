@@ -53,7 +53,21 @@ def matching_addresses(pattern: str) -> list[str]:
 
 
 def stamp_of(path: str) -> str:
-    """Return what changes when a file changes: its size and time, or what its file system says about it."""
+    """Return what changes when a file changes: its size and time, or what its file system says about it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from ridgeway.data import stamp_of
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "x.csv")
+    ...     _ = path.write_text("x")
+    ...     before = stamp_of(str(path))
+    ...     _ = path.write_text("x,y")
+    ...     stamp_of(str(path)) == before
+    False
+    """
     with reading(path):
         if is_address(path):
             system, inside = _located(path)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway.data._classes import KINDS, Classes, CodedLabels, Label, joined_classes, listed_classes
+from ridgeway.data._classes import KINDS, Classes, CodedLabels, Label, joined_classes, listed_classes, refuse_rounded
 from ridgeway.data._refusals import refuse_shuffled_index
 from ridgeway.data._task import is_sparse
 from ridgeway.data._validation import is_missing, typed_errors
@@ -57,6 +57,8 @@ def _found(labels: Any, name: str) -> tuple[list[Label], NDArray[np.intp]]:
     elif kind not in "biuUT":
         raise InvalidDataTypeError(f"Unknown label type: {name} has dtype {array.dtype}. {REMEDY}")
     found, positions = np.unique(array, return_inverse=True)
+    if kind in "fu":
+        refuse_rounded(found.tolist(), name)
     return found.tolist(), positions
 
 
@@ -90,6 +92,8 @@ def _plain(values: Iterable[Any], name: str) -> NDArray[Any]:
         raise InvalidDataError(f"{name} has labels of different types, such as {listed_classes(examples)}. {REMEDY}")
     if any(isinstance(value, str) and value.endswith("\0") for value in plain):
         raise InvalidDataError(f"{name} has text that ends with a null character, which NumPy drops. Remove it.")
+    if str not in types:
+        refuse_rounded(plain, name)
     array = np.array(plain, dtype=str if str in types else None)
     if float in types:
         _refuse_fractions(array, name)

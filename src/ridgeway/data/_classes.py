@@ -1,7 +1,8 @@
 """Classes: what may be one, and which column of zeros and ones each has."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from ridgeway.data._columns import label_of
 from ridgeway.errors import InvalidDataError
 
 Label = bool | int | float | str
+"""What a class may be called."""
 Classes = tuple[Label, ...]
+"""Labels of one type, in ascending order."""
 
 KINDS: dict[type, str] = {bool: "bools", int: "whole numbers", float: "whole numbers", str: "text"}
 """What labels may be, by type. Whole numbers may come as floats."""
@@ -51,7 +54,14 @@ class CodedLabels:
 
 
 def joined_classes(one: Classes, two: Classes, name: str = "y") -> Classes:
-    """Return the classes of both in ascending order, with the type of the first, or raise if their types differ."""
+    """Return the classes of both in ascending order, with the type of the first, or raise if their types differ.
+
+    Examples
+    --------
+    >>> from ridgeway.data import joined_classes
+    >>> joined_classes((1, 3), (2.0, 3.0))
+    (1, 2, 3)
+    """
     if not one or not two:
         return one or two
     mine: Any = type(one[0])
@@ -61,11 +71,31 @@ def joined_classes(one: Classes, two: Classes, name: str = "y") -> Classes:
             f"{name} has labels that are {KINDS[theirs]}, such as {two[0]!r}; the classes so far are {KINDS[mine]}, "
             f"such as {one[0]!r}. Convert the labels to the same type, or start a new model."
         )
+    if mine is not str:
+        refuse_rounded([*one, *two], name)
     return tuple(sorted({*one, *map(mine, two)}))
 
 
+def refuse_rounded(labels: Sequence[Any], name: str) -> None:
+    """Raise if two numbers could be rounded to the same label, as floats or as integers that do not fit in 64 bits."""
+    limit = 53 if any(isinstance(label, float) for label in labels) else 63
+    wrong = [label for label in labels if 2**limit <= abs(label) < inf]
+    if wrong:
+        raise InvalidDataError(
+            f"{name} has whole numbers as labels that are rounded{' among floats' * (limit == 53)}, because they are "
+            f"2^{limit} or larger. Pass the labels as text."
+        )
+
+
 def class_name(label: Label) -> str:
-    """Return how a class is called where its memory is kept apart: '1' and 1 differ, 1.0 and 1 do not."""
+    """Return how a class is called where its memory is kept apart: '1' and 1 differ, 1.0 and 1 do not.
+
+    Examples
+    --------
+    >>> from ridgeway.data import class_name
+    >>> class_name(1) == class_name(1.0), class_name(1) == class_name("1")
+    (True, False)
+    """
     return label_of(repr(label))
 
 

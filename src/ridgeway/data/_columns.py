@@ -36,7 +36,15 @@ ID_BITS = 52
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """A column of numbers; missing values are NaN."""
+    """A column of numbers; missing values are NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Numbers
+    >>> Numbers(np.array([1.0, np.nan])).missing
+    array([False,  True])
+    """
 
     values: Array
 
@@ -68,7 +76,16 @@ class Times:
 
 @dataclass(frozen=True, eq=False)
 class Categories:
-    """A column of text or of task labels: `codes` into `names`, −1 for a missing value."""
+    """A column of text or of task labels: `codes` into `names`, −1 for a missing value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Categories
+    >>> column = Categories(np.array([1, -1, 0]), ("north", "south"))
+    >>> column.missing, [column.names[code] for code in column.take(np.array([0, 2])).codes]
+    (array([False,  True, False]), ['south', 'north'])
+    """
 
     codes: NDArray[np.int64]
     names: tuple[str, ...]
@@ -148,7 +165,15 @@ def is_numeric(kind: Any) -> bool:
 
 
 def as_numbers(column: Any, name: str, source: str) -> Array:
-    """Return an Arrow column as float64, False and True as 0 and 1, nulls as NaN; raise if it is not numeric."""
+    """Return an Arrow column as float64, False and True as 0 and 1, nulls as NaN; raise if it is not numeric.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from ridgeway.data import as_numbers
+    >>> as_numbers(pa.array([True, False, None]), "smokes", "the table")
+    array([ 1.,  0., nan])
+    """
     import pyarrow as pa
 
     kind = value_type(column)
@@ -181,7 +206,15 @@ def as_numbers(column: Any, name: str, source: str) -> Array:
 
 
 def kind_of(kind: Any) -> Kind | None:
-    """Return what an Arrow type holds; None if it cannot be used."""
+    """Return what an Arrow type holds; None if it cannot be used.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from ridgeway.data import kind_of
+    >>> kind_of(pa.int8()), kind_of(pa.string()), kind_of(pa.date32()), kind_of(pa.binary())
+    ('number', 'text', 'date', None)
+    """
     import pyarrow as pa
 
     if pa.types.is_dictionary(kind):
@@ -234,7 +267,16 @@ def as_times(column: Any, name: str, source: str) -> Times:
 
 
 def as_labels(column: Any) -> Categories:
-    """Return an Arrow column of task labels in order of first appearance, as `label_of` spells them."""
+    """Return an Arrow column of task labels in order of first appearance, as `label_of` spells them.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from ridgeway.data import as_labels
+    >>> labels = as_labels(pa.array([2020.0, 2019.0, 2020.0]))
+    >>> labels.names, labels.codes
+    (('2020', '2019'), array([0, 1, 0]))
+    """
     codes, found = _encoded(column)
     spelled = ["" if isinstance(value, float) and value != value else label_of(value) for value in found]
     places = {label: place for place, label in enumerate(dict.fromkeys(filter(None, spelled)))}
@@ -268,6 +310,12 @@ def label_of(value: Any) -> str:
 
     2019, 2019.0 and '2019.0' are '2019', and -0.0 is '0'; True and 'TRUE' are 'true'; midnight of a day is the day.
     Other fractions, infinities and other times of day can be spelled in several ways and are refused, also as text.
+
+    Examples
+    --------
+    >>> from ridgeway.data import label_of
+    >>> label_of(2019.0), label_of("2019.0"), label_of("2019-07-01 00:00:00")
+    ('2019', '2019', '2019-07-01')
     """
     text = str(value)
     known = isinstance(value, str | int | float | Decimal | date)

@@ -40,6 +40,15 @@ class CsvFormat:
         The decimal point.
     charset : str
         The character encoding, by any name that Python knows.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> from ridgeway.data import CsvFormat, open_stream
+    >>> german = CsvFormat(delimiter=";", decimal=",")
+    >>> text = chr(10).join(["x;y", "1,5;2"])
+    >>> open_stream(BytesIO(text.encode()), csv=german).read(["x"]).to_pydict()
+    {'x': [1.5]}
     """
 
     delimiter: str | None = None

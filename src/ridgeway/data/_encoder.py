@@ -36,6 +36,7 @@ READERS: dict[Kind, Callable[[Any, str, str], Raw]] = {
     "date": as_times,
     "text": as_text,
 }
+"""How an Arrow column becomes numbers, categories or times, by what it holds."""
 
 
 def arrow_kinds(kinds: Mapping[str, Kind]) -> dict[str, Any]:
@@ -68,6 +69,18 @@ class Encoder:
         Rows left out because a column had no value; a row counts for the first such column.
     ignored : Counter of (str, str)
         Rows left out because a column had an unknown category, by column and category.
+
+    Examples
+    --------
+    >>> from ridgeway import data
+    >>> table = data.open_table({"site": ["b", "a"], "y": [1.0, 2.0]})
+    >>> encoding = data.inferred(table, None, leave_out=["y"])
+    >>> schema = data.checked_schema(
+    ...     encoding, "y", weight_column=None, fit_intercept=True, information="moments"
+    ... )
+    >>> batch = next(table.batches(["site", "y"], rows=2))
+    >>> schema.features, data.Encoder(schema, "the table").rows(batch).X
+    (('site=b',), array([[1.], [0.]]))
     """
 
     def __init__(
@@ -226,7 +239,16 @@ def one_row(encoding: Encoding, factor: TermFactor, value: float | str) -> list[
 
 
 def source_value(kind: Kind, column: str, value: float | str) -> float:
-    """Return the number that stands for a value in digests."""
+    """Return the number that stands for a value in digests.
+
+    Examples
+    --------
+    >>> from ridgeway.data import source_value
+    >>> source_value("number", "x", "2.0") == source_value("number", "x", 2)
+    True
+    >>> source_value("text", "site", "a") == source_value("text", "site", "b")
+    False
+    """
     return float(_source(raw_value(kind, column, value))[0])
 
 

@@ -12,7 +12,9 @@ from ridgeway.data._terms import Term, TermFactor, column_term, parse_terms
 from ridgeway.errors import InvalidDataTypeError, InvalidParameterError
 
 MissingRule = Literal["refuse", "drop", "indicator"]
+"""What to do with rows that have missing values; see `Encoding`."""
 UnknownRule = Literal["refuse", "other", "widen"]
+"""What to do with a category that is not in the list; see `Encoding`."""
 
 OTHER, MISSING = "(other)", "(missing)"
 """The levels that stand for unknown categories and for missing ones."""
@@ -45,6 +47,17 @@ class Encoding:
         Columns that a table may have and that are not used.
     ignore_extra : bool
         Whether a table may have other columns too.
+
+    Examples
+    --------
+    >>> from ridgeway.data import Encoding, parse_terms
+    >>> encoding = Encoding(
+    ...     parse_terms("site, log(size)"),
+    ...     kinds={"site": "text", "size": "number"},
+    ...     levels={"site": ("a", "b", "c")},
+    ... )
+    >>> encoding.features  # `a` is the reference level
+    ('site=b', 'site=c', 'log(size)')
     """
 
     terms: tuple[Term, ...]
@@ -219,7 +232,14 @@ def _check_factor(factor: TermFactor, kind: str | None) -> None:
 
 
 def ordered(first: str, others: Iterable[str]) -> tuple[str, ...]:
-    """Return levels in their order: the reference, the others sorted, and those that stand for other things last."""
+    """Return levels in their order: the reference, the others sorted, and those that stand for other things last.
+
+    Examples
+    --------
+    >>> from ridgeway.data import OTHER, ordered
+    >>> ordered("b", {OTHER, "a", "10", "9"})  # the reference first, numbers by value
+    ('b', '9', '10', 'a', '(other)')
+    """
     levels = set(others)
     special = [level for level in (OTHER, MISSING) if level in levels]
     return (first, *sorted(levels - {*special}, key=_place), *special)

@@ -59,6 +59,18 @@ def check_file(table: Table, schema: Schema, labels: Sequence[str], absent: Sequ
     """Raise unless the table has the columns of the schema and the task column, and no others that it may not have.
 
     Those in `absent` are not needed.
+
+    Examples
+    --------
+    >>> from ridgeway.data import check_file, checked_schema, open_table
+    >>> schema = checked_schema(
+    ...     ["x"], "y", weight_column=None, fit_intercept=True, information="moments"
+    ... )
+    >>> check_file(open_table({"y": [1.0], "x": [2.0]}), schema, labels=[])
+    >>> check_file(open_table({"y": [1.0], "z": [2.0]}), schema, labels=[])
+    Traceback (most recent call last):
+    ...
+    ridgeway.errors.FeatureMismatchError: the table has no column 'x' and unknown ...
     """
     if labels and labels[0] in schema.columns:
         raise FeatureMismatchError(f"the task column {labels[0]!r} is also a column of the model. Choose another.")
@@ -69,7 +81,21 @@ def check_file(table: Table, schema: Schema, labels: Sequence[str], absent: Sequ
 
 @contextmanager
 def explained(table: Table, schema: Callable[[], Schema]) -> Iterator[None]:
-    """If a value is refused, raise an error that names its column and the number of rows affected."""
+    """If a value is refused, raise an error that names its column and the number of rows affected.
+
+    Examples
+    --------
+    >>> from ridgeway.data import checked_schema, explained, open_table, tasks_in
+    >>> schema = checked_schema(
+    ...     ["x"], "y", weight_column=None, fit_intercept=True, information="moments"
+    ... )
+    >>> table = open_table({"x": [1.0, None], "y": [1.0, 2.0]})
+    >>> with explained(table, lambda: schema):
+    ...     list(tasks_in(table, schema, "may"))
+    Traceback (most recent call last):
+    ...
+    ridgeway.errors.InvalidDataError: the table: column 'x' has nulls in 1 of 2 rows. ...
+    """
     try:
         yield
     except (InvalidDataError, InvalidDataTypeError) as error:
@@ -94,6 +120,16 @@ def tasks_in(
     thread reads the next block while the caller works on the current one, unless `ahead` is False. A caller that may
     stop early must close the generator. `dropped` counts the rows that are left out, by the column that has no value.
     Columns in `absent` are not in the table; they have their past value.
+
+    Examples
+    --------
+    >>> from ridgeway.data import checked_schema, open_table, tasks_in
+    >>> schema = checked_schema(
+    ...     ["x"], "y", weight_column=None, fit_intercept=True, information="moments"
+    ... )
+    >>> table = open_table({"x": [1, 2, 3], "y": [4, 5, 6], "site": ["b", "a", "b"]})
+    >>> [(site, block.y.ravel()) for site, block in tasks_in(table, schema, None, "site")]
+    [('b', array([4., 6.])), ('a', array([5.]))]
     """
     labels = [] if task_column is None else [task_column]
     check_file(table, schema, labels, absent)
@@ -268,6 +304,17 @@ def rows_in_memory(
     """Yield rows in memory in blocks: a table by column name, an array in the order of the schema.
 
     Columns in `absent` are not needed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ridgeway.data import checked_schema, rows_in_memory
+    >>> schema = checked_schema(
+    ...     ["a", "b"], "y", weight_column=None, fit_intercept=True, information="moments"
+    ... )
+    >>> X = pd.DataFrame({"b": [2.0], "a": [1.0]})
+    >>> [block.X for block in rows_in_memory(schema, X, [3.0])]
+    [array([[1., 2.]])]
     """
     if clusters is not None and not schema.labels:
         raise InvalidDataError("the model has no cluster column. Leave out clusters.")

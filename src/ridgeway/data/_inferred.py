@@ -1,5 +1,6 @@
 """An encoding made from a first table: what its columns contain, the levels of its categories, and its gaps."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -20,6 +21,10 @@ MOST_CATEGORIES = 200
 """A text column with more distinct values than this is treated as a name or a key, not a category."""
 NEARLY_ALL = 0.9
 """If at least this share of a text column are numbers, the rest is taken for stray text in a column of numbers."""
+NUMBER = r"(?:0?[1-9]|[12]\d|3[01])"
+ISO_DATE = re.compile(rf"\d{{4}}-{NUMBER}-{NUMBER}(?:[T ].*)?")
+OTHER_DATE = re.compile(rf"(?:{NUMBER}([./-]){NUMBER}\1(?:\d\d)?\d\d|\d{{4}}([./]){NUMBER}\2{NUMBER})(?:[T ].*)?")
+"""Dates as 14.01.2024, 01/14/2024 or 2024/01/14, which are not read as dates."""
 
 
 def inferred(
@@ -43,6 +48,14 @@ def inferred(
         If there are terms, all columns that they do not use are ignored.
     missing, unknown, ignore_extra : as for `Encoding`
     references : the reference level of categories; the first in sorted order if not given
+
+    Examples
+    --------
+    >>> from ridgeway.data import inferred, open_table
+    >>> table = open_table({"site": ["b", "a", "c"], "size": [1, 2, 3], "y": [4, 5, 6]})
+    >>> encoding = inferred(table, None, leave_out=["y"])
+    >>> encoding.features, dict(encoding.kinds)
+    (('site=b', 'site=c', 'size'), {'site': 'text', 'size': 'number'})
     """
     check_columns(table.columns, leave_out, table.source, extra=None)
     if terms is None:
@@ -138,9 +151,10 @@ def _levels(
 
 
 def _check_category(source: str, key: str, factor: TermFactor, counts: Counter[str]) -> None:
-    """Raise if a column looks like numbers with stray text, or like a key."""
+    """Raise if a column looks like numbers with stray text, like dates, or like a key."""
     if not factor.calls:
         refuse_stray_text(key, counts)
+        _refuse_dates(source, key, counts)
     if len(counts) > MOST_CATEGORIES:
         raise InvalidDataError(
             f"column {key!r} has {len(counts):,} distinct values; the limit for a category is {MOST_CATEGORIES}, so it "
@@ -148,8 +162,32 @@ def _check_category(source: str, key: str, factor: TermFactor, counts: Counter[s
         )
 
 
+def _refuse_dates(source: str, name: str, counts: Counter[str]) -> None:
+    """Raise if most values of a text column are dates, unless it is declared as a category: category(name)."""
+    iso, other = ([value for value in counts if form.fullmatch(value)] for form in (ISO_DATE, OTHER_DATE))
+    n_dates = sum(counts[value] for value in (*iso, *other))
+    if 2 * n_dates <= counts.total():
+        return
+    example, say = (other[0], "Write them as 2024-01-14, and say") if other else (iso[0], "Say")
+    raise InvalidDataError(
+        f"{source}: {n_dates:,} of {counts.total():,} values of column {name!r} look like dates ({example!r}). "
+        f"{say} which features they become, for example month({name}), weekday({name}) or days({name}, 2024-01-01); or "
+        f"leave the column out. If its {len(counts):,} values are categories, use category({name})."
+    )
+
+
 def refuse_stray_text(name: str, counts: Mapping[str, int]) -> None:
-    """Raise if nearly all values of a text column are numbers, but not all."""
+    """Raise if nearly all values of a text column are numbers, but not all.
+
+    Examples
+    --------
+    >>> from ridgeway.data import refuse_stray_text
+    >>> refuse_stray_text("site", {"a": 4, "b": 5})
+    >>> refuse_stray_text("age", {"41": 40, "n/k": 1})
+    Traceback (most recent call last):
+    ...
+    ridgeway.errors.InvalidDataError: 1 of 41 values of 'age' is text ('n/k') ...
+    """
     stray = [value for value, count in counts.items() if count and not is_number(value)]
     n_stray, n_values = sum(counts[value] for value in stray), sum(counts.values())
     if n_stray and n_values - n_stray >= NEARLY_ALL * n_values:

@@ -63,6 +63,14 @@ def checked_keep(keep: Any, min_rows: int | None, cluster_column: str | None) ->
     ----------
     keep : {None, "tasks"}, or a list: ["tasks"], ["tasks", "fourth-moments"]
     min_rows, cluster_column : as for `Keep`
+
+    Examples
+    --------
+    >>> from ridgeway.data import checked_keep
+    >>> checked_keep("tasks", min_rows=5, cluster_column=None).fewest(30)
+    5
+    >>> checked_keep(None, None, None) is None  # the total alone
+    True
     """
     words = [] if keep is None else [keep] if isinstance(keep, str) else list(keep)
     if sorted(map(str, words)) not in ([], [TASKS], [FOURTH_MOMENTS, TASKS]):

@@ -51,6 +51,16 @@ def open_table(data: Any, *, source: str = "the table", csv: CsvFormat | None = 
         What messages call a table in memory.
     csv : CsvFormat, optional
         How a CSV file is written.
+
+    Examples
+    --------
+    >>> from ridgeway.data import open_table
+    >>> open_table({"x": [1.0, 2.0]}).read(["x"]).num_rows
+    2
+    >>> open_table("rows.xlsx")
+    Traceback (most recent call last):
+    ...
+    ridgeway.errors.InvalidDataError: rows.xlsx ends in '.xlsx'; a data file ...
     """
     if isinstance(data, Table):
         return data
@@ -77,7 +87,21 @@ def open_table(data: Any, *, source: str = "the table", csv: CsvFormat | None = 
 
 
 def open_groups(path: str, groups: range | None = None, *, threads: bool = True) -> ParquetFile:
-    """Open a Parquet file by its path or address, or some of its row groups. Needs pyarrow."""
+    """Open a Parquet file by its path or address, or some of its row groups. Needs pyarrow.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import pyarrow as pa
+    >>> from pyarrow import parquet
+    >>> from ridgeway.data import open_groups
+    >>> with TemporaryDirectory() as folder:
+    ...     path = str(Path(folder, "x.parquet"))
+    ...     parquet.write_table(pa.table({"x": [1, 2, 3]}), path, row_group_size=2)
+    ...     open_groups(path, range(1, 2)).read(["x"]).to_pydict()
+    {'x': [3]}
+    """
     require_pyarrow()
     if Path(path).suffix.lower() not in PARQUET:
         raise InvalidDataError(f"{path} is an address; only Parquet files are read from one. Copy or convert the file.")
@@ -95,6 +119,14 @@ def open_stream(file: BinaryIO, *, source: str = "standard input", csv: CsvForma
         What messages call it.
     csv : CsvFormat, optional
         How CSV is written.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> from ridgeway.data import open_stream
+    >>> text = chr(10).join(["x,y", "1,2"])
+    >>> open_stream(BytesIO(text.encode())).read(["y"]).to_pydict()
+    {'y': [2]}
     """
     require_pyarrow()
     pipe = PipeBytes(file, source)

@@ -17,6 +17,13 @@ def raw_tasks(X: Any, y: Any, sample_weight: Any = None, labels: Any = None) -> 
     ----------
     X, y, sample_weight : what the user passed; y and sample_weight may be None
     labels : one label per row, or None for a single task
+
+    Examples
+    --------
+    >>> from ridgeway.data import raw_tasks
+    >>> tasks = raw_tasks([["a"], ["b"], ["c"]], [1, 2, 3], labels=[7, 8, 7])
+    >>> [(X, y) for X, y, _ in tasks]
+    [([['a'], ['c']], [1, 3]), ([['b']], [2])]
     """
     from sklearn.utils import _safe_indexing
     from sklearn.utils.validation import check_consistent_length

@@ -25,6 +25,17 @@ class Block(NamedTuple):
     `sources` (n, s) are the columns of the table that X was made from, for digests; None if they are those of X.
     `schema` is that of the columns of X: it may have grown since the first row. `clusters` (n,) are the clusters of the
     rows, as text; None if the schema has no column for them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import checked_schema, rows_in_memory
+    >>> schema = checked_schema(
+    ...     ["x"], "y", weight_column=None, fit_intercept=True, information="moments"
+    ... )
+    >>> (block,) = rows_in_memory(schema, [[1.0], [2.0], [3.0]], [4.0, 5.0, 6.0])
+    >>> block.cut(slice(1)).y
+    array([[4.]])
     """
 
     X: Array
@@ -70,7 +81,18 @@ class RowBatch(NamedTuple):
 
 
 def checked_rows(schema: Schema, X: Any, y: Any, sample_weight: Any = None, clusters: Any = None) -> Task:
-    """Return the rows of a task in memory, checked: a table by column name, an array in the order of the schema."""
+    """Return the rows of a task in memory, checked: a table by column name, an array in the order of the schema.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ridgeway.data import checked_rows, checked_schema
+    >>> schema = checked_schema(
+    ...     ["a", "b"], "y", weight_column=None, fit_intercept=True, information="moments"
+    ... )
+    >>> checked_rows(schema, pd.DataFrame({"b": [2.0], "a": [1.0]}), [3.0]).X  # by name
+    array([[1., 2.]])
+    """
     X = _in_order(X, schema.features, "X")
     y = _in_order(y, schema.targets, "y") if len(getattr(y, "shape", ())) == 2 else y
     if schema.weight_column is not None and sample_weight is None:
@@ -142,7 +164,20 @@ def with_targets(schema: Schema, X: Any, y: Any, sample_weight: Any, clusters: A
 
 
 def cut(schema: Schema, rows: Task) -> Iterator[Block]:
-    """Yield the rows in blocks."""
+    """Yield the rows in blocks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Task, checked_schema, cut
+    >>> schema = checked_schema(
+    ...     ["x"], "y", weight_column=None, fit_intercept=True, information="moments"
+    ... )
+    >>> rows = np.zeros((schema.block_rows + 1, 1))
+    >>> first, rest = cut(schema, Task.of(rows, rows))
+    >>> len(first.X) == schema.block_rows, len(rest.X)
+    (True, 1)
+    """
     step, clusters = schema.block_rows, None
     if rows.clusters is not None:
         spelled = {label: label_of(label) for label in dict.fromkeys(rows.clusters.tolist())}

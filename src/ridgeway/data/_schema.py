@@ -16,7 +16,9 @@ from ridgeway.data._target_family import TargetFamily
 from ridgeway.errors import FeatureMismatchError, InvalidParameterError, InvalidStateError
 
 InformationKind = Literal["square_root", "moments"]
+"""How a state file keeps its information: with all digits, or faster with half of them."""
 WeightKind = Literal["precision", "frequency"]
+"""Whether a weight is the inverse of a row's noise variance, or the number of times that the row was observed."""
 
 LONGEST_NAME = 200
 BLOCK_ENTRIES = 2**21
@@ -54,6 +56,15 @@ class Schema:
         What is kept of each task; None for the total alone.
     family : TargetFamily or None
         What the target is, if it is a class or a count; None for numbers with Gaussian noise.
+
+    Examples
+    --------
+    >>> from ridgeway.data import Schema
+    >>> schema = Schema(("x",), ("y",), True, None, True, "moments")
+    >>> Schema.from_bytes(schema.to_bytes()) == schema
+    True
+    >>> schema.columns
+    ('x', 'y')
     """
 
     features: tuple[str, ...]
@@ -171,6 +182,17 @@ def checked_schema(
     """Return the first schema of a model whose names cannot be confused, or raise `InvalidParameterError`.
 
     Features are the names of columns of numbers, or an encoding.
+
+    Examples
+    --------
+    >>> from ridgeway.data import checked_schema
+    >>> settings = dict(weight_column=None, fit_intercept=True, information="moments")
+    >>> checked_schema(["x"], "y", **settings).columns
+    ('x', 'y')
+    >>> checked_schema(["x", "y"], "y", **settings)
+    Traceback (most recent call last):
+    ...
+    ridgeway.errors.InvalidParameterError: duplicate column names: 'y'. ...
     """
     if isinstance(features, str):
         raise InvalidParameterError(
@@ -287,6 +309,15 @@ def check_columns(found: Sequence[str], needed: Sequence[str], where: str, *, ex
     needed : the columns that it must have
     where : what the table is called at the start of a message
     extra : further columns that it may have; None for any
+
+    Examples
+    --------
+    >>> from ridgeway.data import check_columns
+    >>> check_columns(["b", "a"], ["a", "b"], "the table")  # any order will do
+    >>> check_columns(["a"], ["a", "b"], "the table")
+    Traceback (most recent call last):
+    ...
+    ridgeway.errors.FeatureMismatchError: the table has no column 'b'. ...
     """
     refuse_twice(found, FeatureMismatchError, f"{where} has ")
     missing = [name for name in needed if name not in set(found)]
@@ -318,6 +349,13 @@ def refuse_index(index: Sequence[str], where: str) -> None:
 
 
 def listed(names: Any) -> str:
-    """Return the first few names of a list or an array, quoted, for a message."""
+    """Return the first few names of a list or an array, quoted, for a message.
+
+    Examples
+    --------
+    >>> from ridgeway.data import listed
+    >>> listed("ab"), listed("abcdefgh")
+    ("'a', 'b'", "'a', 'b', 'c', 'd', 'e', 'f', … (8 in all)")
+    """
     shown = ", ".join(repr(str(name)) for name in names[:6])
     return shown if len(names) <= 6 else f"{shown}, … ({len(names)} in all)"

@@ -26,6 +26,13 @@ class Table(ABC):
         The columns that are the index of a pandas DataFrame.
     decimal : str
         The decimal point of numbers that are read as text.
+
+    Examples
+    --------
+    >>> from ridgeway.data import open_table
+    >>> table = open_table({"x": [1.0, 2.0], "y": [3.0, 4.0]})
+    >>> table.columns, table.n_rows, table.read(["y"]).to_pydict()
+    (['x', 'y'], 2, {'y': [3.0, 4.0]})
     """
 
     decimal = "."

@@ -14,7 +14,9 @@ from ridgeway.data._columns import EXACT, Kind, text_id
 from ridgeway.errors import InvalidDataError, InvalidParameterError
 
 FamilyName = Literal["gaussian", "binomial", "poisson", "multiclass"]
+"""What a target is: a number, one of two classes, a count, or one of several classes."""
 MemoryKind = Literal["quadratic", "cubic"]
+"""What is kept of the log-likelihood of gone rows: its Taylor polynomial of order two or three."""
 
 LABEL_KINDS: dict[type, Kind] = {str: "text", int: "number", bool: "boolean"}
 MOST_CLASSES = 1000
@@ -32,6 +34,13 @@ class TargetFamily:
     memory : {"quadratic", "cubic"}, or None for "multiclass", which is least squares
     classes : tuple of str, of int or of bool
         In ascending order. Those of "binomial" are two, once there are rows.
+
+    Examples
+    --------
+    >>> from ridgeway.data import TargetFamily
+    >>> family = TargetFamily("multiclass", classes=("a", "c"))
+    >>> family.joined(["b"]).classes, family.joined(["b"]).n_targets
+    (('a', 'b', 'c'), 3)
     """
 
     name: Literal["binomial", "poisson", "multiclass"]
@@ -145,6 +154,14 @@ def checked_family(name: FamilyName, memory: MemoryKind | None, classes: Iterabl
     name : {"gaussian", "binomial", "poisson", "multiclass"}
     memory : {"quadratic", "cubic"}, optional
     classes : classes that are known beforehand, or None
+
+    Examples
+    --------
+    >>> from ridgeway.data import checked_family
+    >>> checked_family("poisson", None, None)
+    TargetFamily(name='poisson', memory='quadratic', classes=())
+    >>> checked_family("gaussian", None, None) is None  # numbers need no family
+    True
     """
     if name not in get_args(FamilyName):
         words = ", ".join(map(repr, get_args(FamilyName)))

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ridgeway._checks import Array
 from ridgeway.data._columns import EXACT
@@ -42,6 +42,14 @@ class Task:
         What the columns of `y` stand for, if they are the classes of a classifier.
     offset : ndarray of shape (n_samples,), or None
         What is added to the linear predictor of each row, for likelihoods that are not Gaussian.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Task
+    >>> task = Task.of(np.ones((2, 1)), np.ones((2, 1)), sample_weight=np.array([3.0, 1.0]))
+    >>> task.n_samples, task.total_weight, task.counted().n_samples
+    (2, 4.0, 4)
     """
 
     X: Any
@@ -100,10 +108,28 @@ class Task:
 
 
 def is_sparse(X: Any) -> bool:
-    """Say whether X is a scipy.sparse matrix or array."""
-    return bool(sparse.issparse(X))
+    """Say whether X is a scipy.sparse matrix or array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from ridgeway.data import is_sparse
+    >>> is_sparse(sparse.csr_array(np.eye(2))), is_sparse(np.eye(2))
+    (True, False)
+    """
+    return bool(scipy.sparse.issparse(X))
 
 
 def dense(X: Any) -> Array:
-    """Return X as a float64 ndarray: itself, or what a sparse or a float32 X stands for."""
+    """Return X as a float64 ndarray: itself, or what a sparse or a float32 X stands for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from ridgeway.data import dense
+    >>> dense(sparse.csr_array(np.eye(2)))
+    array([[1., 0.], [0., 1.]])
+    """
     return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)

@@ -36,7 +36,15 @@ class TermFactor:
 
 @dataclass(frozen=True)
 class Term:
-    """A product of factors; most terms have only one."""
+    """A product of factors; most terms have only one.
+
+    Examples
+    --------
+    >>> from ridgeway.data import parse_terms
+    >>> (term,) = parse_terms("carrier:log(distance)")
+    >>> [factor.column for factor in term.factors], str(term)
+    (['carrier', 'distance'], 'carrier:log(distance)')
+    """
 
     factors: tuple[TermFactor, ...]
 
@@ -45,7 +53,16 @@ class Term:
 
 
 def column_term(column: str) -> Term:
-    """Return the term of a column as it is, whatever its name."""
+    """Return the term of a column as it is, whatever its name.
+
+    Examples
+    --------
+    >>> from ridgeway.data import column_term, parse_terms
+    >>> str(column_term("price (net)"))
+    '`price (net)`'
+    >>> parse_terms("`price (net)`") == (column_term("price (net)"),)
+    True
+    """
     return Term((TermFactor(column),))
 
 

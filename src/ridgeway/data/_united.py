@@ -23,7 +23,23 @@ RULES = {"missing": "rule for missing values", "unknown": "rule for unknown cate
 
 
 class Rebased(NamedTuple):
-    """A schema with all categories of another, and how its features become those of `after`: x·matrix + shift."""
+    """A schema with all categories of another, and how its features become those of `after`: x·matrix + shift.
+
+    Examples
+    --------
+    >>> from ridgeway.data import Encoding, checked_schema, parse_terms, united
+    >>> settings = dict(weight_column=None, fit_intercept=True, information="moments")
+    >>> terms = parse_terms("site")
+    >>> one, two = (
+    ...     checked_schema(Encoding(terms, {"site": "text"}, levels), "y", **settings)
+    ...     for levels in ({"site": ("a", "b")}, {"site": ("b", "a")})
+    ... )
+    >>> rebased = united(one, two)[1]
+    >>> rebased.before.features, rebased.after.features  # site=b is 1 − site=a
+    (('site=a',), ('site=b',))
+    >>> rebased.matrix, rebased.shift
+    (array([[-1.]]), array([1.]))
+    """
 
     before: Schema
     after: Schema
@@ -32,7 +48,20 @@ class Rebased(NamedTuple):
 
 
 def differences(one: Schema, two: Schema, names: tuple[str, str]) -> list[str]:
-    """Return what keeps two schemas from being united; `names` are those of the files."""
+    """Return what keeps two schemas from being united; `names` are those of the files.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from ridgeway.data import checked_schema, differences
+    >>> one = checked_schema(
+    ...     ["x"], "y", weight_column=None, fit_intercept=True, information="moments"
+    ... )
+    >>> differences(one, one, ("a.rw", "b.rw"))
+    []
+    >>> differences(one, replace(one, features=("x", "z")), ("a.rw", "b.rw"))
+    ["features only in b.rw: 'z'"]
+    """
     found = [
         f"the {word} differs ({getattr(one, name)!r} and {getattr(two, name)!r})"
         for name, word in WORDS.items()
@@ -108,6 +137,18 @@ def united(one: Schema, two: Schema) -> tuple[Schema, Rebased | None]:
     """Return the schema of both, in the order of the first, and how the second changes its reference levels.
 
     They must not have `differences`. Raises `MergeError` if a reference level cannot be changed.
+
+    Examples
+    --------
+    >>> from ridgeway.data import Encoding, checked_schema, parse_terms, united
+    >>> settings = dict(weight_column=None, fit_intercept=True, information="moments")
+    >>> terms = parse_terms("site")
+    >>> one, two = (
+    ...     checked_schema(Encoding(terms, {"site": "text"}, levels), "y", **settings)
+    ...     for levels in ({"site": ("a", "b")}, {"site": ("a", "c")})
+    ... )
+    >>> united(one, two)[0].features
+    ('site=b', 'site=c')
     """
     mine, theirs = one.encoding, two.encoding
     encoding = replace(

@@ -24,6 +24,9 @@ from ridgeway.errors import FeatureMismatchError, InvalidDataError, InvalidDataT
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+LARGEST_OFFSET = 1e6
+"""The largest offset: linear predictors have ten digits after the point beside it."""
+
 
 def check_tasks(
     estimator: "BaseEstimator",
@@ -48,6 +51,14 @@ def check_tasks(
     task_id : what the single task is called, if it has a name
     clusters : one label per row, or None
     offset : what is added to the linear predictor of each row, or None
+
+    Examples
+    --------
+    >>> from ridgeway.data import check_tasks, columns_of_a_model
+    >>> model = columns_of_a_model(1, None)
+    >>> tasks = check_tasks(model, [[1], [2], [3]], [4, 5, 6], first=True, labels="aba")
+    >>> [(task.task_id, task.X.ravel()) for task in tasks]
+    [('a', array([1., 3.])), ('b', array([2.]))]
     """
     if (
         sample_weight is None
@@ -119,7 +130,19 @@ def _plain_task(X: Array, y: Array, task_id: Any) -> Task:
 
 
 def check_values(task: Task) -> None:
-    """Raise if a value of a task is not finite, or overflows once it is squared and summed. One pass over the rows."""
+    """Raise if a value of a task is not finite, or overflows once it is squared and summed. One pass over the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import check_tasks, check_values, columns_of_a_model
+    >>> model = columns_of_a_model(1, None)
+    >>> (task,) = check_tasks(model, np.array([[np.nan]]), np.ones(1), first=True)
+    >>> check_values(task)
+    Traceback (most recent call last):
+    ...
+    ridgeway.errors.InvalidDataError: Input X contains NaN. ...
+    """
     if task.is_finite:
         return
     from sklearn.utils.validation import check_array
@@ -148,7 +171,14 @@ def _check_table(
 
 
 def columns_of_a_model(n_features: int, names: Sequence[str] | None) -> "BaseEstimator":
-    """Return what `check_tasks` compares the columns of a table with, if there is no estimator yet."""
+    """Return what `check_tasks` compares the columns of a table with, if there is no estimator yet.
+
+    Examples
+    --------
+    >>> from ridgeway.data import columns_of_a_model
+    >>> columns_of_a_model(2, ["a", "b"]).feature_names_in_.tolist()
+    ['a', 'b']
+    """
     from sklearn.base import BaseEstimator
 
     known = BaseEstimator()
@@ -181,6 +211,16 @@ def check_rows(
     first : whether the columns are to be written to the estimator rather than compared with it
     sparse : whether X may be sparse
     dtype : what numbers are converted to; None leaves them as they are
+
+    Examples
+    --------
+    >>> from ridgeway.data import check_rows, columns_of_a_model
+    >>> check_rows(columns_of_a_model(2, None), [[1, 2]])
+    array([[1., 2.]])
+    >>> check_rows(columns_of_a_model(3, None), [[1, 2]])
+    Traceback (most recent call last):
+    ...
+    ridgeway.errors.FeatureMismatchError: X has 2 features, but ...
     """
     from sklearn.utils.validation import validate_data
 
@@ -262,7 +302,18 @@ def _check_weight(sample_weight: Any, n_samples: int) -> Array | None:
 
 
 def check_single_target(y: Any) -> Any:
-    """Return targets with one axis, those of a single column with scikit-learn's warning, or raise."""
+    """Return targets with one axis, those of a single column with scikit-learn's warning, or raise.
+
+    Examples
+    --------
+    >>> from ridgeway.data import check_single_target
+    >>> check_single_target([1.0, 2.0])
+    [1.0, 2.0]
+    >>> check_single_target([[1.0, 2.0]])
+    Traceback (most recent call last):
+    ...
+    ridgeway.errors.InvalidDataError: y should be a 1d array, got ...
+    """
     from sklearn.utils.validation import column_or_1d
 
     if y is None:
@@ -280,7 +331,14 @@ def check_single_target(y: Any) -> Any:
 
 
 def check_offset(offset: Any, n_samples: int) -> Array | None:
-    """Return offsets as float64, one finite number per row, or raise; None if there are none."""
+    """Return offsets as float64, one finite number per row, or raise; None if there are none.
+
+    Examples
+    --------
+    >>> from ridgeway.data import check_offset
+    >>> check_offset([0, 1], 2), check_offset(None, 2)
+    (array([0., 1.]), None)
+    """
     if offset is None:
         return None
     values = checked_numbers(offset, "offset")
@@ -288,6 +346,11 @@ def check_offset(offset: Any, n_samples: int) -> Array | None:
         raise InvalidDataError(f"offset has shape {values.shape}; it must be ({n_samples},), one number per row.")
     if not np.isfinite(values).all():
         raise InvalidDataError("offset contains NaN or infinity. Pass finite numbers, or drop those rows.")
+    if (np.abs(values) > LARGEST_OFFSET).any():
+        raise InvalidDataError(
+            f"offset has values up to {np.abs(values).max():g}, beside which predictions are rounded; the limit is "
+            f"{LARGEST_OFFSET:g}. Pass logarithms or log-odds, such as the logarithm of the exposure."
+        )
     return values
 
 

@@ -28,6 +28,14 @@ class Widening(NamedTuple):
         For each column its place among the old ones, or −1 if it is new.
     past : ndarray of float, one per feature and target
         What a new column was in every past row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Widening
+    >>> wider = Widening(np.array([0, -1]), np.array([0]), np.array([0.0, 7.0, 0.0]))
+    >>> wider.rows(np.array([[1.0], [2.0]]))  # the new column was 7 in every past row
+    array([[1., 7.], [2., 7.]])
     """
 
     features: NDArray[np.intp]
@@ -42,7 +50,18 @@ class Widening(NamedTuple):
 
 
 def widening(old: Schema, new: Schema) -> Widening:
-    """Return how a schema becomes a wider one, or raise if a new feature was not constant in the past."""
+    """Return how a schema becomes a wider one, or raise if a new feature was not constant in the past.
+
+    Examples
+    --------
+    >>> from ridgeway.data import checked_schema, widened_schema, widening
+    >>> old = checked_schema(
+    ...     ["x"], "y", weight_column=None, fit_intercept=True, information="moments"
+    ... )
+    >>> found = widening(old, widened_schema(old, {}, {"z": 7.0}, {}))
+    >>> found.features, found.past  # x, z and y
+    (array([ 0, -1]), array([0., 7., 0.]))
+    """
     features, targets = (
         np.array([{name: place for place, name in enumerate(before)}.get(name, -1) for name in after], dtype=np.intp)
         for before, after in ((old.features, new.features), (old.target_columns, new.target_columns))
@@ -90,6 +109,16 @@ def widened_schema(
     """Return a schema with more categories, features or targets, or raise `InvalidParameterError`.
 
     Features are terms of new columns, and targets are new columns, with the value that they had in every past row.
+
+    Examples
+    --------
+    >>> from ridgeway.data import checked_schema, widened_schema
+    >>> old = checked_schema(
+    ...     ["x"], "y", weight_column=None, fit_intercept=True, information="moments"
+    ... )
+    >>> new = widened_schema(old, {}, {"z": 7.0}, {})
+    >>> new.features, new.past
+    (('x', 'z'), {'z': 7.0})
     """
     encoding, past = schema.encoding, dict(schema.past)
     if targets and schema.family is not None:

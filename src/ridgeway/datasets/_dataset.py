@@ -25,6 +25,15 @@ class Dataset:
         The columns to predict from.
     source : str
         Who collected it, and its licence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.datasets import Dataset
+    >>> columns = {"site": np.array(["a", "b"]), "x": np.ones(2), "y": np.zeros(2)}
+    >>> mine = Dataset("mine", columns, "y", ("site",), ("x",), "measured by us")
+    >>> mine.n_rows, mine.columns[mine.target]
+    (2, array([0., 0.]))
     """
 
     name: str

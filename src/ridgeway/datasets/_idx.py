@@ -32,6 +32,15 @@ class Images:
     train_labels, test_labels : ndarray of shape (n_images,), uint8
     shape : tuple of int
         Height and width.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.datasets import Images
+    >>> pixels, labels = np.arange(8, dtype=np.uint8).reshape(2, 4), np.array([7, 1], "u1")
+    >>> images = Images(pixels, labels, pixels[:1], labels[:1], shape=(2, 2))
+    >>> images.train[0].reshape(images.shape)
+    array([[0, 1], [2, 3]], dtype=uint8)
     """
 
     train: Bytes

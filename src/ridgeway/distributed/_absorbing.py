@@ -58,6 +58,24 @@ def absorb(
     patience : float, default 60.0
         Seconds for which the cluster may be without any worker, at the beginning or later. Then the call ends with
         `WorkError`, and a second one does only what is missing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from distributed import Client
+    >>> from ridgeway import distributed, store
+    >>> rows = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0], "y": [1.0, 2.0, 2.0, 4.0]})
+    >>> with (
+    ...     tempfile.TemporaryDirectory() as folder,
+    ...     Client(processes=False, n_workers=1, dashboard_address=None) as client,
+    ... ):
+    ...     for part in range(2):
+    ...         rows[2 * part :][:2].to_csv(f"{folder}/part-{part}.csv", index=False)
+    ...     state = store.create(f"{folder}/state.rw", features=["x"], target="y")
+    ...     _ = distributed.absorb(state, f"{folder}/part-*.csv", "May", client=client)
+    ...     print(state.absorb_table(rows, task_id="May")[0].already)
+    True
     """
     require_dask()
     name, before = checked_id(task), store.schema

@@ -39,6 +39,14 @@ class Executor(ABC):
 
     Every call computes with one BLAS thread. If the result of the function depends only on the item, it is therefore
     bitwise the same on every executor, given the same kind of CPU and the same libraries.
+
+    Examples
+    --------
+    >>> from ridgeway.distributed import Executor, Processes
+    >>> isinstance(Processes(2), Executor)
+    True
+    >>> list(Processes(1).map(len, {"first": "abc", "second": "de"}))  # in this order
+    [3, 2]
     """
 
     @abstractmethod
@@ -91,6 +99,12 @@ class Processes(Executor):
     ----------
     count : int, default -1
         How many; -1 for one per core, -2 for one less, and so on. With 1, the work is done in this process.
+
+    Examples
+    --------
+    >>> from ridgeway.distributed import Processes
+    >>> dict(Processes(1).as_finished(abs, {"first": -1, "second": -2}))
+    {'first': 1, 'second': 2}
     """
 
     count: int = -1
@@ -126,6 +140,14 @@ class DaskWorkers(Executor):
     Notes
     -----
     Close it, or use it in a `with` statement, if you passed an address.
+
+    Examples
+    --------
+    >>> from distributed import Client
+    >>> from ridgeway.distributed import DaskWorkers
+    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    ...     print(list(DaskWorkers(client).map(abs, {"first": -1, "second": -2})))
+    [1, 2]
     """
 
     def __init__(self, scheduler: "str | Client", *, timeout: float = 10.0) -> None:
@@ -190,6 +212,14 @@ def executor_of(workers: int | Executor) -> Executor:
     ------
     InvalidParameterError
         If it is neither.
+
+    Examples
+    --------
+    >>> from ridgeway.distributed import Processes, executor_of
+    >>> executor_of(2)
+    Processes(count=2)
+    >>> executor_of(Processes(2)) == executor_of(2)
+    True
     """
     return workers if isinstance(workers, Executor) else Processes(workers)
 

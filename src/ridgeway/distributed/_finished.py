@@ -12,14 +12,18 @@ from typing import Any
 
 import numpy as np
 
+from ridgeway._files import PRIVATE
 from ridgeway.distributed._fixed_tree import Place
+
+NAME = "name"
+"""The array of a file that holds the name of the file."""
 
 
 class FinishedParts:
     """What parts have left, one file for each node of the tree: a second run does only what is missing.
 
-    A file is named after all that its node depends on, so that it is used only if nothing has changed. It is not made
-    durable, but it has checksums: a damaged one is not used.
+    A file is named after all that its node depends on, and has that name inside, so that it is used only if nothing has
+    changed. It is not made durable, but it has checksums: a damaged one is not used. Only its owner can read it.
 
     Parameters
     ----------
@@ -43,10 +47,13 @@ class FinishedParts:
         """
         temporary = self.folder / f"{token_hex(6)}.part"
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with temporary.open("wb") as file:
-                np.savez(file, **arrays)
-            os.replace(temporary, self._path(place))
+            for folder in (self._all, self.folder):
+                folder.mkdir(mode=0o700, exist_ok=True)
+            path = self._path(place)
+            kept: dict[str, Any] = {**arrays, NAME: np.array(path.name)}
+            with open(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE), "wb") as file:
+                np.savez(file, **kept)
+            os.replace(temporary, path)
         except OSError:
             with suppress(OSError):
                 temporary.unlink()
@@ -65,7 +72,8 @@ class FinishedParts:
                     with suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
                         with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
                             arrays = dict(found)
-                        yield place, arrays
+                        if str(arrays.pop(NAME)) == path.name:
+                            yield place, arrays
 
     def clear(self) -> None:
         """Delete the parts, and the folder of all tasks if it is empty."""

@@ -32,6 +32,19 @@ def fit(model: Model, X: Any, y: Any, sample_weight: Any = None, *, client: Any,
     client : distributed.Client
     patience : float, default 60.0
         Seconds for which the cluster may be without any worker. Then the call ends with `WorkError`.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from distributed import Client
+    >>> from ridgeway import GeneralizedRidge, distributed
+    >>> X, y = np.arange(6.0).reshape(6, 1), np.array([1.0, 2.0, 2.0, 4.0, 4.0, 6.0])
+    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    ...     parts = da.from_array(X, chunks=(2, 1)), da.from_array(y, chunks=2)
+    ...     model = distributed.fit(GeneralizedRidge(), *parts, client=client)
+    >>> np.allclose(model.coef_, GeneralizedRidge().fit(X, y).coef_), model.n_tasks_
+    (True, 1)
     """
     require_dask()
     from dask import delayed
@@ -100,6 +113,15 @@ def predict(model: Any, X: Any) -> Any:
     -------
     A dask array for an array; for a DataFrame a dask Series with its index, or a DataFrame if there are several
     targets; a list of delayed arrays for a list.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from ridgeway import GeneralizedRidge, distributed
+    >>> model = GeneralizedRidge().fit([[0.0], [1.0]], [1.0, 3.0])
+    >>> found = distributed.predict(model, da.from_array([[2.0], [3.0]], chunks=1))
+    >>> found.compute().round(6)
+    array([5., 7.])
     """
     require_dask()
     from dask import delayed

@@ -25,6 +25,17 @@ def local_client(n_workers: int) -> Iterator[Any]:
     Parameters
     ----------
     n_workers : int
+
+    Examples
+    --------
+    >>> from ridgeway import distributed
+    >>> def learn(state, files):  # in a script, call it under `if __name__ == "__main__":`
+    ...     with distributed.local_client(4) as client:
+    ...         return distributed.absorb(state, files, "May", client=client)
+    >>> with distributed.local_client(0) as client:
+    ...     pass
+    Traceback (most recent call last):
+    ridgeway.errors.InvalidParameterError: the number of workers must be 1 or more; got 0.
     """
     require_dask()
     if n_workers < 1:
@@ -42,7 +53,17 @@ def local_client(n_workers: int) -> Iterator[Any]:
 
 @contextmanager
 def remote_client(address: str, *, timeout: float = 30.0) -> Iterator[Any]:
-    """Yield a client of the cluster whose scheduler has this address, such as tcp://10.0.0.1:8786."""
+    """Yield a client of the cluster whose scheduler has this address, such as tcp://10.0.0.1:8786.
+
+    Examples
+    --------
+    >>> from distributed import Client
+    >>> from ridgeway import distributed
+    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as started:
+    ...     with distributed.remote_client(started.scheduler.address) as client:
+    ...         print(client.submit(abs, -1).result())
+    1
+    """
     require_dask()
     from distributed import Client
 

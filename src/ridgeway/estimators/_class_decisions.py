@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from ridgeway.estimators._temperature import normal_factor
 from ridgeway.information import discriminants, oas_covariance, score_moments, shrunk_covariance
 from ridgeway.weights import Answer
@@ -47,7 +49,10 @@ def expected_factor(state: Any) -> float:
     held, answer = state.information, state.answer
 
     def compute() -> float:
-        return normal_factor(*score_moments(held, answer.coef, answer.intercept), held.total_weight) or 1.0
+        shares, means, covariance = score_moments(held, answer.coef, answer.intercept)
+        seen = np.flatnonzero(shares)
+        pairs = np.ix_(seen, seen)
+        return normal_factor(shares[seen], means[pairs], covariance[pairs], held.total_weight) or 1.0
 
     found: float = _remembered(state, "factor", compute)
     return found

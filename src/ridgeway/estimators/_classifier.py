@@ -22,6 +22,16 @@ class ContinualClassifier(ClassifierMixin, ContinualEstimator):
     """A classifier that learns task after task: least squares on one target per class, 1 in its rows and 0 elsewhere.
 
     Classes need not be declared. One that appears later was 0 in every row before, so its target is known exactly.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidgeClassifier
+    >>> from ridgeway.estimators import ContinualClassifier
+    >>> model = GeneralizedRidgeClassifier()
+    >>> isinstance(model, ContinualClassifier)
+    True
+    >>> model.partial_fit([[0.0], [1.0]], ["a", "b"]).partial_fit([[2.0]], ["c"]).classes_
+    array(['a', 'b', 'c'], dtype='<U1')
     """
 
     _calibration: tuple[State, tuple[Any, ...], float]
@@ -61,7 +71,7 @@ class ContinualClassifier(ClassifierMixin, ContinualEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of the highest score for each row, of shape (n_samples,)."""
         now = copy.copy(self)  # its state and its columns belong together, whatever other threads do
-        return np.asarray(now.classes_[now._scores(X).argmax(axis=1)])
+        return np.asarray(now.classes_[now._ranked(X).argmax(axis=1)])
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores, of shape (n_samples, n_classes).
@@ -75,7 +85,7 @@ class ContinualClassifier(ClassifierMixin, ContinualEstimator):
     def predict_proba(self, X: Any) -> Array:
         """Return the probabilities of the classes, of shape (n_samples, n_classes). `calibrate` says how sure they are.
 
-        The most probable class is that of `predict`.
+        The most probable class is that of `predict`. A class that is known to have no rows has probability 0.
         """
         return np.asarray(np.exp(self._log_probabilities(X)))
 
@@ -97,13 +107,13 @@ class ContinualClassifier(ClassifierMixin, ContinualEstimator):
             The class of each row, among those learned.
         """
         with lock_of(self):
-            scores, classes = self._scores(X), self.state_.origin.classes or ()
+            scores, classes = self._ranked(X), self.state_.origin.classes or ()
             labels = coded_labels(y, classes, beside={"X": X})
             if len(labels.positions) != len(scores):
                 raise InvalidDataError(
                     f"X has {len(scores)} rows and y has {len(labels.positions)} labels. Pass one label per row."
                 )
-            seen = np.asarray(np.isfinite(scores).all(axis=0))  # the score of a class without rows may be −∞
+            seen = np.asarray(np.isfinite(scores).all(axis=0))  # the score of a class without rows is −∞
             learned = dict(zip(classes, seen, strict=True))
             unknown = [label for label in labels.found if not learned.get(label)]
             if unknown:
@@ -168,12 +178,16 @@ class ContinualClassifier(ClassifierMixin, ContinualEstimator):
 
     def _log_probabilities(self, X: Any) -> Array:
         now = copy.copy(self)
-        return log_probabilities(now._scores(X), now._factor())
+        return log_probabilities(now._ranked(X), now._factor())
 
     def _scores(self, X: Any) -> Array:
         """Return the score of each class, of shape (n_samples, n_classes)."""
         rule, rows = self._rule(), check_rows(self, X)
         return np.asarray(rows @ rule.coef + rule.intercept)
+
+    def _ranked(self, X: Any) -> Array:
+        """Return the scores, which are −∞ for classes that are known to have no rows: they are never predicted."""
+        return self._scores(X)
 
     def _checked(self, state: State | None, X: Any, y: Any, sample_weight: Any, **names: Any) -> list[Task]:
         """Check the rows of one call; their classes are those of the state, and new ones."""

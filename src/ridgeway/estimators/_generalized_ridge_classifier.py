@@ -192,6 +192,12 @@ class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualCl
             return super()._factor()
         return 1.0 if self.decision == "lda" else expected_factor(self._in_force())
 
+    def _ranked(self, X: Any) -> Array:
+        scores, state = super()._ranked(X), self.state_
+        if isinstance(state, Informed):
+            scores[:, class_weights(state.information) == 0.0] = -np.inf
+        return scores
+
     def _checked(self, state: State | None, X: Any, y: Any, sample_weight: Any, **names: Any) -> list[Task]:
         self._choices(state)
         return super()._checked(state, X, y, sample_weight, **names)

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
 
 from ridgeway._checks import Array
 from ridgeway.data import WeightKind, check_offset, check_rows
@@ -93,9 +94,11 @@ class LikelihoodEstimator(DefaultPolicyMixin, ContinualEstimator):
             weight_kind=origin.weight_kind,
         )
         expected = model._likelihood.with_targets(origin.coef.shape[1]).name
-        if state.likelihood.name != expected:
+        named = origin.classes is not None
+        if state.likelihood.name != expected or (state.n_tasks and named != issubclass(cls, ClassifierMixin)):
             raise InvalidStateError(
-                f"the state is {state.likelihood.name}; a {cls.__name__} is {expected}. Use the class that wrote it."
+                f"the state is {state.likelihood.name}, with{'' if named else 'out'} classes; a {cls.__name__} is "
+                f"{expected}. Use the class that wrote it."
             )
         if feature_names is not None and len(feature_names) != n_features:
             raise InvalidStateError(
@@ -164,11 +167,18 @@ class LikelihoodEstimator(DefaultPolicyMixin, ContinualEstimator):
         return self._likelihood.with_targets(self.state_.origin.coef.shape[1]).scores
 
     def _deviations(self) -> Array:
-        """Return the standard errors of all scores, of shape (n_scores, n_features + intercept)."""
-        scores = self._scores()
-        covariance, q = self._expanded().covariance(), scores.shape[1]
+        """Return the standard errors of all scores, (n_scores, n_features + intercept); infinite if undetermined."""
+        scores, state = self._scores(), self._expanded()
+        lost, n_intercepts = state.undetermined(), int(state.origin.centered)
+        covariance, q = state.without(lost).covariance(), scores.shape[1]
         blocks = covariance.reshape(len(covariance) // q, q, len(covariance) // q, q)
-        return np.asarray(np.sqrt(np.einsum("ka,iaib,kb->ki", scores, blocks, scores)))
+        found = np.full((len(scores), len(lost) + n_intercepts), np.inf)
+        found[:, np.append(~lost, np.ones(n_intercepts, dtype=bool))] = np.sqrt(
+            np.einsum("ka,iaib,kb->ki", scores, blocks, scores)
+        )
+        if n_intercepts and state.about[lost].any():  # at x = 0, a feature that was 1 in every row counts too
+            found[:, -1] = np.inf
+        return found
 
     def _predictor(self, X: Any, offset: Any) -> Array:
         """Return the linear predictors η of some rows, of shape (n_samples, q)."""

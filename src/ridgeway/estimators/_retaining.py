@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from ridgeway.data import label_of
 from ridgeway.errors import InvalidStateError, MergeError, RemovalError
 from ridgeway.estimators._default_policy import DEFAULT
 from ridgeway.estimators._shell import ContinualEstimator
@@ -143,7 +144,8 @@ def without_task(state: Any, task: Any, X: Any) -> Any:
         raise RemovalError(
             "a task is removed by its id alone, from a model with information='by_task'; or by its rows, from any."
         )
-    return state.without(str(task))
+    given = str(task)
+    return state.without(given if given in state.by_task.ids else label_of(task))
 
 
 def _reason(weights: Any) -> str:

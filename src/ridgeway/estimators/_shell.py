@@ -135,7 +135,18 @@ class ContinualEstimator(BaseEstimator, ABC):
 
 
 class ContinualRegressor(MultiOutputMixin, RegressorMixin, ContinualEstimator):
-    """A regressor that learns task after task."""
+    """A regressor that learns task after task.
+
+    Examples
+    --------
+    >>> from ridgeway import MinimumNorm
+    >>> from ridgeway.estimators import ContinualRegressor
+    >>> model = MinimumNorm(fit_intercept=False)
+    >>> isinstance(model, ContinualRegressor)
+    True
+    >>> model.partial_fit([[1.0]], [2.0]).partial_fit([[1.0]], [3.0]).n_tasks_
+    2
+    """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, tasks: Any = None, clusters: Any = None) -> Self:
         """Forget everything, then learn one task, or one per label in `tasks` in order of first appearance.

@@ -55,17 +55,16 @@ def normal_factor(shares: Array, means: Array, covariance: Array, n_rows: float)
 
     Parameters
     ----------
-    shares : ndarray of shape (n_classes,)
+    shares : ndarray of shape (n_classes,), all positive
     means : ndarray of shape (n_classes, n_classes), those of one class in each row
     covariance : ndarray of shape (n_classes, n_classes)
     n_rows : n, the rows that this is known from
     """
     doubt = (len(shares) - 1.0) / (n_rows + len(shares))
-    present = np.flatnonzero(shares > 0.0)
-    log_draws = int(np.clip(np.log2(DRAWS / len(present)), LEAST_LOG, MOST_LOG))
+    log_draws = int(np.clip(np.log2(DRAWS / len(shares)), LEAST_LOG, MOST_LOG))
     n_draws, normal = 2**log_draws, even_normals(log_draws, len(covariance)) @ psd_root(covariance)
-    scores = (means[present][:, None] + normal).reshape(-1, len(covariance))
-    return best_factor(scores, np.repeat(present, n_draws), np.repeat(shares[present] / n_draws, n_draws), doubt)
+    scores = (means[:, None] + normal).reshape(-1, len(covariance))
+    return best_factor(scores, np.repeat(np.arange(len(shares)), n_draws), np.repeat(shares / n_draws, n_draws), doubt)
 
 
 def even_normals(log_draws: int, n_columns: int) -> Array:

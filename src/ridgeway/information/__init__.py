@@ -28,7 +28,7 @@ from ridgeway.information._inference import Inference
 from ridgeway.information._kinds import KINDS, checked_kind
 from ridgeway.information._marginals import Marginals
 from ridgeway.information._moments import Moments
-from ridgeway.information._reshaped import checked_past
+from ridgeway.information._reshaped import checked_past, varying_columns
 from ridgeway.information._square_root import SquareRoot
 from ridgeway.information._structured import learn_directions, learn_groups
 from ridgeway.information._tree import Join, Leaf, Node, PartName, found, task_node, with_leaf, without
@@ -68,6 +68,7 @@ __all__ = [
     "shrunk_covariance",
     "task_node",
     "useful_share",
+    "varying_columns",
     "with_leaf",
     "without",
 ]

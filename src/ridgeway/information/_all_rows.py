@@ -13,7 +13,20 @@ from ridgeway.linalg import Solution, pooled_factor, pooled_least_squares, poole
 
 @dataclass(frozen=True, eq=False)
 class AllRows:
-    """The tasks themselves. Least squares on them uses its own code, so that agreement with it is meaningful."""
+    """The tasks themselves. Least squares on them uses its own code, so that agreement with it is meaningful.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge, Oracle
+    >>> X, y = np.array([[1.0], [2.0], [4.0]]), np.array([1.0, 3.0, 4.0])
+    >>> kept = Oracle().fit(X, y).state_.information
+    >>> kept.tasks[0].X.tolist() == X.tolist()  # the rows themselves
+    True
+    >>> R = GeneralizedRidge().fit(X, y).information_.factor()
+    >>> np.allclose(kept.factor().T @ kept.factor(), R.T @ R)
+    True
+    """
 
     n_features: int
     n_targets: int

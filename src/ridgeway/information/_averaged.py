@@ -46,6 +46,17 @@ class AveragedInference:
     References
     ----------
     Strawderman (1971); Daniels (1999).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge, weights
+    >>> x = np.linspace(-1.0, 1.0, 30)[:, None]
+    >>> model = GeneralizedRidge(weights.Accumulated(prior="evidence"))
+    >>> known = model.fit(x, x[:, 0] + 0.3 * np.cos(9.0 * np.arange(30))).state_.inference()
+    >>> low, high = known.marginals(np.eye(1), 0.0).bounds(0.95)
+    >>> bool(low[0, 0] < known.learned.coef[0, 0] < high[0, 0])
+    True
     """
 
     learned: Inference

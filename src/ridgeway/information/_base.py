@@ -12,6 +12,7 @@ from ridgeway._checks import Array
 from ridgeway.data import LARGEST, Task, check_values, dense
 from ridgeway.errors import InvalidDataError, MergeError, RemovalError
 from ridgeway.information._parts import put_together, taken_apart
+from ridgeway.information._removal import refuse_removal
 from ridgeway.information._reshaped import (
     checked_map,
     checked_past,
@@ -22,6 +23,7 @@ from ridgeway.information._reshaped import (
     varying_columns,
     with_targets,
 )
+from ridgeway.information._underflow import SMALLEST, warn_of_underflow
 from ridgeway.kernels import Mean
 from ridgeway.linalg import EPS, Solution, empty_triangle, tolerance
 
@@ -36,7 +38,17 @@ class Held(NamedTuple):
 
 
 class Stacked(Protocol):
-    """Information with a prior on top: what is asked for after every task is then answered in O(p²)."""
+    """Information with a prior on top: what is asked for after every task is then answered in O(p²).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge
+    >>> held = GeneralizedRidge().fit([[1.0], [2.0], [4.0]], [1.0, 3.0, 4.0]).information_
+    >>> prior, start = np.array([2.0]), np.zeros((1, 1))
+    >>> np.allclose(held.stacked(prior, start).solve().coef, held.solve(prior, start).coef)
+    True
+    """
 
     def solve(self) -> Solution:
         """Return the minimiser of Σ w·(y − x·w − b)² + ‖w − start‖²_prior."""
@@ -70,6 +82,16 @@ class Information(ABC):
         plus its value at each removal.
     digits_lost : float
         Decimal digits that removals may have cost.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge
+    >>> X, y = np.array([[1.0], [2.0], [4.0], [5.0]]), np.array([1.0, 3.0, 4.0, 4.0])
+    >>> cuts = slice(4), slice(2), slice(2, 4)
+    >>> whole, one, two = (GeneralizedRidge().fit(X[c], y[c]).information_ for c in cuts)
+    >>> np.allclose(one.merge(two).moments(), whole.moments())
+    True
     """
 
     n_features: int
@@ -132,6 +154,8 @@ class Information(ABC):
             check_values(task)
             if not np.isfinite(held.peak).all():
                 raise InvalidDataError("the information overflows with this task. Change the units of its columns.")
+        if held.peak.min() < SMALLEST:
+            warn_of_underflow(task, held.peak, centered=self.centered)
         return replace(
             self,
             n_samples=self.n_samples + task.n_samples,
@@ -369,29 +393,3 @@ class Information(ABC):
 
         `size` is the smaller side of the rows, and `offset` the norms of what centring took off their columns.
         """
-
-
-def digits_at_stake(before: Array, after: Array, n_features: int, kept: float = 1.0) -> float:
-    """Return the decimal digits that a removal may cost.
-
-    Parameters
-    ----------
-    before : the scale of the rounding that each column carries, in squares
-    after : the sums of squares of each column that remain
-    n_features : how many of the columns are features
-    kept : the least share of the information about any direction that remains, if known
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.where(before > 0.0, before / after, 1.0)
-    features = max(float(shares[:n_features].max()), 1.0 / kept)
-    targets = float(shares[n_features:].max())
-    return float(np.log10(max(features, np.sqrt(features * max(targets, 1.0)))))
-
-
-def refuse_removal() -> RemovalError:
-    """Return the error for a removal that would leave too little."""
-    return RemovalError(
-        "the remaining rows would not clearly have full rank: the rows to remove contain (nearly) all that is known "
-        "about some direction of the features or about the targets, or they were never learned. Keep the task, or "
-        "learn the remaining tasks again."
-    )

@@ -21,6 +21,8 @@ from ridgeway.information._tree import HALF, Leaf, Node, PartName, changed_now, 
 from ridgeway.information._with_fourth import FOURTH, WITH_FOURTH
 
 COLUMNS = ("n_features", "n_targets", "centered")
+WIDEST = 2**15
+"""The most columns of a state without parts that is read: they say how many columns there are."""
 BASES: dict[str, type[Information]] = {kind.name: kind for kind in (SquareRoot, Moments)}
 
 
@@ -248,11 +250,13 @@ class ByTask:
         kind, listed, ids = (counts.get(name) for name in ("kind", "parts", "ids"))
         fourth = counts.get("fourth_moments", False)
         columns: list[Any] = [counts.get(name) for name in COLUMNS]
-        if kind not in BASES or [type(value) for value in columns] != [int, int, bool] or min(columns[:2]) < 1:
+        if str(kind) not in BASES or [type(value) for value in columns] != [int, int, bool] or min(columns[:2]) < 1:
+            raise damaged
+        if sum(columns[:2]) > (np.size(arrays.get("part0.mean", ())) or WIDEST):
             raise damaged
         if type(fourth) is not bool or (fourth and columns[0] > MOST_FEATURES):
             raise damaged
-        made = ByTask(BASES[kind], fourth_moments=fourth).empty(columns[0], columns[1], centered=columns[2])
+        made = ByTask(BASES[str(kind)], fourth_moments=fourth).empty(columns[0], columns[1], centered=columns[2])
         if not isinstance(listed, list) or not isinstance(ids, list):
             raise damaged
         tree: Node | None = None

@@ -34,6 +34,19 @@ def change_odds(past: Information, task: Information) -> float:
     with several targets, the mean over the targets, whose noise may be correlated. For a given ρ this is a ratio of two
     probability densities: if nothing has changed, it exceeds 1/α with a probability of at most α, however noisy the
     task. The prior has no influence. O(p³).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge
+    >>> from ridgeway.information import change_odds
+    >>> x, noise = np.linspace(-1.0, 1.0, 40)[:, None], 0.1 * np.cos(9.0 * np.arange(40))
+    >>> past, same, other = (
+    ...     GeneralizedRidge().fit(x, slope * x[:, 0] + sign * noise).information_
+    ...     for slope, sign in ((2.0, 1.0), (2.0, -1.0), (1.0, -1.0))
+    ... )
+    >>> change_odds(past, same) < 0.0 < change_odds(past, other)
+    True
     """
     view = _View.of(past, task)
     likelihoods = view.best(np.r_[0.0, SIZES])[0]
@@ -46,6 +59,20 @@ def useful_share(past: Information, task: Information, start: Array) -> float:
 
     Under the most probable change (`change_odds`), w ~ N(ŵ, (σ_0² + τ²)·J⁻¹): the past counts σ_0²/(σ_0² + τ²) as much
     as before. If the task is more probable under the same distribution about `start`, the share is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge
+    >>> from ridgeway.information import useful_share
+    >>> x, noise = np.linspace(-1.0, 1.0, 40)[:, None], 0.1 * np.cos(9.0 * np.arange(40))
+    >>> past, near, far = (
+    ...     GeneralizedRidge().fit(x, slope * x[:, 0] + sign * noise).information_
+    ...     for slope, sign in ((2.0, 1.0), (2.2, -1.0), (-2.0, -1.0))
+    ... )
+    >>> start = np.zeros((1, 1))
+    >>> 1.0 > useful_share(past, near, start) > useful_share(past, far, start)
+    True
     """
     view = _View.of(past, task)
     likelihoods, shares = view.best(MANY_SIZES)

@@ -48,7 +48,16 @@ class ClassMeans:
 
 
 def class_weights(held: Information) -> Array:
-    """Return the sum of the weights of each class's rows, (n_classes,); 0 without rows."""
+    """Return the sum of the weights of each class's rows, (n_classes,); 0 without rows.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidgeClassifier
+    >>> from ridgeway.information import class_weights
+    >>> model = GeneralizedRidgeClassifier().fit([[0.0], [1.0], [5.0]], ["a", "a", "b"])
+    >>> class_weights(model.state_.information)
+    array([2., 1.])
+    """
     p = held.n_features
     if held.centered:
         return np.asarray(held.total_weight * (held.mean + held.mean_low)[p:].clip(0.0))
@@ -65,7 +74,17 @@ def within_squares(held: Information) -> Array:
 
 
 def shrunk_covariance(held: Information, shrinkage: float) -> Array:
-    """Return (1 − s)·C + s·(trace C/p)·I, where C is the covariance within the classes, divided by the weight."""
+    """Return (1 − s)·C + s·(trace C/p)·I, where C is the covariance within the classes, divided by the weight.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidgeClassifier
+    >>> from ridgeway.information import shrunk_covariance
+    >>> X = [[-1.0, 0.0], [1.0, 0.0], [5.0, -3.0], [5.0, 3.0]]
+    >>> held = GeneralizedRidgeClassifier().fit(X, ["a", "a", "b", "b"]).state_.information
+    >>> shrunk_covariance(held, 0.0).diagonal(), shrunk_covariance(held, 1.0).diagonal()
+    (array([0.5, 4.5]), array([2.5, 2.5]))
+    """
     return _shrunk(within_squares(held) / held.total_weight, shrinkage)
 
 
@@ -79,6 +98,16 @@ def oas_covariance(classes: Iterable[Information], *, balanced: bool) -> Array:
     ----------
     classes : the information of each class
     balanced : whether all classes count the same, or according to their weight
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidgeClassifier
+    >>> from ridgeway.information import oas_covariance
+    >>> X = [[-1.0, 0.0], [1.0, 0.0], [5.0, -3.0], [5.0, 3.0]]
+    >>> held = GeneralizedRidgeClassifier().fit(X, ["a", "a", "b", "b"]).state_.information
+    >>> covariance = oas_covariance([held], balanced=True)
+    >>> float(covariance.trace().round(8))  # shrinking keeps the trace, 0.5 + 4.5
+    5.0
     """
     shrunk, shares = [], []
     for part in classes:
@@ -102,6 +131,17 @@ def discriminants(held: Information, covariance: Array) -> tuple[Array, Array]:
     -------
     coef : ndarray of shape (n_features, n_classes)
     intercept : ndarray of shape (n_classes,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidgeClassifier
+    >>> from ridgeway.information import discriminants
+    >>> X = [[-1.0], [1.0], [5.0], [7.0]]
+    >>> held = GeneralizedRidgeClassifier().fit(X, ["a", "a", "b", "b"]).state_.information
+    >>> coef, intercept = discriminants(held, np.eye(1))
+    >>> coef, 3.0 * coef + intercept  # scores are equal half-way between the class means
+    (array([[0., 6.]]), array([[-0.69, -0.69]]))
     """
     classes = ClassMeans.of(held)
     coef = solve_moments(np.triu(covariance), classes.means, size=held.n_features).coef
@@ -118,6 +158,16 @@ def score_moments(held: Information, coef: Array, intercept: Array) -> tuple[Arr
     shares : ndarray of shape (n_classes,)
     means : ndarray of shape (n_classes, n_scores)
     covariance : ndarray of shape (n_scores, n_scores), within the classes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidgeClassifier
+    >>> from ridgeway.information import score_moments
+    >>> X = [[-1.0], [1.0], [5.0], [7.0]]
+    >>> held = GeneralizedRidgeClassifier().fit(X, ["a", "a", "b", "b"]).state_.information
+    >>> score_moments(held, np.array([[2.0]]), np.zeros(1))  # of scores 2x
+    (array([0.5, 0.5]), array([[ 0.], [12.]]), array([[4.]]))
     """
     classes, p = ClassMeans.of(held), held.n_features
     squares = coef.T @ held.times(np.pad(coef, ((0, len(held.mean) - p), (0, 0))))[:p]

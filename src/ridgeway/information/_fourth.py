@@ -44,6 +44,16 @@ class FourthMoments:
         Σ ω·y·z_i·z_j·z_k.
     second : ndarray of shape (n_targets, C(m + 1, 2))
         Σ ω·y²·z_i·z_j.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Task
+    >>> from ridgeway.information import FourthMoments
+    >>> task = Task.of(np.array([[1.0], [2.0]]), np.array([[3.0], [1.0]]))
+    >>> sums = FourthMoments.empty(1, 1, centered=False).add(task, np.zeros(2))
+    >>> sums.fourth, sums.third, sums.second  # of x⁴, x³y and x²y²
+    (array([17.]), array([[11.]]), array([[13.]]))
     """
 
     centered: bool
@@ -203,6 +213,17 @@ def score_squares(parts: Sequence[FourthMoments], mean: Mean, coef: Array) -> tu
     parts : of the same columns
     mean : of [x, y] over all rows
     coef : ndarray of shape (n_features, n_targets)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Task
+    >>> from ridgeway.information import FourthMoments, score_squares
+    >>> from ridgeway.kernels import Mean
+    >>> task = Task.of(np.array([[1.0], [2.0]]), np.array([[3.0], [1.0]]))
+    >>> sums = FourthMoments.empty(1, 1, centered=False).add(task, np.zeros(2))
+    >>> score_squares([sums], Mean.of_nothing(2), np.array([[1.0]]))[0]  # 2²·1² + 1²·2²
+    array([[[8.]]])
     """
     centered, m, k = parts[0].centered, parts[0].n_columns, parts[0].n_targets
     gaps = np.array([(part.center - mean.high) - mean.low for part in parts])

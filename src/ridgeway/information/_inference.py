@@ -29,6 +29,14 @@ class Inference:
     prior : ndarray of shape (n_features,), a diagonal, or (n_features, n_features)
     start, coef : ndarray of shape (n_features, n_targets)
         The mean of the prior, and ŵ.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidge
+    >>> model = GeneralizedRidge().fit([[-1.0], [0.0], [1.0]], [0.0, 1.0, 5.0])
+    >>> known = model.state_.inference()
+    >>> known.residual_squares, known.degrees_of_freedom, known.noise_variance
+    (array([1.5]), 1, array([1.5]))
     """
 
     information: Information

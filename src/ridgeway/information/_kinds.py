@@ -12,7 +12,18 @@ KINDS: dict[str, Any] = {kind.name: kind for kind in (SquareRoot, Moments, ByTas
 
 
 def checked_kind(setting: Any) -> Any:
-    """Return the kind that a user asks for, by name or as a `ByTask` without rows, or raise."""
+    """Return the kind that a user asks for, by name or as a `ByTask` without rows, or raise.
+
+    Examples
+    --------
+    >>> from ridgeway.information import checked_kind
+    >>> checked_kind("moments").name
+    'moments'
+    >>> checked_kind("rows")
+    Traceback (most recent call last):
+    ...
+    ridgeway.errors.InvalidParameterError: information must be one of 'square_root', ...
+    """
     if isinstance(setting, str) and setting in KINDS:
         return KINDS[setting]
     if not isinstance(setting, ByTask) or setting.blank is not None:

@@ -24,6 +24,14 @@ class Marginals:
     means, scales : ndarray of shape (m, n_targets, q)
         Location and scale of each component; an infinite scale says that nothing is known.
     degrees_of_freedom : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.information import Marginals
+    >>> normal = Marginals(np.ones(1), np.array([[[2.0]]]), np.array([[[0.5]]]), 10**6)
+    >>> np.round(normal.bounds(0.95), 2).ravel()  # 2 ± 1.96 · 0.5
+    array([1.02, 2.98])
     """
 
     shares: Array

@@ -8,8 +8,9 @@ import numpy as np
 from ridgeway._checks import Array
 from ridgeway.data import Task
 from ridgeway.errors import InvalidStateError
-from ridgeway.information._base import Held, Information, digits_at_stake, refuse_removal
+from ridgeway.information._base import Held, Information
 from ridgeway.information._parts import TINY
+from ridgeway.information._removal import digits_at_stake, refuse_removal
 from ridgeway.kernels import Mean, comoment_update, comoments_of, triangular_factor
 from ridgeway.linalg import (
     Solution,
@@ -27,6 +28,16 @@ class Moments(Information):
 
     Adding a task is one matrix product. The condition number is squared: columns that are collinear to 1e-8 cannot
     be told apart, while `SquareRoot` still has half of its digits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Task
+    >>> from ridgeway.information import Moments
+    >>> rows = np.array([[1.0, 2.0], [3.0, 5.0], [5.0, 5.0]])  # x, y
+    >>> held = Moments.empty(1, 1, centered=True).add(Task.of(rows[:, :1], rows[:, 1:]))
+    >>> np.allclose(held.moments(), 3 * np.cov(rows.T, bias=True))
+    True
     """
 
     name = "moments"

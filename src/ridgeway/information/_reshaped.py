@@ -14,7 +14,17 @@ from ridgeway.linalg import EPS, empty_triangle, tolerance
 
 
 def varying_columns(held: Any) -> NDArray[np.bool_]:
-    """Return which columns ever varied by more than their last bit; all features or all targets if none did."""
+    """Return which columns ever varied by more than their last bit; all features or all targets if none did.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Task
+    >>> from ridgeway.information import SquareRoot, varying_columns
+    >>> task = Task.of(np.array([[1.0, 0.0], [2.0, 0.0]]), np.array([[3.0], [4.0]]))
+    >>> varying_columns(SquareRoot.empty(2, 1, centered=True).add(task)).tolist()  # two features and the target
+    [True, False, True]
+    """
     found = np.sqrt(held.peak) > EPS * np.sqrt(held.total_weight) * np.abs(held.mean)
     for part in (found[: held.n_features], found[held.n_features :]):
         part |= not part.any()
@@ -33,7 +43,19 @@ def places_of(features: NDArray[np.intp], targets: NDArray[np.intp], held: Any) 
 
 
 def checked_past(past: Array, new: NDArray[np.bool_], *, centered: bool) -> Array:
-    """Return what new columns were in every past row, 0 for the others, or raise if the past cannot be completed."""
+    """Return what new columns were in every past row, 0 for the others, or raise if the past cannot be completed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.information import checked_past
+    >>> checked_past(np.array([7.0, 3.0]), np.array([False, True]), centered=True)
+    array([0., 3.])
+    >>> checked_past(np.array([7.0, 3.0]), np.array([False, True]), centered=False)
+    Traceback (most recent call last):
+    ...
+    ridgeway.errors.InvalidParameterError: without an intercept a new column must ...
+    """
     if past.shape != new.shape:
         raise InvalidParameterError(f"expected {len(new)} past values, one per column; got {past.size}. Pass all.")
     values = np.where(new, past, 0.0)

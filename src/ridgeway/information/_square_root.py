@@ -9,8 +9,9 @@ import numpy as np
 from ridgeway._checks import Array
 from ridgeway.data import Task
 from ridgeway.errors import InvalidStateError
-from ridgeway.information._base import Held, Information, digits_at_stake, refuse_removal
+from ridgeway.information._base import Held, Information
 from ridgeway.information._parts import TINY
+from ridgeway.information._removal import digits_at_stake, refuse_removal
 from ridgeway.kernels import Mean, factor_update, qr_update, triangular_factor
 from ridgeway.linalg import (
     Solution,
@@ -66,6 +67,16 @@ class SquareRoot(Information):
 
     R = [[R_x, z], [0, R_y]]: the factor of the features, the rotated targets, and the residual block. Tasks are added
     by LAPACK's triangular-pentagonal QR, so that the condition number is never squared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Task
+    >>> from ridgeway.information import SquareRoot
+    >>> rows = np.array([[1.0, 2.0], [3.0, 5.0], [5.0, 5.0]])  # x, y
+    >>> held = SquareRoot.empty(1, 1, centered=False).add(Task.of(rows[:, :1], rows[:, 1:]))
+    >>> np.allclose(held.factor().T @ held.factor(), rows.T @ rows)
+    True
     """
 
     name = "square_root"

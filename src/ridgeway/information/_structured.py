@@ -21,6 +21,17 @@ def learn_directions(information: Information, start: Array) -> LearnedPrior:
 
     A direction that shows no more than noise is held at its start by a penalty that is large, not infinite. Needs
     residual degrees of freedom: otherwise noise and signal cannot be told apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge
+    >>> from ridgeway.information import learn_directions
+    >>> X = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    >>> held = GeneralizedRidge().fit(X, [4.0, -4.0, 0.1, 0.1]).information_
+    >>> prior = learn_directions(held, np.zeros((2, 1))).prior
+    >>> bool(prior[0, 0] < 0.01 < 1e6 < prior[1, 1])  # only the first shows a signal
+    True
     """
     spectrum = Spectrum.of(information, start)
     n, rank, values = spectrum.n_samples, spectrum.rank, spectrum.values
@@ -56,6 +67,18 @@ def learn_groups(information: Information, start: Array, groups: Sequence[NDArra
     Parameters
     ----------
     groups : the positions of each group's columns; together all columns, each once
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge
+    >>> from ridgeway.information import learn_groups
+    >>> X = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    >>> held = GeneralizedRidge().fit(X, [4.0, -4.0, 0.1, 0.1]).information_
+    >>> groups = [np.array([0]), np.array([1])]
+    >>> first, second = learn_groups(held, np.zeros((2, 1)), groups).prior
+    >>> bool(first < 0.01 < 1e6 < second)  # only the first column shows a signal
+    True
     """
     climb = _Climb(information, start, groups)
     low, high = np.log(climb.spectrum.penalties[[0, -1]])

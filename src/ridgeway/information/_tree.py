@@ -55,6 +55,14 @@ class Node(ABC):
         The key of one of the parts below.
     shared : int
         How many of its first bits all parts below have in common.
+
+    Examples
+    --------
+    >>> from ridgeway.information import Leaf, Moments, PartName, with_leaf
+    >>> leaf = Leaf.of(PartName("north"), Moments.empty(1, 1, centered=True))
+    >>> other = Leaf.of(PartName("south"), leaf.information)
+    >>> leaf.children, len(with_leaf(leaf, other).children)
+    ((), 2)
     """
 
     key: int
@@ -81,7 +89,15 @@ class Node(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Leaf(Node):
-    """One part."""
+    """One part.
+
+    Examples
+    --------
+    >>> from ridgeway.information import Leaf, Moments, PartName
+    >>> leaf = Leaf.of(PartName("north"), Moments.empty(1, 1, centered=True))
+    >>> leaf.name.task, leaf.information.n_samples
+    ('north', 0)
+    """
 
     name: PartName
     get: Callable[[], Information]
@@ -112,7 +128,21 @@ class Leaf(Node):
 
 @dataclass(frozen=True, eq=False)
 class Join(Node):
-    """Two nodes: the keys below differ in the first bit that they do not share, which is 0 on the left."""
+    """Two nodes: the keys below differ in the first bit that they do not share, which is 0 on the left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Task
+    >>> from ridgeway.information import Leaf, Moments, PartName, with_leaf
+    >>> task = Task.of(np.ones((2, 1)), np.ones((2, 1)))
+    >>> north, south = (
+    ...     Leaf.of(PartName(name), Moments.empty(1, 1, centered=True).add(task))
+    ...     for name in ("north", "south")
+    ... )
+    >>> with_leaf(north, south).information.n_samples
+    4
+    """
 
     left: Node
     right: Node
@@ -152,14 +182,35 @@ def changed_now(node: Node, change: Callable[[Information], Information]) -> Nod
 
 
 def found(node: Node | None, key: int, bits: int = BITS) -> Node | None:
-    """Return the node of all parts whose keys begin with the first bits of a key, or None."""
+    """Return the node of all parts whose keys begin with the first bits of a key, or None.
+
+    Examples
+    --------
+    >>> from ridgeway.information import Leaf, Moments, PartName, found, with_leaf
+    >>> nothing = Moments.empty(1, 1, centered=True)
+    >>> north, south = (Leaf.of(PartName(name), nothing) for name in ("north", "south"))
+    >>> found(with_leaf(north, south), south.key) is south
+    True
+    >>> found(north, south.key) is None
+    True
+    """
     while node is not None and node.shared < bits and isinstance(node, Join) and _agrees(node, key, node.shared):
         node = node.right if _bit(key, node.shared) else node.left
     return node if node is not None and node.shared >= bits and _agrees(node, key, bits) else None
 
 
 def task_node(node: Node | None, task: str) -> Node | None:
-    """Return the node of all parts of a task, or None."""
+    """Return the node of all parts of a task, or None.
+
+    Examples
+    --------
+    >>> from ridgeway.information import Leaf, Moments, PartName, task_node, with_leaf
+    >>> nothing, tree = Moments.empty(1, 1, centered=True), None
+    >>> for name in (PartName("2013", "a"), PartName("2013", "b"), PartName("2014", "a")):
+    ...     tree = with_leaf(tree, Leaf.of(name, nothing))
+    >>> sorted(leaf.name.cluster for leaf in task_node(tree, "2013").leaves())
+    ['a', 'b']
+    """
     return found(node, task_key(task), HALF)
 
 
@@ -191,7 +242,18 @@ def with_leaf(node: Node | None, leaf: Leaf) -> Node:
 
 
 def without(node: Node, key: int, bits: int = BITS) -> Node | None:
-    """Return the tree without the parts whose keys begin with the first bits of a key; None if nothing remains."""
+    """Return the tree without the parts whose keys begin with the first bits of a key; None if nothing remains.
+
+    Examples
+    --------
+    >>> from ridgeway.information import Leaf, Moments, PartName, with_leaf, without
+    >>> nothing = Moments.empty(1, 1, centered=True)
+    >>> north, south = (Leaf.of(PartName(name), nothing) for name in ("north", "south"))
+    >>> without(with_leaf(north, south), south.key) is north
+    True
+    >>> without(north, north.key) is None
+    True
+    """
     if node.shared >= bits and _agrees(node, key, bits):
         return None
     if not isinstance(node, Join) or not _agrees(node, key, min(node.shared, bits)):

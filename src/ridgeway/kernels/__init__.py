@@ -9,10 +9,11 @@ import os
 
 from ridgeway.errors import InvalidParameterError
 from ridgeway.kernels._means import Mean, two_sum
-from ridgeway.kernels._reference import Reduced, Updated
+from ridgeway.kernels._returned import Reduced, Updated
 from ridgeway.kernels._threads import single_threaded
 
 NAME = os.environ.get("RIDGEWAY_KERNELS") or "lapack"
+"""Which kernels are in use: "lapack" or "reference"."""
 if NAME not in ("lapack", "reference"):
     raise InvalidParameterError(f"RIDGEWAY_KERNELS is {NAME!r}; it can be 'lapack' or 'reference'. Unset or change it.")
 try:

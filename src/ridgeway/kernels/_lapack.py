@@ -12,7 +12,7 @@ from ridgeway._checks import Array
 from ridgeway.kernels import _reference as plain
 from ridgeway.kernels import _tall
 from ridgeway.kernels._means import Mean, about_own_mean
-from ridgeway.kernels._reference import Updated
+from ridgeway.kernels._returned import Updated, twin_of
 from ridgeway.kernels._routines import dsyrk, dtpmqrt, dtpqrt, dtrtrs
 from ridgeway.kernels._tall import TaskRows, condensed, n_blocks
 from ridgeway.kernels._threads import FEW, ONE_THREAD, WIDE, few_threads, in_parallel, threads_for
@@ -40,6 +40,7 @@ smallest_eigenvalue = few_threads(plain.smallest_eigenvalue)
 product = few_threads(plain.product)
 
 
+@twin_of(plain.factor_update)
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite shows in the squares
 def factor_update(R: Array, past: Mean, X: Any, y: Array, weight: Array | None, *, centered: bool) -> Updated:
     """As `_reference.factor_update`."""
@@ -54,6 +55,7 @@ def factor_update(R: Array, past: Mean, X: Any, y: Array, weight: Array | None, 
     return Updated(_overwritten(R, below, len(task)), mean, squares)
 
 
+@twin_of(plain.comoment_update)
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite shows in the squares
 def comoment_update(S: Array, past: Mean, X: Any, y: Array, weight: Array | None, *, centered: bool) -> Updated:
     """As `_reference.comoment_update`."""
@@ -66,6 +68,7 @@ def comoment_update(S: Array, past: Mean, X: Any, y: Array, weight: Array | None
     return Updated(S + np.triu(task), mean, task.diagonal())
 
 
+@twin_of(plain.comoments_of)
 def comoments_of(rows: Array, S: Array, factor: float = 1.0) -> Array:
     """As `_reference.comoments_of`."""
     total = S.copy(order="F")
@@ -74,6 +77,7 @@ def comoments_of(rows: Array, S: Array, factor: float = 1.0) -> Array:
     return total
 
 
+@twin_of(plain.qr_update)
 def qr_update(R: Array, rows: Array, *, triangular: bool = False) -> Array:
     """As `_reference.qr_update`."""
     if triangular and rows.shape == R.shape and _outweighs(rows, R):
@@ -81,6 +85,7 @@ def qr_update(R: Array, rows: Array, *, triangular: bool = False) -> Array:
     return _overwritten(R, rows.copy(order="F"), len(rows) if triangular else 0)
 
 
+@twin_of(plain.solve_triangular)
 def solve_triangular(R: Array, right: Array, *, transposed: bool = False) -> Array:
     """As `_reference.solve_triangular`."""
     if not R.size:  # LAPACK would complain
@@ -96,14 +101,16 @@ def solve_triangular(R: Array, right: Array, *, transposed: bool = False) -> Arr
     return solved
 
 
+@twin_of(plain.triangle_condition)
 def triangle_condition(R: Array) -> float:
-    """As `_reference.triangle_condition`, estimated: never below it, rarely more than three times as large. O(p²)."""
+    """As `_reference.triangle_condition`, estimated."""
     if R.size < FEW:
         return float(dtrcon(R, norm="1", uplo="U", diag="N")[0])
     with threads_for(len(R), R.size):
         return float(dtrcon(R, norm="1", uplo="U", diag="N")[0])
 
 
+@twin_of(plain.cholesky)
 def cholesky(S: Array, *, overwrite: bool = False) -> Array | None:
     """As `_reference.cholesky`."""
     with threads_for(len(S), S.size * len(S)):
@@ -111,12 +118,14 @@ def cholesky(S: Array, *, overwrite: bool = False) -> Array | None:
     return None if failed else U
 
 
+@twin_of(plain.definite_condition)
 def definite_condition(U: Array, norm: float) -> float:
-    """As `_reference.definite_condition`, estimated as in `triangle_condition`. O(p²)."""
+    """As `_reference.definite_condition`, estimated."""
     with threads_for(len(U), U.size):
         return float(dpocon(U, norm)[0])
 
 
+@twin_of(plain.definite_solve)
 def definite_solve(U: Array, right: Array) -> Array:
     """As `_reference.definite_solve`."""
     with threads_for(min(len(U), right.shape[1]), U.size):

@@ -9,7 +9,17 @@ from ridgeway.data import dense
 
 
 class Mean(NamedTuple):
-    """The total weight of some rows and their means: `high`, and in `low` what rounding left out of it."""
+    """The total weight of some rows and their means: `high`, and in `low` what rounding left out of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.kernels import Mean
+    >>> one = Mean(1.0, np.array([4.0]), np.zeros(1))
+    >>> both, gap = one.joined(Mean(3.0, np.array([8.0]), np.zeros(1)))
+    >>> both.high, gap**2  # 1·(4 − 7)² + 3·(8 − 7)²
+    (array([7.]), array([12.]))
+    """
 
     weight: float
     high: Array
@@ -66,7 +76,15 @@ def about_own_mean(
 
 
 def two_sum(high: Array, low: Array) -> tuple[Array, Array]:
-    """Return high + low as a rounded sum, and what rounding left out (Knuth's two-sum)."""
+    """Return high + low as a rounded sum, and what rounding left out (Knuth's two-sum).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.kernels import two_sum
+    >>> two_sum(np.array([1e16]), np.array([1.0]))  # a float64 has no room for both
+    (array([1.e+16]), array([1.]))
+    """
     total = high + low
     back = total - high
     return total, (high - (total - back)) + (low - back)

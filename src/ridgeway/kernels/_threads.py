@@ -63,7 +63,16 @@ _THREAD = local()
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
-    """Return a context in which this thread computes with one thread: the same bits on any number of cores."""
+    """Return a context in which this thread computes with one thread: the same bits on any number of cores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.kernels import product, single_threaded
+    >>> with single_threaded():
+    ...     product(np.eye(2), np.array([[3.0], [4.0]]))
+    array([[3.], [4.]])
+    """
     before = getattr(_THREAD, "alone", False)
     with ONE_THREAD:
         _THREAD.alone = True

@@ -8,7 +8,8 @@ from scipy.linalg.blas import dsbmv
 from scipy.linalg.lapack import dormqr, dptsv, dptsvx, dstebz, dsytrd
 
 from ridgeway._checks import Array
-from ridgeway.kernels._reference import Reduced
+from ridgeway.kernels import _reference as plain
+from ridgeway.kernels._returned import Reduced, twin_of
 from ridgeway.kernels._threads import threads_for
 
 BLOCK = 32
@@ -17,6 +18,7 @@ NEGLIGIBLE = 1e-10
 """A shift below this share of the trace leaves the decision about the rank to the condition number."""
 
 
+@twin_of(plain.reduce_symmetric)
 def reduce_symmetric(A: Array) -> Reduced:
     """As `_reference.reduce_symmetric`."""
     return TridiagonalForm(A)

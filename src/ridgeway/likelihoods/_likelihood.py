@@ -17,6 +17,14 @@ class Slopes(NamedTuple):
     curvature : ndarray of shape (n_samples, q, q)
         −ℓ'', positive semidefinite: with these links the observed and the expected information are the same.
     third : ndarray of shape (n_samples, q, q, q)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.likelihoods import Poisson
+    >>> slopes = Poisson().slopes(np.log([[2.0]]), np.array([[5.0]]))
+    >>> slopes.gradient, slopes.curvature[0], slopes.third[0, 0]  # y − μ, μ and −μ
+    (array([[3.]]), array([[2.]]), array([[-2.]]))
     """
 
     gradient: Array
@@ -34,6 +42,16 @@ class Likelihood(ABC):
     name : str
     largest_third, largest_fourth : float
         The suprema of |ℓ'''| and |ℓ''''| over all η; infinite if there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.likelihoods import Binomial, Gaussian, Poisson
+    >>> for family in (Gaussian(), Binomial(), Poisson()):
+    ...     print(family.name, family.mean(family.link(np.array([0.25]))))
+    gaussian [0.25]
+    binomial [0.25]
+    poisson [0.25]
     """
 
     name: ClassVar[str]

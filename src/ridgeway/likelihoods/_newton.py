@@ -14,7 +14,8 @@ from ridgeway.linalg import EPS, Solution, is_semidefinite, solve_moments
 
 MOST_STEPS = 200
 CONVERGED = 1e-12
-"""Newton's decrement, in units of log-likelihood, before the last step: it is then off by 1e-6 standard errors."""
+"""Newton's decrement before the last step, in units of log-likelihood, times the mean weight of a row if that is less
+than 1: the estimate is then off by 1e-6 standard errors at most."""
 SMALL = 0.1
 """A change of every linear predictor by less changes the curvature by a tenth: Newton's step is safe. If one changes by
 more in a step that no longer gains anything, the maximum is at infinity."""
@@ -36,6 +37,15 @@ class Climbed:
         The last step: its rank, and how much rounding errors grow.
     share : float
         How much of its third derivative the past has kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.likelihoods import Polynomial, climb
+    >>> past = Polynomial.quadratic(np.array([3.0]), np.eye(1))
+    >>> found = climb(None, [past], np.zeros(1), intercepts=0, size=1)
+    >>> found.theta, found.share, found.solution.rank
+    (array([3.]), 1.0, 1)
     """
 
     theta: Array
@@ -59,6 +69,16 @@ def climb(
     start : where to look from
     intercepts : how many coefficients at the end are intercepts
     size : the number of rows that determine the coefficients, if fewer than these
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Task
+    >>> from ridgeway.likelihoods import Observed, Poisson, Polynomial, climb
+    >>> task = Task.of(np.ones((2, 1)), np.array([[1.0], [3.0]]))
+    >>> rows, nothing = Observed(Poisson(), task, None), Polynomial.zero(np.zeros(1))
+    >>> np.exp(climb(rows, [nothing], np.zeros(1), intercepts=0, size=1).theta)  # the mean
+    array([2.])
     """
     share = 1.0
     while True:
@@ -79,6 +99,7 @@ def _climbed(
         raise InvalidDataError(
             "the log-likelihood overflows at the start. Change the units of the columns or the offset."
         )
+    enough, last = CONVERGED * (1.0 if observed is None else min(1.0, observed.mean_weight)), np.inf
     for _ in range(MOST_STEPS):
         here = _here(observed, held, theta)
         solution = newton_step(here, intercepts, size)
@@ -96,15 +117,26 @@ def _climbed(
             if share < SHORTEST:
                 return theta, solution, blocked
         theta, value = there, _value(observed, held, there)
-        if gain < CONVERGED:
-            if observed is not None and farthest > SMALL:
-                raise _separated(held[0])
+        ended = observed is None or farthest <= SMALL
+        if gain < enough and not ended:
+            raise _separated(held[0])
+        if gain < enough or (ended and last / 4.0 < gain < 16.0 * EPS * abs(value)):  # or nothing but rounding is left
             return theta, solution, False
+        last = gain
     raise _separated(held[0])
 
 
 def newton_step(here: Polynomial, intercepts: int, size: int) -> Solution:
-    """Return J⁻¹g, the intercepts eliminated first; the shortest change of the others if J is singular."""
+    """Return J⁻¹g, the intercepts eliminated first; the shortest change of the others if J is singular.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.likelihoods import Polynomial, newton_step
+    >>> here = Polynomial(np.zeros(2), 0.0, np.array([4.0, 3.0]), np.diag([2.0, 1.0]))
+    >>> newton_step(here, intercepts=0, size=2).coef.ravel()
+    array([2., 3.])
+    """
     J, g, p = here.curvature, here.gradient[:, None], len(here.gradient) - intercepts
     root = kernels.cholesky(J[p:, p:]) if intercepts else None
     if root is None:

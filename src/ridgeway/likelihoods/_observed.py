@@ -37,6 +37,16 @@ class Observed:
     likelihood : Likelihood
     task : Task, known to be finite
     about : ndarray of shape (n_features,), or None if there is no intercept
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Task
+    >>> from ridgeway.likelihoods import Gaussian, Observed
+    >>> X, y = np.array([[1.0], [2.0]]), np.array([[3.0], [1.0]])
+    >>> there = Observed(Gaussian(), Task.of(X, y), None).expand(np.zeros(1))
+    >>> there.gradient, there.curvature  # Xᵀy and XᵀX
+    (array([5.]), array([[5.]]))
     """
 
     def __init__(self, likelihood: Likelihood, task: Task, about: Array | None) -> None:
@@ -44,6 +54,11 @@ class Observed:
         self.task = task
         self.about = about
         self.width = task.n_features + (about is not None)
+
+    @property
+    def mean_weight(self) -> float:
+        """The mean weight of a row."""
+        return self.task.total_weight / self.task.n_samples
 
     def value(self, theta: Array) -> float:
         """Return the log-likelihood; −inf if it overflows."""

@@ -106,7 +106,14 @@ class Polynomial:
 
 @cache
 def pairs(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return i and j of the pairs i ≤ j, in order of i and then j."""
+    """Return i and j of the pairs i ≤ j, in order of i and then j.
+
+    Examples
+    --------
+    >>> from ridgeway.likelihoods import pairs
+    >>> pairs(2)
+    (array([0, 0, 1]), array([0, 1, 1]))
+    """
     rows, columns = np.triu_indices(size)
     return rows, columns
 
@@ -127,13 +134,33 @@ def even(matrix: Array) -> Array:
 
 
 def packed_third(third: Array) -> Array:
-    """Return the entries i ≤ j ≤ k of a third derivative, C(size + 2, 3) of them."""
+    """Return the entries i ≤ j ≤ k of a third derivative, C(size + 2, 3) of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.likelihoods import packed_third
+    >>> u = np.array([1.0, 2.0])  # T = u ⊗ u ⊗ u
+    >>> packed_third(np.outer([u[0] * u[0], u[0] * u[1], u[1] * u[1]], u))
+    array([1., 2., 4., 8.])
+    """
     size = third.shape[1]
     return third[np.arange(size) >= pairs(size)[1][:, None]]
 
 
 def unpacked_third(packed: Array, size: int) -> Array:
-    """Return the third derivative with these entries i ≤ j ≤ k, one row for each pair, symmetric to the last bit."""
+    """Return the third derivative with these entries i ≤ j ≤ k, one row for each pair, symmetric to the last bit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.likelihoods import packed_third, unpacked_third
+    >>> third = unpacked_third(np.array([1.0, 2.0, 4.0, 8.0]), 2)
+    >>> third.tolist()
+    [[1.0, 2.0], [2.0, 4.0], [4.0, 8.0]]
+    >>> packed_third(third)
+    array([1., 2., 4., 8.])
+    """
     rows, columns = pairs(size)
     third = np.zeros((len(rows), size))
     third[np.arange(size) >= columns[:, None]] = packed

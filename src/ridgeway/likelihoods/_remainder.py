@@ -59,6 +59,18 @@ class Remainder:
         The largest ‖x‖, and the largest √(xᵀA⁻¹x).
     least_curvature : float
         The smallest h.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Task
+    >>> from ridgeway.likelihoods import Binomial, Observed, Remainder
+    >>> task = Task.of(np.ones((4, 1)), np.array([[0.0], [1.0], [1.0], [0.0]]))
+    >>> rows, here = Observed(Binomial(), task, None), np.zeros(1)
+    >>> kept = Remainder.zero(Binomial(), here, cubic=False)
+    >>> kept = kept.after(rows, rows.expand(here), np.zeros((1, 1)))
+    >>> kept.distance(np.zeros((1, 1)), np.zeros(1))[0]  # one task at its own estimate
+    0.0
     """
 
     likelihood: Likelihood

@@ -11,7 +11,18 @@ from ridgeway.linalg._rank import tolerance
 
 
 def checked_semidefinite(matrix: Any, size: int, name: str) -> Array:
-    """Return a positive semidefinite (size, size) float64 matrix, made exactly symmetric, or raise. O(size³)."""
+    """Return a positive semidefinite (size, size) float64 matrix, made exactly symmetric, or raise. O(size³).
+
+    Examples
+    --------
+    >>> from ridgeway.linalg import checked_semidefinite
+    >>> checked_semidefinite([[2, 0], [0, 0]], 2, "the prior")
+    array([[2., 0.], [0., 0.]])
+    >>> checked_semidefinite([[-1]], 1, "the prior")
+    Traceback (most recent call last):
+    ...
+    ridgeway.errors.InvalidParameterError: the prior is not positive semidefinite: ...
+    """
     try:
         array = np.array(matrix)
         array = array.astype(np.float64, casting="unsafe" if array.dtype.kind == "O" else "same_kind")
@@ -36,7 +47,16 @@ def checked_semidefinite(matrix: Any, size: int, name: str) -> Array:
 
 
 def checked_definite(matrix: Any, size: int, name: str) -> Array:
-    """Return a positive definite (size, size) float64 matrix, made exactly symmetric, or raise. O(size³)."""
+    """Return a positive definite (size, size) float64 matrix, made exactly symmetric, or raise. O(size³).
+
+    Examples
+    --------
+    >>> from ridgeway.linalg import checked_definite
+    >>> checked_definite([[2, 0], [0, 0]], 2, "the covariance")
+    Traceback (most recent call last):
+    ...
+    ridgeway.errors.InvalidParameterError: the covariance is singular; ...
+    """
     checked = checked_semidefinite(matrix, size, name)
     if not is_definite(checked):
         raise InvalidParameterError(

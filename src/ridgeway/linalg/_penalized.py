@@ -40,6 +40,14 @@ def solve_penalized(
     rhs, start : ndarray of shape (n_features, n_targets)
     size : the smaller side of the rows that R stands for
     offset : norms of what centring took off their columns
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.linalg import solve_penalized
+    >>> one, start = np.eye(1), np.array([[1.0]])
+    >>> solve_penalized(one, np.array([[3.0]]), one, start, size=1).coef  # half-way
+    array([[2.]])
     """
     stacked = min(size + int(np.count_nonzero(root.any(axis=1))), len(R))
     norms = column_norms(R)

@@ -14,6 +14,7 @@ from ridgeway import kernels
 from ridgeway._checks import Array
 
 EPS = float(np.finfo(np.float64).eps)
+"""The distance from 1 to the next float64: twice the largest relative rounding error."""
 PLAIN = 1e-10
 """A system whose least singular value or eigenvalue is known to exceed this share of the largest needs no estimate."""
 
@@ -31,6 +32,15 @@ class Solution:
         columns scaled to unit norm. Infinite if a direction was dropped that the rows might determine.
     constant : tuple of int
         The columns that were dropped as constant although they vary, by no more than rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.linalg import solve_triangle
+    >>> R, rhs = np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([[2.0], [0.0]])
+    >>> found = solve_triangle(R, rhs, size=2)
+    >>> found.coef.ravel(), found.rank, found.growth  # two equal columns share the answer
+    (array([1., 1.]), 1, inf)
     """
 
     coef: Array
@@ -62,6 +72,12 @@ def tolerance(size: int) -> float:
 
     `size` is the smaller side of the system. The factor 16 covers what thirty updates of a triangular factor add up
     to; for a matrix of squares (normal equations) the same bound holds for its eigenvalues.
+
+    Examples
+    --------
+    >>> from ridgeway.linalg import EPS, tolerance
+    >>> tolerance(10) == 160 * EPS
+    True
     """
     return 16.0 * max(size, 1) * EPS
 
@@ -100,7 +116,17 @@ def is_cut(rank: int, size: int, norms: Array) -> bool:
 
 
 def triangle_growth(R: Array, *, offset: Array | float = 0.0) -> float:
-    """Return how much rounding errors grow in a solution with a square triangular factor; infinite if singular."""
+    """Return how much rounding errors grow in a solution with a square triangular factor; infinite if singular.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.linalg import triangle_growth
+    >>> triangle_growth(np.diag([1.0, 1e-6]))  # units do not matter
+    1.0
+    >>> triangle_growth(np.array([[1.0, 1.0], [0.0, 0.0]]))
+    inf
+    """
     p = len(R)
     norms, full, _ = equilibrate(column_norms(R), offset, p)
     if not norms.all() or numerical_rank(kernels.svd(R / full)[1], p, 1.0) < p:
@@ -123,6 +149,14 @@ def solve_triangle(R: Array, rhs: Array, *, size: int, offset: Array | float = 0
     -----
     O(p²) if a condition estimate shows full rank, an SVD and two QR decompositions at most otherwise. The norm that
     is least is that of w itself, unscaled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.linalg import solve_triangle
+    >>> R, w = np.array([[2.0, 1.0], [0.0, 3.0]]), np.array([[1.0], [2.0]])
+    >>> solve_triangle(R, R @ w, size=2).coef.ravel()
+    array([1., 2.])
     """
     scales = equilibrate(np.sqrt(np.einsum("ij,ij->j", R, R)), offset, size)
     norms, full, _ = scales
@@ -141,6 +175,15 @@ def solve_under_prior(R: Array, prior: Array, squares: Array, offset: Array) -> 
 
     R = [R_x, z] above the rest. `squares` are the columns' sums of squares, or more. At unit columns no eigenvalue of
     R_xᵀR_x is below the prior's least share of a square, and none above the trace.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.linalg import column_squares, solve_under_prior
+    >>> R = np.array([[2.0, 1.0, 4.0], [0.0, 3.0, 6.0], [0.0, 0.0, 1.0]])  # R_x and z
+    >>> found = solve_under_prior(R, np.ones(2), column_squares(R[:2, :2]), np.zeros(2))
+    >>> np.allclose(R[:2, :2] @ found.coef, R[:2, 2:])
+    True
     """
     p = len(prior)
     reciprocal = float(np.sqrt(np.min(prior / squares) / p))
@@ -160,7 +203,15 @@ def plainly_regular(R: Array, *, offset: Array | float = 0.0) -> bool:
 
 
 def column_squares(R: Array) -> Array:
-    """Return each column's sum of squares."""
+    """Return each column's sum of squares.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.linalg import column_squares
+    >>> column_squares(np.array([[3.0, 1.0], [4.0, 1.0]]))
+    array([25.,  2.])
+    """
     return np.asarray(np.einsum("ij,ij->j", R, R))
 
 
@@ -189,6 +240,15 @@ def row_basis(A: Array, *, size: int, offset: Array | float = 0.0) -> tuple[Arra
     A : ndarray of shape (n, n_features)
     size : the smaller side of the system that A stands for
     offset : norms of what centring took off the columns that A stands for
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.linalg import row_basis
+    >>> A = np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]])
+    >>> rows, Q = row_basis(A, size=2)
+    >>> len(rows), np.allclose(Q @ rows, A)
+    (1, True)
     """
     return _independent(A, equilibrate(column_norms(A), offset, size), size)
 

@@ -27,6 +27,15 @@ class RowSpace:
         The singular values of `scaled` that count.
     basis : ndarray of shape (p, rank)
         Its right singular vectors, an orthonormal basis of the row space.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.linalg import RowSpace
+    >>> space = RowSpace.of(np.array([[1.0, 1.0], [0.0, 0.0]]), size=2)
+    >>> whitened, known = space.whiten(np.array([[1.0, 1.0], [1.0, 0.0]]))
+    >>> space.rank, known  # the sum of the two coefficients is known, the first is not
+    (1, array([ True, False]))
     """
 
     scaled: Array

@@ -28,6 +28,16 @@ class Rows:
     ----------
     task : Task
     center : whether the weighted means of the task are taken off
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Task
+    >>> from ridgeway.linalg import Rows
+    >>> task = Task.of(np.array([[1.0], [3.0]]), np.array([[0.0], [4.0]]))
+    >>> rows = Rows(task, center=True)
+    >>> rows.X, rows.residual(np.array([[2.0]]))  # about the means, y = 2x
+    (array([[-1.], [ 1.]]), array([[0.], [0.]]))
     """
 
     def __init__(self, task: Task, *, center: bool = False) -> None:

@@ -17,6 +17,15 @@ def solve_moments(
 
     As `solve_triangle`, from squares: one Cholesky factorisation if the system is safely definite, one
     eigendecomposition otherwise. The growth of rounding errors is squared too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.linalg import solve_moments
+    >>> X = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+    >>> y = np.array([[1.0], [3.0], [5.0]])
+    >>> solve_moments(np.triu(X.T @ X), X.T @ y, size=2).coef.ravel()
+    array([1., 2.])
     """
     p = len(rhs)
     squares = S.diagonal() + prior  # scaled by these, S + diag(prior) has a unit diagonal
@@ -80,7 +89,15 @@ def unit_diagonal(S: Array, divisor: Array) -> Array:
 
 
 def mirrored(S: Array) -> Array:
-    """Return the symmetric matrix whose upper triangle is S, with zeros below."""
+    """Return the symmetric matrix whose upper triangle is S, with zeros below.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.linalg import mirrored
+    >>> mirrored(np.array([[1.0, 2.0], [0.0, 3.0]]))
+    array([[1., 2.], [2., 3.]])
+    """
     full = S + S.T
     np.fill_diagonal(full, S.diagonal())
     return full

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ridgeway import kernels
 from ridgeway._checks import Array
@@ -31,7 +30,17 @@ from ridgeway.linalg._triangle import add_rows, empty_triangle, psd_root
 
 
 def minimum_norm_step(rows: Rows, coef: Array) -> Solution:
-    """H_t → 0: u = A⁺r, the least change that fits the task. O(n·p·min(n, p))."""
+    """H_t → 0: u = A⁺r, the least change that fits the task. O(n·p·min(n, p)).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Task
+    >>> from ridgeway.linalg import Rows, minimum_norm_step
+    >>> rows = Rows(Task.of(np.array([[1.0, 1.0]]), np.array([[4.0]])))
+    >>> minimum_norm_step(rows, np.array([[2.0], [0.0]])).coef  # to a sum of 4
+    array([[1.], [1.]])
+    """
     size = min(rows.n_samples - rows.centered, rows.n_features)
     if rows.n_samples >= rows.n_features:
         R, rhs, constant = _primal(rows, coef)
@@ -62,7 +71,17 @@ def _streamed_minimum_norm(rows: Rows, coef: Array, scales: Scales, size: int) -
 
 
 def ridge_step(rows: Rows, coef: Array, penalty: float) -> Solution:
-    """H_t = penalty·I. O(n·p·min(n, p)); zero is the limit penalty → 0."""
+    """H_t = penalty·I. O(n·p·min(n, p)); zero is the limit penalty → 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Task
+    >>> from ridgeway.linalg import Rows, ridge_step
+    >>> rows = Rows(Task.of(np.ones((1, 1)), np.array([[4.0]])))
+    >>> [ridge_step(rows, np.zeros((1, 1)), penalty).coef[0] for penalty in (0.0, 1.0)]
+    [array([4.]), array([2.])]
+    """
     n, p = rows.n_samples, rows.n_features
     weight = rows.total_weight * penalty
     if weight == 0.0:
@@ -104,7 +123,18 @@ def _streamed_dual_ridge(rows: Rows, coef: Array, weight: float) -> Solution:
 
 
 def weighted_step(rows: Rows, coef: Array, weight_matrix: Array) -> Solution:
-    """Any positive semidefinite H_t (p, p); the limit of H_t + δI if the system is singular. O((n + p)·p²)."""
+    """Any positive semidefinite H_t (p, p); the limit of H_t + δI if the system is singular. O((n + p)·p²).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Task
+    >>> from ridgeway.linalg import Rows, weighted_step
+    >>> rows = Rows(Task.of(np.array([[1.0, 1.0]]), np.array([[4.0]])))
+    >>> found = weighted_step(rows, np.zeros((2, 1)), np.diag([1.0, 0.0]))
+    >>> np.allclose(found.coef, [[0.0], [4.0]])  # what is held does not move
+    True
+    """
     return _penalized(rows, coef, psd_root(rows.total_weight * weight_matrix))
 
 
@@ -123,6 +153,17 @@ def filtered_step(rows: Rows, coef: Array, gain: Callable[[Array], Array], root:
     rows, coef : the task, and ŵ_{t−1} of shape (n_features, n_targets)
     gain : the filter, a function of the eigenvalues γ
     root : F, of shape (n_features, n_features); None for the identity
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Task
+    >>> from ridgeway.linalg import Rows, filtered_step, ridge_step
+    >>> rows = Rows(Task.of(np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([[3.0], [1.0]])))
+    >>> start = np.zeros((2, 1))
+    >>> found = filtered_step(rows, start, lambda values: 1.0 / (values + 0.5))
+    >>> np.allclose(found, ridge_step(rows, start, 0.5).coef)
+    True
     """
     n, p, weight = rows.n_samples, rows.n_features, rows.total_weight
     if n >= p or root is not None:
@@ -136,7 +177,17 @@ def filtered_step(rows: Rows, coef: Array, gain: Callable[[Array], Array], root:
 
 
 def gradient_steps(rows: Rows, coef: Array, learning_rate: float | Array, n_steps: int) -> Array:
-    """Return ŵ_t − ŵ_{t−1} of plain steps w ← w − (A_t/n_t)·Aᵀ(A w − y), A_t a number or a matrix. O(n·p) a step."""
+    """Return ŵ_t − ŵ_{t−1} of plain steps w ← w − (A_t/n_t)·Aᵀ(A w − y), A_t a number or a matrix. O(n·p) a step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Task
+    >>> from ridgeway.linalg import Rows, gradient_steps
+    >>> rows = Rows(Task.of(np.ones((1, 1)), np.array([[8.0]])))
+    >>> [gradient_steps(rows, np.zeros((1, 1)), 0.5, n)[0, 0].item() for n in (1, 2, 3)]
+    [4.0, 6.0, 7.0]
+    """
     w = coef
     for _ in range(n_steps):
         slope = rows.transposed_times(rows.residual(w)) / rows.total_weight
@@ -145,7 +196,18 @@ def gradient_steps(rows: Rows, coef: Array, learning_rate: float | Array, n_step
 
 
 def largest_eigenvalue(rows: Rows, root: Array | None = None) -> float:
-    """Return the largest eigenvalue of Σ_t, or of FᵀΣ_tF, by Lanczos steps from a fixed start. O(n·p) a step."""
+    """Return the largest eigenvalue of Σ_t, or of FᵀΣ_tF, by Lanczos steps from a fixed start. O(n·p) a step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.linalg import Rows, largest_eigenvalue
+    >>> X = np.diag([3.0, 2.0, 1.0])
+    >>> round(largest_eigenvalue(Rows.of(X)), 8)  # of XᵀX/n
+    3.0
+    """
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
     p = rows.n_features
     if not _column_norms(rows).any():
         return 0.0

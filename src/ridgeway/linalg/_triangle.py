@@ -14,7 +14,18 @@ from ridgeway.linalg._dense import semidefinite_root
 
 
 def empty_triangle(width: int) -> Array:
-    """Return the factor of no rows."""
+    """Return the factor of no rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.kernels import qr_update
+    >>> from ridgeway.linalg import empty_triangle
+    >>> rows = np.array([[3.0, 1.0], [4.0, 1.0]])
+    >>> R = qr_update(empty_triangle(2), rows)
+    >>> np.allclose(R.T @ R, rows.T @ rows)
+    True
+    """
     return np.zeros((width, width), order="F")
 
 
@@ -43,6 +54,16 @@ def remove_rows(R: Array, rows: Array, n_features: int, *, least: float) -> tupl
     -------
     factor : the factor of what remains
     kept : the smallest fraction of information, over all directions, that remains
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.kernels import triangular_factor
+    >>> from ridgeway.linalg import remove_rows
+    >>> rows = np.array([[1.0, 2.0], [2.0, 3.0], [3.0, 5.0]])  # x, y
+    >>> R, kept = remove_rows(triangular_factor(rows), rows[2:], 1, least=1e-12)
+    >>> np.allclose(R.T @ R, rows[:2].T @ rows[:2]), round(kept, 8)  # (1 + 4) / (1 + 4 + 9)
+    (True, 0.35714286)
     """
     p = n_features
     R_x, z, R_y = R[:p, :p], R[:p, p:], R[p:, p:]
@@ -68,7 +89,18 @@ def remove_rows(R: Array, rows: Array, n_features: int, *, least: float) -> tupl
 
 
 def psd_root(matrix: Array) -> Array:
-    """Return an upper triangular F with FᵀF = matrix, for a diagonal (1-D) or a positive semidefinite matrix."""
+    """Return an upper triangular F with FᵀF = matrix, for a diagonal (1-D) or a positive semidefinite matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.linalg import psd_root
+    >>> H = np.array([[2.0, 1.0], [1.0, 2.0]])
+    >>> np.allclose(psd_root(H).T @ psd_root(H), H)
+    True
+    >>> psd_root(np.array([4.0, 9.0])).diagonal()
+    array([2., 3.])
+    """
     if matrix.ndim == 1:
         return np.asfortranarray(np.diag(np.sqrt(matrix)))
     root = empty_triangle(len(matrix))

@@ -166,7 +166,14 @@ def _target_and_tasks(data: Any, target: str | None, task_column: str | Sequence
 
 
 def as_table(data: Any) -> Table:
-    """Return any table that `compare` accepts, opened."""
+    """Return any table that `compare` accepts, opened.
+
+    Examples
+    --------
+    >>> from ridgeway import report
+    >>> report.as_table({"age": [30, 41], "wage": [2.6, 3.1]}).columns
+    ['age', 'wage']
+    """
     require("pyarrow", extra="report")
     return open_table(data.columns, source=data.name) if isinstance(data, Dataset) else open_table(data)
 

@@ -55,6 +55,15 @@ class MethodResult:
     pooled_forgetting : float
         The forgetting of the pooled answer: the cost of one model for all tasks.
     warned : tuple of str
+
+    Examples
+    --------
+    >>> from ridgeway import report
+    >>> table = {"site": list("aaaabbbb"), "x": range(8), "y": [1, 2, 3, 4, 4, 3, 2, 1]}
+    >>> found = report.compare(table, target="y", task_column="site", methods=["mn", "gr"])
+    >>> first_learned, first_kept = found["mn"].losses[:, 0]  # the loss on the first task
+    >>> bool(first_kept > first_learned), bool(first_kept > found["gr"].losses[1, 0])
+    (True, True)
     """
 
     method: Method

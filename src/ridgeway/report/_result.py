@@ -38,6 +38,16 @@ class MethodComparison(Printed):
 
     `task_model` keeps each task apart, in the units of the table, for the questions of `retrospect` about tasks; it is
     a sentence that says why if there are too many tasks or features.
+
+    Examples
+    --------
+    >>> from ridgeway import report
+    >>> table = {"site": list("aaaabbbb"), "x": range(8), "y": [1, 2, 3, 4, 4, 3, 2, 1]}
+    >>> found = report.compare(table, target="y", task_column="site", methods=["mn", "gr"])
+    >>> found.task_columns, found.n_rows, [result.method.name for result in found.results]
+    (('site',), 8, ['MinimumNorm', 'GeneralizedRidge', 'Oracle'])
+    >>> found["gr"].distance < 1e-9 < found["mn"].distance  # from the pooled answer
+    True
     """
 
     source: str

@@ -29,6 +29,19 @@ class StandardizedEncoding:
         Terms that were left out because they had only one value.
     family : {"gaussian", "binomial", "poisson", "multiclass"}, default "gaussian"
         What the target is.
+
+    Examples
+    --------
+    >>> from ridgeway import report
+    >>> table = {"site": list("aaaabbbb"), "x": range(8), "y": [1, 2, 3, 4, 4, 3, 2, 1]}
+    >>> found = report.compare(table, target="y", task_column="site", methods=["gr"])
+    >>> found.encoding.encoding.features, found.encoding.target
+    (('x',), 'y')
+    >>> again = report.compare(
+    ...     table, target="y", task_column="site", methods=["gr"], encoding=found.encoding
+    ... )
+    >>> again.encoding.center == found.encoding.center
+    True
     """
 
     encoding: Encoding

@@ -37,6 +37,18 @@ def write_report(comparison: MethodComparison, out: Path | str) -> Path:
     out : path
         Will contain `index.html` (a single file that needs no network), `figures/` (PNG and SVG), `summary`, `losses`,
         `orders`, `tasks` and `task_coefficients` (Parquet and CSV), `encoding.json` and `comparison.json`.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from ridgeway import report
+    >>> table = {"site": list("aaaabbbb"), "x": range(8), "y": [1, 2, 3, 4, 4, 3, 2, 1]}
+    >>> found = report.compare(table, target="y", task_column="site", methods=["gr"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     os.mkdir(f"{folder}/letters")
+    ...     report.write_report(found, folder)  # a new folder takes a few seconds
+    Traceback (most recent call last):
+    ridgeway.errors.InvalidParameterError: the folder ... exists and is not a report. ...
     """
     require("matplotlib", "pyarrow", extra="report")
     folder = check_folder(out)
@@ -51,6 +63,15 @@ def draw_figures(comparison: MethodComparison) -> list[tuple[str, str, "Figure"]
     """Return the figures of a report as (name, description, matplotlib figure).
 
     Needs matplotlib (`pip install 'ridgeway[report]'`).
+
+    Examples
+    --------
+    >>> from ridgeway import report
+    >>> table = {"site": list("aaaabbbb"), "x": range(8), "y": [1, 2, 3, 4, 4, 3, 2, 1]}
+    >>> found = report.compare(table, target="y", task_column="site", methods=["gr"])
+    >>> [name for name, description, figure in report.draw_figures(found)]
+    ['forgetting', 'average', 'orders', 'losses-gr', 'losses-oracle',
+     'tasks-path', 'tasks-influence']
     """
     require("matplotlib", extra="report")
     from ridgeway.report._figures import draw_all
@@ -59,7 +80,18 @@ def draw_figures(comparison: MethodComparison) -> list[tuple[str, str, "Figure"]
 
 
 def check_folder(out: Path | str) -> Path:
-    """Return the folder if a report can be written there: it is new, empty, or contains only an earlier report."""
+    """Return the folder if a report can be written there: it is new, empty, or contains only an earlier report.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from ridgeway import report
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     os.mkdir(f"{folder}/letters")
+    ...     report.check_folder(folder)
+    Traceback (most recent call last):
+    ridgeway.errors.InvalidParameterError: the folder ... exists and is not a report. ...
+    """
     folder = Path(out)
     if not folder.is_symlink() and not folder.exists():
         return folder

@@ -43,6 +43,15 @@ class CoefficientPath(Printed):
     n_samples, degrees_of_freedom : ndarray of int of shape (n_steps,)
     assumption : str
         What the intervals are and what they assume, in words.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> X, y = [[0.0], [1.0], [2.0], [0.0], [1.0], [2.0]], [1.0, 3.0, 5.0, 1.0, 2.0, 3.0]
+    >>> model = GeneralizedRidge(information="by_task").fit(X, y, tasks=list("aaabbb"))
+    >>> found = retrospect.coefficient_path(model)
+    >>> dict(zip(found.tasks, found.coef[:, 1].round(2).tolist()))  # the slope
+    {'a': 2.0, 'b': 1.5}
     """
 
     tasks: tuple[str, ...]

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -35,6 +35,8 @@ class CoefficientTable(Printed):
     p_values: Array
     intervals: Array
     level: float
+
+    heads: ClassVar[dict[str, str]] = HEADS
 
     @abstractmethod
     def _caption(self, target: int) -> str:
@@ -73,7 +75,7 @@ class CoefficientTable(Printed):
         """Yield the caption of each target and the rows of its table as text, the head first."""
         columns = {name: np.atleast_2d(values) for name, values in self._columns().items()}
         percent = f"{100 * self.level:g} %"
-        heads = HEADS | {"lower": f"[{percent}", "upper": f"{percent}]"}
+        heads = self.heads | {"lower": f"[{percent}", "upper": f"{percent}]"}
         n_targets = len(columns["coef"])
         for number in range(n_targets):
             target = f"target {number}" if n_targets > 1 else ""

@@ -94,6 +94,19 @@ class Comparison(Printed):
         The task's estimate of each minus the past's.
     statistics : ndarray of shape (q,), or (n_targets, q)
         The differences divided by their standard errors; (Σ statistics²)/q is `f`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 1))
+    >>> y = X[:, 0] + 0.5 * rng.normal(size=60)
+    >>> model = GeneralizedRidge().fit(X[:40], y[:40])
+    >>> retrospect.compare(model, X[40:], y[40:]).advice
+    'absorb'
+    >>> retrospect.compare(model, X[40:], y[40:] + 3.0).advice
+    'keep apart'
     """
 
     advice: Advice

@@ -31,6 +31,16 @@ class Intervals:
         Whether decay="adaptive" chose the rows in force, which the level does not account for.
     assumption : str
         What the intervals are and what they assume, in words.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> model = GeneralizedRidge().fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 2.0, 4.0])
+    >>> found = retrospect.intervals(model, [[4.0]])
+    >>> found.mean_lower, found.mean_upper  # of the mean
+    (array([1.38243191]), array([7.61756809]))
+    >>> found.lower, found.upper  # of a new observation
+    (array([0.47523691]), array([8.52476309]))
     """
 
     prediction: Array
@@ -90,6 +100,14 @@ class Contrast:
         Of the numerator, q, and of the denominator.
     posterior : bool
         Whether there is a prior, so that the quantities are those of the posterior.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> model = GeneralizedRidge().fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 2.0, 4.0])
+    >>> found = retrospect.contrast(model, [1.0])  # is the slope 0?
+    >>> round(found.f, 3), retrospect.summary(model).t[1:] ** 2  # F is t²
+    (11.571, array([11.57142857]))
     """
 
     estimate: Array

@@ -39,6 +39,18 @@ class Cusum(Printed):
         Draws of the Monte Carlo simulation.
     assumption : str
         What the p-value assumes, in words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> rng = np.random.default_rng(0)
+    >>> months, X = np.repeat(np.arange(1, 9), 10), rng.normal(size=(80, 1))
+    >>> y = np.where(months > 5, 2.0, 1.0) + 0.3 * rng.normal(size=80)  # higher after May
+    >>> model = GeneralizedRidge(information="by_task").fit(X, y, tasks=months)
+    >>> found = retrospect.cusum(model)
+    >>> found.last_before, found.p_value
+    ('5', 0.0005)
     """
 
     tasks: tuple[str, ...]

@@ -41,6 +41,15 @@ class FixedEffects(Estimated):
     not_estimable : tuple of str
         Features that are constant within every task, or collinear there: their standard errors are infinite. What
         they explain is part of the intercepts.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> X, y = [[0.0], [1.0], [2.0], [0.0], [1.0], [2.0]], [1.0, 3.1, 5.0, 7.0, 9.0, 11.1]
+    >>> model = GeneralizedRidge(information="by_task").fit(X, y, tasks=list("aaabbb"))
+    >>> found = retrospect.fixed_effects(model)
+    >>> found.coef.round(2), dict(zip(found.tasks, found.effects[:, 0].round(2).tolist()))
+    (array([2.02]), {'a': 1.01, 'b': 7.01})
     """
 
     tasks: tuple[str, ...]

@@ -50,6 +50,15 @@ class Influence(Printed):
     undetermined : tuple of str
         The tasks without which some direction of the coefficients is not determined.
     assumption : str
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> X, y = [[0.0], [1.0], [2.0], [0.0], [1.0], [8.0]], [1.0, 2.0, 3.1, 1.0, 2.1, 3.0]
+    >>> model = GeneralizedRidge(information="by_task").fit(X, y, tasks=list("aaabbb"))
+    >>> found = retrospect.influence(model)
+    >>> dict(zip(found.tasks, found.coef_without[:, 1].round(2).tolist()))  # slopes
+    {'a': 0.21, 'b': 1.05}
     """
 
     tasks: tuple[str, ...]

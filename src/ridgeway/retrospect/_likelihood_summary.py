@@ -1,14 +1,14 @@
 """Standard errors, tests and intervals of the coefficients of a likelihood, from the state."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy
 
 from ridgeway._checks import Array
 from ridgeway.errors import InferenceError
-from ridgeway.retrospect._coefficients import CoefficientTable
+from ridgeway.retrospect._coefficients import HEADS, CoefficientTable
 from ridgeway.retrospect._model import checked_level, feature_names
 from ridgeway.weights import Expandable
 
@@ -24,7 +24,8 @@ class LikelihoodSummary(CoefficientTable):
     terms : tuple of str
         The intercept, if there is one, and the features.
     coef, standard_errors, t, p_values : ndarray of shape (n_terms,)
-        The errors come from the curvature of the log-likelihood and the prior; t is their ratio, and nearly normal.
+        The errors come from the curvature of the log-likelihood and the prior; t is their ratio. It is nearly normal,
+        and printed as z.
     intervals : ndarray of shape (n_terms, 2)
     level : float
     log_likelihood : float
@@ -35,6 +36,17 @@ class LikelihoodSummary(CoefficientTable):
     n_samples, n_tasks : int
     posterior : bool
         Whether there is a prior, so that the quantities are those of the posterior.
+    not_estimable : tuple of str
+        Terms that neither the rows nor a prior determine, because no row learned differs in them: their standard errors
+        are infinite.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedPoisson, retrospect
+    >>> model = GeneralizedPoisson().fit([[0.0], [0.0], [1.0], [1.0]], [1, 3, 5, 7])
+    >>> found = retrospect.likelihood_summary(model)
+    >>> dict(zip(found.terms, found.coef.round(4).tolist()))  # log 2, and log 6 − log 2
+    {'intercept': 0.6931, 'x0': 1.0986}
     """
 
     log_likelihood: float
@@ -42,6 +54,9 @@ class LikelihoodSummary(CoefficientTable):
     n_samples: int
     n_tasks: int
     posterior: bool
+    not_estimable: tuple[str, ...]
+
+    heads: ClassVar[dict[str, str]] = HEADS | {"t": "z", "p_value": "P>|z|"}
 
     def _title(self) -> str:
         kind = "Posterior under the prior" if self.posterior else "Maximum likelihood"
@@ -57,10 +72,13 @@ class LikelihoodSummary(CoefficientTable):
             else "not bounded by what the state knows"
         )
         kind = "Credible" if self.posterior else "Confidence"
-        return [
+        notes = [
             f"{kind} intervals from the curvature of the log-likelihood. Rows are assumed independent.",
             f"The distance from the estimate of all rows pooled is {far}.",
         ]
+        if self.not_estimable:
+            notes.append(f"No row determines: {', '.join(self.not_estimable)}. Absorb rows that do, or give a prior.")
+        return notes
 
 
 def likelihood_summary(model: Any, *, level: float = 0.95) -> LikelihoodSummary:
@@ -109,6 +127,7 @@ def likelihood_summary(model: Any, *, level: float = 0.95) -> LikelihoodSummary:
         n_samples=model.n_samples_seen_,
         n_tasks=model.n_tasks_,
         posterior=bool(state.prior_in_force().curvature.any()),
+        not_estimable=tuple(terms[j] for j in np.flatnonzero(np.isinf(np.atleast_2d(errors)).any(axis=0))),
     )
 
 

@@ -69,6 +69,18 @@ class MetaAnalysis(Printed):
     h_squared : float
         Q/(k − 1).
     assumption : str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> rng = np.random.default_rng(0)
+    >>> trials, X = np.repeat(["a", "b", "c"], 30), rng.normal(size=(90, 1))
+    >>> y = np.repeat([1.0, 1.0, 3.0], 30) * X[:, 0] + rng.normal(size=90)
+    >>> model = GeneralizedRidge(information="by_task").fit(X, y, tasks=trials)
+    >>> found = retrospect.meta_analysis(model, 0)
+    >>> dict(zip(found.tasks, found.coef.round(1).tolist())), round(found.i_squared, 2)
+    ({'a': 1.0, 'b': 1.0, 'c': 3.2}, 0.98)
     """
 
     terms: tuple[str, ...]

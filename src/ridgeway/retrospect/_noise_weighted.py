@@ -45,6 +45,18 @@ class NoiseWeighted(Estimated):
     n_samples, n_tasks : int
     assumption : str
     not_estimable : tuple of str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> rng = np.random.default_rng(0)
+    >>> labs, X = np.repeat(["careful", "hasty"], 40), rng.normal(size=(80, 1))
+    >>> y = 2.0 * X[:, 0] + np.where(labs == "hasty", 5.0, 0.5) * rng.normal(size=80)
+    >>> model = GeneralizedRidge(information="by_task").fit(X, y, tasks=labs)
+    >>> found = retrospect.weighted_by_noise(model)
+    >>> dict(zip(found.tasks, np.sqrt(found.noise_variance).round(1).tolist()))
+    {'careful': 0.5, 'hasty': 4.9}
     """
 
     task_freedom: Array

@@ -25,6 +25,14 @@ class Path:
     intercepts : ndarray of shape (n_penalties,)
     l1_ratio : float
         1 for the lasso.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> model = GeneralizedRidge().fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 2.0, 4.0])
+    >>> found = retrospect.lasso_path(model)
+    >>> found.coefs[[0, -1], 0].round(3), model.coef_.round(3)  # from 0 to least squares
+    (array([0.   , 0.899]), array([0.9]))
     """
 
     penalties: Array
@@ -62,6 +70,17 @@ def elastic_net(model: Any, *, l1_ratio: float = 0.5, penalties: Any = None) -> 
     l1_ratio : float in (0, 1], default 0.5
     penalties : float or array of floats above 0, optional
         If not given, 100 values, from the smallest that makes all coefficients zero down to a thousandth of it.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import ElasticNet
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]], [1.0, 2.0, 2.0, 4.0]
+    >>> model = GeneralizedRidge().partial_fit(X[:2], y[:2]).partial_fit(X[2:], y[2:])
+    >>> retrospect.elastic_net(model, penalties=0.1).coefs.round(6)
+    array([[ 0.886973, -0.312261]])
+    >>> ElasticNet(alpha=0.1, tol=1e-10).fit(X, y).coef_.round(6)
+    array([ 0.886973, -0.312261])
     """
     from sklearn.linear_model import enet_path  # slow to import, and needed here alone
 

@@ -33,6 +33,17 @@ class Prior:
         Log marginal likelihood of all rows under this prior and noise, summed over the targets.
     model : GeneralizedRidge
         The fitted model with this prior; it can continue to learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(50, 10))
+    >>> model = GeneralizedRidge().fit(X, X @ rng.normal(size=10) + rng.normal(size=50))
+    >>> found = retrospect.learn_prior(model)
+    >>> found.prior > 0.0, bool((found.model.weights.prior == found.prior).all())
+    (True, True)
     """
 
     prior: Any

@@ -54,6 +54,18 @@ class RandomEffects(Estimated):
     n_samples, n_tasks : int
     assumption : str
     not_estimable : tuple of str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> rng = np.random.default_rng(0)
+    >>> schools, X = np.repeat(np.arange(20), 15), rng.normal(size=(300, 1))
+    >>> y = 2.0 * X[:, 0] + 3.0 * rng.normal(size=20)[schools] + rng.normal(size=300)
+    >>> model = GeneralizedRidge(information="by_task").fit(X, y, tasks=schools)
+    >>> found = retrospect.random_effects(model)
+    >>> np.sqrt([found.covariance[0, 0], found.noise_variance]).round(1)  # between, within
+    array([3.3, 1. ])
     """
 
     effect_terms: tuple[str, ...]

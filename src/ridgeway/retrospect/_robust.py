@@ -50,6 +50,18 @@ class RobustSummary(CoefficientTable):
         them: their standard errors are infinite.
     cautions : tuple of str
         The warnings that were issued, if any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> rng = np.random.default_rng(0)
+    >>> schools, X = np.repeat(np.arange(20), 15), rng.normal(size=(300, 1))
+    >>> y = 2.0 * X[:, 0] + 3.0 * rng.normal(size=20)[schools] + rng.normal(size=300)
+    >>> model = GeneralizedRidge(information="by_task").fit(X, y, tasks=schools)
+    >>> found, independent = retrospect.clustered(model), retrospect.summary(model)
+    >>> found.n_clusters, (found.standard_errors / independent.standard_errors).round(1)
+    (20, array([3.8, 1.1]))
     """
 
     degrees_of_freedom: Array

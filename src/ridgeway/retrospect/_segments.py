@@ -60,6 +60,18 @@ class Segments(Printed):
         Of σ².
     assumption : str
         What the p-value and the calibrated penalty assume, in words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> rng = np.random.default_rng(0)
+    >>> months, X = np.repeat(np.arange(1, 9), 10), rng.normal(size=(80, 1))
+    >>> y = np.where(months > 5, 2.0, 1.0) + 0.3 * rng.normal(size=80)  # higher after May
+    >>> model = GeneralizedRidge(information="by_task").fit(X, y, tasks=months)
+    >>> found = retrospect.segments(model)
+    >>> found.changes, found.coef[:, 0].round(1)
+    (('6',), array([1., 2.]))
     """
 
     segments: tuple[tuple[str, ...], ...]

@@ -55,6 +55,16 @@ class Subset:
     residual_squares, r_squared : float, or ndarray of shape (n_targets,)
     model : GeneralizedRidge
         The fitted model of these features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> X = np.random.default_rng(0).normal(size=(50, 4))
+    >>> model = GeneralizedRidge().fit(X, 3.0 * X[:, 1] - X[:, 2])
+    >>> found = retrospect.best_subset(model, 2)
+    >>> found.features, found.model.coef_.round(6)
+    (('x1', 'x2'), array([ 3., -1.]))
     """
 
     features: tuple[str, ...]

@@ -50,6 +50,14 @@ class Summary(CoefficientTable):
         What the intervals are and what they assume, in words.
     not_estimable : tuple of str
         Terms that the rows do not determine: their standard errors are infinite.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> model = GeneralizedRidge().fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 2.0, 4.0])
+    >>> found = retrospect.summary(model)
+    >>> dict(zip(found.terms, found.p_values.round(2).tolist())), round(found.r_squared, 2)
+    ({'intercept': 0.21, 'x0': 0.08}, 0.85)
     """
 
     noise_variance: Any

@@ -51,6 +51,18 @@ class TaskTable(Printed):
     equal_noise : ndarray of bool of shape (n_tasks,)
         Whether the test assumes equal noise, because the task has too few rows for a variance of its own.
     assumption : str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> rng = np.random.default_rng(0)
+    >>> sites, X = np.repeat(["a", "b", "c", "d"], 20), rng.normal(size=(80, 1))
+    >>> y = np.where(sites == "d", 3.0, 1.0) * X[:, 0] + rng.normal(size=80)
+    >>> model = GeneralizedRidge(information="by_task").fit(X, y, tasks=sites)
+    >>> found = retrospect.tasks(model)
+    >>> [task for task, p in zip(found.tasks, found.adjusted_p_values) if p < 0.001]
+    ['d']
     """
 
     tasks: tuple[str, ...]

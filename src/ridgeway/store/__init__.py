@@ -31,10 +31,12 @@ from ridgeway.store._absorb import Absorbed, Removed, checked_id
 from ridgeway.store._connection import file_id
 from ridgeway.store._digests import CHUNK_ROWS
 from ridgeway.store._exchange import PredictedRows
+from ridgeway.store._first_table import encoding_of
 from ridgeway.store._ledger import Record
 from ridgeway.store._partial_task import PartialTask, PartLearner, check_partial
 from ridgeway.store._recovery import Health
-from ridgeway.store._store import Store, create, encoding_of, import_arrays, open, restore_previous
+from ridgeway.store._remade import import_arrays, restore_previous
+from ridgeway.store._store import Store, create, open
 
 __all__ = [
     "CHUNK_ROWS",

@@ -20,7 +20,7 @@ from ridgeway.store._ledger import Entry, Ledger, Record
 from ridgeway.store._new_tasks import NewTasks
 from ridgeway.store._part_tree import NewParts
 from ridgeway.store._state import checked_arrays, emptied, read_state, task_of
-from ridgeway.store._widen import known_digests, next_schemas, widened
+from ridgeway.store._widen import known_digests, new_names, next_schemas, widened
 from ridgeway.weights import Retained
 
 Blocks = Generator[tuple[str, Block], None, None]
@@ -33,21 +33,45 @@ LONGEST_REASON = 1000
 
 
 class Absorbed(NamedTuple):
-    """The result of absorbing a task: its record in the ledger, and whether it was there already."""
+    """The result of absorbing a task: its record in the ledger, and whether it was there already.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ridgeway import store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     state = store.create(f"{folder}/state.rw", features=["x"], target="y")
+    ...     found = [state.absorb("May", [[0.0], [1.0]], [1.0, 2.0]) for _ in range(2)]
+    >>> [each.already for each in found], found[0].record == found[1].record
+    ([False, True], True)
+    """
 
     record: Record
     already: bool
 
 
 class Removed(NamedTuple):
-    """The result of removing a task: its record, marked as removed, and the decimal digits that may be lost."""
+    """The result of removing a task: its record, marked as removed, and the decimal digits that may be lost.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ridgeway import store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     state = store.create(f"{folder}/state.rw", features=["x"], target="y")
+    ...     _ = state.absorb("May", [[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0])
+    ...     _ = state.absorb("June", [[3.0]], [5.0])
+    ...     found = state.remove("June", [[3.0]], [5.0])
+    >>> found.record.task_id, found.digits_lost < 2.0
+    ('June', True)
+    """
 
     record: Record
     digits_lost: float
 
 
 def absorb(handle: Handle, source: Source, force: str | None, added: list[str] | None = None) -> list[Absorbed]:
-    """Add the tasks of `source` to a state file, all of them or none, each at most once; `added` gets new features."""
+    """Add the tasks of `source` to a state file, all of them or none, each at most once; `added` gets new names."""
     with changing(handle) as change:
         first = schema = change.generation.schema
         ledger, known, state = change.ledger, {}, read_state(schema, change.arrays)
@@ -92,7 +116,7 @@ def absorb(handle: Handle, source: Source, force: str | None, added: list[str] |
             arrays = checked_arrays(schema, tree.total(state), ledger.n_tasks, ledger.n_samples)
             change.commit(arrays, schemas=schemas, parts=tree.change(keep_previous=True))
     if added is not None:
-        added += [name for name in schema.features if name not in first.features]
+        added += new_names(first, schema)
     return outcomes
 
 
@@ -249,7 +273,17 @@ def one_task(task_id: str, blocks: Callable[[Schema], Iterator[Block]]) -> Sourc
 
 
 def checked_id(task_id: Any) -> str:
-    """Return a task id that is safe to print, to type again and to name a file after, or raise."""
+    """Return a task id that is safe to print, to type again and to name a file after, or raise.
+
+    Examples
+    --------
+    >>> from ridgeway import store
+    >>> store.checked_id("May 2024")
+    'May 2024'
+    >>> store.checked_id("../May")
+    Traceback (most recent call last):
+    ridgeway.errors.InvalidParameterError: the task id '../May' contains path or control ...
+    """
     if not isinstance(task_id, str) or not task_id or task_id != task_id.strip():
         raise InvalidParameterError(
             f"a task id must be a string that does not begin or end with a space; got {task_id!r}. Pass one like "

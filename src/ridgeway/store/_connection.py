@@ -21,10 +21,9 @@ from ridgeway.errors import (
     StoreVersionError,
 )
 from ridgeway.store._digests import RESTORE
-from ridgeway.store._journal import MARK, PAGE_BYTES, check_journal, first_page
+from ridgeway.store._journal import DATABASE, MARK, PAGE_BYTES, check_journal, first_page
 
 APPLICATION = 0x52647779  # "Rdwy"
-MAGIC = b"SQLite format 3\0"
 FORMAT = 1
 LONGEST_WAIT = 1e6
 """Limit on timeouts in seconds: SQLite counts milliseconds in 32 bits."""
@@ -68,6 +67,16 @@ def file_id(path: str | PathLike[str]) -> str:
 
     The id is in the raw first page of the file, and in the copy of that page that every rollback journal begins with.
     No lock is taken and nothing is recovered.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ridgeway import store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     state = store.create(f"{folder}/state.rw", features=["x"], target="y")
+    ...     _ = state.backup(f"{folder}/copy.rw")
+    ...     print(store.file_id(f"{folder}/copy.rw") == state.file_id)
+    True
     """
     where = as_path(path)
     inode_of(where)
@@ -342,5 +351,5 @@ def _typed(error: sqlite3.Error, path: Path, timeout: float) -> StoreError:
 def _begins_as_a_database(path: Path) -> bool:
     """Return whether a file that SQLite rejects begins like a database: then it is a damaged one."""
     with suppress(OSError), path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
+        return file.read(len(DATABASE)) == DATABASE
     return False

@@ -165,6 +165,17 @@ class PredictedRows(NamedTuple):
         Their number.
     n_missing : int
         Those without a prediction, because they have missing values.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from ridgeway import store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     state = store.create(f"{folder}/state.rw", features=["x"], target="y")
+    ...     _ = state.absorb("May", [[0.0], [1.0]], [1.0, 2.0])
+    ...     print(state.predict_file(pd.DataFrame({"x": [2.0]}), f"{folder}/found.csv"))
+    PredictedRows(n_samples=1, n_missing=0)
     """
 
     n_samples: int

@@ -20,6 +20,8 @@ MARK = re.compile(r"/\* ridgeway format (\d{1,9}) file ([0-9a-f]{32}) \*/")
 RAW_MARK = re.compile(MARK.pattern.encode())
 
 MAGIC = bytes.fromhex("d9d505f920a163d7")
+DATABASE = b"SQLite format 3\0"
+"""How a database begins. Under the name of a journal, SQLite would delete it."""
 HEADER = struct.Struct(">8s5I")
 """Of a journal: magic, pages that were synced, checksum seed, pages of the file before, sector size, page size."""
 SHORTEST = 512
@@ -121,7 +123,7 @@ def _read(path: Path) -> Journal | None:
         return None
     if head[:1] in (b"", b"\0"):
         return None
-    if end == MAGIC and len(head) > SUPER_BYTES:
+    if head.startswith(DATABASE) or (end == MAGIC and len(head) > SUPER_BYTES):
         return FOREIGN
     if len(head) < SHORTEST or not head.startswith(MAGIC):
         return None

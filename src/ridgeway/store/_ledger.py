@@ -50,6 +50,18 @@ class Record:
         Sequence number of the removal, if the task was removed.
     digits_lost : float or None
         Decimal digits that the removal may have cost.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ridgeway import store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     state = store.create(f"{folder}/state.rw", features=["x"], target="y")
+    ...     _ = state.absorb("May", [[0.0], [1.0]], [1.0, 2.0])
+    ...     _ = state.absorb("June", [[2.0]], [4.0])
+    ...     records = state.history()
+    >>> [(record.sequence, record.task_id, record.n_samples) for record in records]
+    [(1, 'May', 2), (2, 'June', 1)]
     """
 
     sequence: int

@@ -72,6 +72,8 @@ def write_new(path: Path, fill: Callable[[Path], None]) -> Inode:
     """Make a file, whole or not at all: under a temporary name first, then under its own if that is free."""
     if os.path.lexists(path):
         raise StoreError(f"{path} exists already. Choose another name, or use the existing file.")
+    if path.name.endswith(BESIDE):
+        raise StoreError(f"{path} would be taken for part of another file, and deleted. Choose a name like 'wages.rw'.")
     for suffix in BESIDE:
         if os.path.lexists(f"{path}{suffix}"):
             raise StoreError(

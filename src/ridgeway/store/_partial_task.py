@@ -18,7 +18,7 @@ from ridgeway.store._digests import Array, ChunkDigests, ContentDigest
 from ridgeway.store._new_tasks import NewTasks
 from ridgeway.store._part_arrays import kept_by
 from ridgeway.store._state import checked_arrays, read_state
-from ridgeway.store._widen import next_schemas, widened
+from ridgeway.store._widen import new_names, next_schemas, widened
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,20 @@ class PartialTask:
         The information of each cluster and the number of its rows; the only key is None if there are no clusters.
     chunks : ChunkDigests
         The digests of the rows. All parts but the last have a multiple of `CHUNK_ROWS` rows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ridgeway import data, store
+    >>> X, y = [[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     state = store.create(f"{folder}/state.rw", features=["x"], target="y")
+    ...     learner = store.PartLearner(state.schema)  # on another machine, say
+    ...     for block in data.rows_in_memory(state.schema, X, y):
+    ...         learner.add(block)
+    ...     _ = state.absorb_partial("May", learner.finish(), before=state.schema)
+    ...     print(state.absorb("May", X, y).already)  # the rows themselves are recognised
+    True
     """
 
     schema: Schema
@@ -78,6 +92,19 @@ class PartLearner:
 
     The first row must be the first of a chunk of the digest: their places among the rows of the task are multiples of
     `CHUNK_ROWS`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ridgeway import data, store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     schema = store.create(f"{folder}/state.rw", features=["x"], target="y").schema
+    >>> learner = store.PartLearner(schema)
+    >>> for block in data.rows_in_memory(schema, [[0.0], [1.0]], [1.0, 2.0]):
+    ...     learner.add(block)
+    >>> information, n_rows = learner.finish().parts[None]
+    >>> information.mean, n_rows  # the means of x and y
+    (array([0.5, 1.5]), 2)
     """
 
     def __init__(self, schema: Schema) -> None:
@@ -100,7 +127,19 @@ class PartLearner:
 
 
 def check_partial(schema: Schema) -> None:
-    """Raise if a task of such a file cannot be learned in parts."""
+    """Raise if a task of such a file cannot be learned in parts.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ridgeway import store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = f"{folder}/state.rw"
+    ...     state = store.create(path, features=["x"], target="y", family="poisson")
+    ...     store.check_partial(state.schema)
+    Traceback (most recent call last):
+    ridgeway.errors.InvalidParameterError: tasks of family poisson are not learned ...
+    """
     if schema.family is not None:
         raise InvalidParameterError(
             f"tasks of family {schema.family.name} are not learned in parts. Absorb the task without workers."
@@ -142,5 +181,5 @@ def absorb_partial(
         arrays = checked_arrays(schema, state, ledger.n_tasks, ledger.n_samples)
         change.commit(arrays, schemas=schemas, parts=None if tree is None else tree.change(keep_previous=True))
     if added is not None:
-        added += [feature for feature in schema.features if feature not in first.features]
+        added += new_names(first, schema)
     return outcome

@@ -1,5 +1,6 @@
 """Predictions for tables: with intervals, beside columns that identify the rows."""
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._text import quoted
-from ridgeway.data import Encoder, Progress, Schema, Table, TargetFamily, check_columns, explained
-from ridgeway.errors import InvalidDataError, InvalidParameterError
-from ridgeway.retrospect import intervals
+from ridgeway.data import Encoder, Progress, Schema, Table, TargetFamily, check_columns, explained, listed
+from ridgeway.errors import InvalidDataError, InvalidParameterError, PrecisionWarning
+from ridgeway.information import varying_columns
 from ridgeway.store._digests import Array
 
 PREDICTED_ROWS = 65536
@@ -69,6 +70,8 @@ class Wanted:
 
     def values(self, model: Any, X: Array) -> Array:
         """Return the columns of predictions, (n_columns, n_rows)."""
+        from ridgeway.retrospect import intervals
+
         parts = [np.reshape(model.predict(X), (len(X), -1))]
         if self.interval is not None:
             found = intervals(model, X, self.interval)
@@ -77,6 +80,45 @@ class Wanted:
             found = intervals(model, X, self.confidence)
             parts += [np.reshape(part, (len(X), -1)) for part in (found.mean_lower, found.mean_upper)]
         return np.stack(parts, axis=2).reshape(len(X), -1).T
+
+
+class UnlearnedFeatures:
+    """Counts the rows that use a feature which had one value in every row learned, so that its effect is unknown.
+
+    Parameters
+    ----------
+    schema : Schema
+    state : that of the model
+    """
+
+    def __init__(self, schema: Schema, state: Any) -> None:
+        p = len(schema.features)
+        if schema.family is not None and schema.family.memory is not None:
+            varies = state.past.curvature.diagonal()[:p] > 0.0
+            values = np.zeros(p) if state.about is None else state.about
+        else:
+            varies, values = varying_columns(state.information)[:p], state.information.mean[:p]
+        self._places = np.flatnonzero(~varies)
+        self._values, self._used = values[self._places], np.zeros(len(self._places), dtype=bool)
+        self._features, self._n_rows, self._n_using = schema.features, 0, 0
+
+    def count(self, X: Array) -> None:
+        """Count some rows."""
+        used = X[:, self._places] != self._values
+        self._used |= used.any(axis=0)
+        self._n_rows += len(X)
+        self._n_using += int(used.any(axis=1).sum())
+
+    def warn(self) -> None:
+        """Warn if there were such rows."""
+        if self._n_using:
+            names = listed([self._features[place] for place in self._places[self._used]])
+            warnings.warn(
+                f"{self._n_using:,} of {self._n_rows:,} predictions depend on features that did not vary in the rows "
+                f"learned: {names}. What these add is not known. Absorb rows in which they vary.",
+                PrecisionWarning,
+                stacklevel=3,
+            )
 
 
 def predictions(model: Any, schema: Schema, table: Table, wanted: Wanted, progress: Progress | None) -> Iterator[Any]:
@@ -88,7 +130,7 @@ def predictions(model: Any, schema: Schema, table: Table, wanted: Wanted, progre
 
     check_columns(table.columns, [*wanted.ids, *schema.encoding.columns], table.source, extra=None)
     encoder = Encoder(schema, table.source, has_targets=False, grows=False)
-    family, done = schema.family, 0
+    family, done, unlearned = schema.family, 0, UnlearnedFeatures(schema, model.state_)
     columns_of = _class_columns if family is not None and family.has_classes else _number_columns
     fields, predict = columns_of(model, schema, wanted)
     kept, kinds = list(dict.fromkeys(wanted.ids)), encoder.arrow_kinds()
@@ -100,6 +142,7 @@ def predictions(model: Any, schema: Schema, table: Table, wanted: Wanted, progre
     with explained(table, lambda: schema):
         for batch in table.batches(columns, rows=PREDICTED_ROWS, kinds=kinds):
             rows = encoder.rows(batch)
+            unlearned.count(rows.X)
             known = slice(None) if rows.kept is None else rows.kept
             ids = [batch.column(name) for name in types]
             predicted = []
@@ -115,6 +158,7 @@ def predictions(model: Any, schema: Schema, table: Table, wanted: Wanted, progre
             done += len(batch)
             if progress is not None:
                 progress(done, table.n_rows)
+    unlearned.warn()
 
 
 Columns = tuple[list[tuple[str, Any]], Callable[[Array], Sequence[NDArray[Any]]]]

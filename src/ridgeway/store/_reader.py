@@ -11,15 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from ridgeway.data import CsvFormat, Progress, Schema, Table, open_table
 from ridgeway.errors import InferenceError, InvalidParameterError, RidgewayError
-from ridgeway.retrospect import (
-    Comparison,
-    LikelihoodSummary,
-    Summary,
-    compare,
-    likelihood_summary,
-    submodel,
-    summary,
-)
 from ridgeway.store._changes import Handle
 from ridgeway.store._connection import as_path, transaction
 from ridgeway.store._digests import Array
@@ -37,6 +28,7 @@ from ridgeway.store._widen import known_digests, widened
 
 if TYPE_CHECKING:
     from ridgeway.estimators import GeneralizedRidge
+    from ridgeway.retrospect import Comparison, LikelihoodSummary, Summary
 
 
 class StoreReader(ABC):
@@ -126,7 +118,7 @@ class StoreReader(ABC):
         schema, arrays = self._state()
         return predictions(model_of(schema, arrays, named=False), schema, table, wanted, progress)
 
-    def summary(self, *, features: Sequence[str] | None = None, level: float = 0.95) -> Summary | LikelihoodSummary:
+    def summary(self, *, features: Sequence[str] | None = None, level: float = 0.95) -> "Summary | LikelihoodSummary":
         """Return coefficients, standard errors, tests and intervals, based on all rows absorbed so far.
 
         Those of family binomial or poisson come from the curvature of the log-likelihood. Family multiclass has none.
@@ -136,6 +128,8 @@ class StoreReader(ABC):
         features : fit only these features, as if on all rows; optional
         level : level of the intervals
         """
+        from ridgeway.retrospect import likelihood_summary, submodel, summary
+
         schema, arrays = self._state()
         model, family = model_of(schema, arrays), schema.family
         if family is not None and family.memory is None:
@@ -152,11 +146,13 @@ class StoreReader(ABC):
             return likelihood_summary(model, level=level)
         return summary(model if features is None else submodel(model, features), level=level)
 
-    def compare_task(self, table: Any, *, equal_noise: bool = False, csv: CsvFormat | None = None) -> Comparison:
+    def compare_task(self, table: Any, *, equal_noise: bool = False, csv: CsvFormat | None = None) -> "Comparison":
         """Return whether a table follows the same relation as the rows absorbed so far. Nothing is learned.
 
         A table that was absorbed already is compared with what remains without it.
         """
+        from ridgeway.retrospect import compare
+
         with self._reading() as (connection, now):
             arrays = read_arrays(connection, now, self.path)
             if now.schema.family is not None:

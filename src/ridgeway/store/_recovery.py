@@ -27,6 +27,17 @@ class Health:
     n_tasks, n_samples : tasks and rows, which ledger and state agree on
     n_bytes : bytes of the state's arrays
     n_nodes : nodes of the tree of parts, if tasks are kept
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ridgeway import store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     state = store.create(f"{folder}/state.rw", features=["x"], target="y")
+    ...     _ = state.absorb("May", [[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0])
+    ...     found = state.check()
+    >>> found.n_tasks, found.n_samples, found.generation, found.previous
+    (1, 3, 2, 1)
     """
 
     generation: int

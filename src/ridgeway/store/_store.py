@@ -12,18 +12,14 @@ from ridgeway.data import (
     InformationKind,
     Label,
     MemoryKind,
-    MissingRule,
     Progress,
     Schema,
-    UnknownRule,
     WeightKind,
     checked_family,
     checked_keep,
     checked_schema,
     explained,
-    inferred,
     open_table,
-    parse_terms,
     rows_in_memory,
     tasks_in,
     widened_schema,
@@ -32,14 +28,12 @@ from ridgeway.errors import InvalidParameterError
 from ridgeway.store._absorb import Absorbed, Removed, absorb, checked_id, checked_reason, one_task, remove
 from ridgeway.store._changes import Contents, Handle
 from ridgeway.store._connection import as_path, check_mount, checked_timeout, inode_of, transaction
-from ridgeway.store._exchange import imported
 from ridgeway.store._generations import MEMORY_BUDGET, read_arrays, read_generation
 from ridgeway.store._merge import merged, renamed, total_alone
 from ridgeway.store._new_file import write_state
 from ridgeway.store._part_arrays import check_part_size
 from ridgeway.store._partial_task import PartialTask, absorb_partial
 from ridgeway.store._reader import StoreReader
-from ridgeway.store._recovery import restore
 from ridgeway.store._state import empty_arrays
 from ridgeway.store._widen import undo_widening, widen
 from ridgeway.weights import PriorValue
@@ -58,6 +52,17 @@ class Store(StoreReader):
     path : Path
     file_id : str
         Id of the file, chosen at random when it was made.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ridgeway import store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     state = store.create(f"{folder}/state.rw", features=["x"], target="y")
+    ...     _ = state.absorb("May", [[0.0], [1.0]], [1.0, 3.0])
+    ...     _ = state.absorb("June", [[2.0], [3.0]], [5.0, 7.0])
+    ...     print(state.model().coef_)  # of all rows; none of them is in the file
+    [2.]
     """
 
     def __init__(self, handle: Handle) -> None:
@@ -139,7 +144,7 @@ class Store(StoreReader):
         csv : how a CSV file is written, if not with commas, points and UTF-8
         progress : called with the number of rows read so far and, if known, of the table
         dropped : counts rows that are left out, by the column that has no value
-        added : gets the names of features that unknown categories or missing values have added
+        added : gets the names of features that unknown categories or missing values have added, and new classes (y=cat)
         """
         if (task_id is None) == (task_column is None):
             got = "neither" if task_id is None else "both"
@@ -292,6 +297,15 @@ def create(
     classes : list of labels, optional
         Classes that are known beforehand. A "binomial" target needs them if the first task has one class only.
     timeout : the longest wait for other processes, in seconds
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ridgeway import store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     state = store.create(f"{folder}/state.rw", features=["age"], target="wage")
+    ...     print(state.schema.columns, len(state.history()))  # no tasks yet
+    ('age', 'wage') 0
     """
     schema = checked_schema(
         features,
@@ -314,50 +328,6 @@ def create(
     return Store(write_state(as_path(path), contents, checked_timeout(timeout)))
 
 
-def encoding_of(
-    table: Any,
-    *,
-    features: str | Iterable[str] | None = None,
-    leave_out: Iterable[str] = (),
-    missing: MissingRule = "refuse",
-    unknown: UnknownRule = "refuse",
-    references: Mapping[str, str] | None = None,
-    ignore_extra: bool = False,
-    csv: CsvFormat | None = None,
-) -> Encoding:
-    """Return how the columns of a first table become features: `create` takes it as `features`. The table is read once.
-
-    Numbers and booleans are used as they are; text becomes a category with the values that the table has. Of a date, a
-    term says what is used.
-
-    Parameters
-    ----------
-    table : path, DataFrame, or any object with `__arrow_c_stream__`
-    features : terms, such as ["hour", "log(distance)", "carrier:distance", "month(date)"], optional
-        All columns if not given, except those in `leave_out`.
-    leave_out : columns that are not features: the target, the weights, and those that tables have but models ignore
-    missing : {"refuse", "drop", "indicator"}, default "refuse"
-        What to do with rows that have missing values: stop; leave them out; or count the value as 0 and mark it in a
-        column of its own.
-    unknown : {"refuse", "other", "widen"}, default "refuse"
-        What to do with a category that the first table does not have: stop; count it as "(other)"; or add it.
-    references : reference levels of categories, optional; the first in sorted order if not given
-    ignore_extra : bool, default False
-        Whether later tables may have other columns too.
-    csv : how a CSV file is written, if not with commas, points and UTF-8
-    """
-    terms = None if features is None else parse_terms(features)
-    return inferred(
-        open_table(table, csv=csv),
-        terms,
-        leave_out=list(leave_out),
-        missing=missing,
-        unknown=unknown,
-        references=references,
-        ignore_extra=ignore_extra,
-    )
-
-
 def open(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
     """Open a state file, after a check of the digests of its state.
 
@@ -365,6 +335,15 @@ def open(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
     ----------
     path : the file
     timeout : the longest wait for other processes, in seconds
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ridgeway import store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = store.create(f"{folder}/state.rw", features=["x"], target="y")
+    ...     print(store.open(made.path).file_id == made.file_id)
+    True
     """
     where, seconds = as_path(path), checked_timeout(timeout)
     check_mount(where)
@@ -372,18 +351,3 @@ def open(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
         now = read_generation(connection, where)
         read_arrays(connection, now, where)
         return Store(Handle(where, inode_of(where), now.file_id, seconds))
-
-
-def restore_previous(path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
-    """Go back to the previous generation of a file whose current one is damaged; nothing else ever does.
-
-    What was absorbed last is lost and must be absorbed again. An intact file is refused.
-    """
-    where, seconds = as_path(path), checked_timeout(timeout)
-    check_mount(where)
-    return Store(restore(where, seconds))
-
-
-def import_arrays(source: str | PathLike[str], path: str | PathLike[str], *, timeout: float = TIMEOUT) -> Store:
-    """Make a state file, which must not exist yet, from what `Store.export` wrote."""
-    return Store(write_state(as_path(path), imported(as_path(source)), checked_timeout(timeout)))

@@ -49,6 +49,14 @@ def next_schemas(schemas: Sequence[bytes], schema: Schema) -> list[bytes]:
     return [*schemas, replace(schema, version=len(schemas) + 1).to_bytes()]
 
 
+def new_names(old: Schema, new: Schema) -> list[str]:
+    """Return the features that a wider schema adds, and its new classes, written as target=class."""
+    features = [name for name in new.features if name not in old.features]
+    if old.family is None or new.family is None:
+        return features
+    return features + [f"{new.targets[0]}={label}" for label in new.family.classes if label not in old.family.classes]
+
+
 def widen(handle: Handle, wider: Callable[[Schema], Schema], prior: Any) -> Schema:
     """Widen a state file by a function of its schema; return the new schema."""
     with changing(handle) as change:

@@ -13,6 +13,7 @@
 from ridgeway.linalg import Rows
 from ridgeway.weights._accumulated import Accumulated
 from ridgeway.weights._adaptive import kept_share
+from ridgeway.weights._capabilities import Inferable, Informed, Mergeable, Removable, State
 from ridgeway.weights._codec import from_arrays, policy_of, to_arrays
 from ridgeway.weights._expanded import Expandable, Expanded
 from ridgeway.weights._expanded_codec import expanded_from_arrays, expanded_to_arrays
@@ -21,17 +22,7 @@ from ridgeway.weights._parted import TaskKeeper
 from ridgeway.weights._penalties import Explicit, FullInformation, Isotropic, Zero
 from ridgeway.weights._policy import Designed, DesignPolicy, PenaltyPolicy, WeightPolicy, checked_policy
 from ridgeway.weights._settings import Decay, PriorValue
-from ridgeway.weights._states import (
-    Anchored,
-    Answer,
-    Inferable,
-    Informed,
-    Mergeable,
-    Origin,
-    Removable,
-    Retained,
-    State,
-)
+from ridgeway.weights._states import Anchored, Answer, Origin, Retained
 from ridgeway.weights._with_likelihood import AccumulatedLikelihood, AnchoredLikelihood, Memory, with_likelihood
 
 __all__ = [

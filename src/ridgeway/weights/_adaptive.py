@@ -123,7 +123,19 @@ class Adaptive(Whole):
 
 
 def kept_share(state: Retained, task: Information) -> float:
-    """Return the share of the rows in force that an adaptive state would keep in force beside a task."""
+    """Return the share of the rows in force that an adaptive state would keep in force beside a task.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge, weights
+    >>> x = np.linspace(-1.0, 1.0, 40)[:, None]
+    >>> noise = 0.1 * np.cos(9.0 * np.arange(40))
+    >>> state = GeneralizedRidge().fit(x, 2.0 * x[:, 0] + noise).state_
+    >>> same, other = (GeneralizedRidge().fit(x, b * x[:, 0] - noise) for b in (2.0, -2.0))
+    >>> [weights.kept_share(state, model.information_) for model in (same, other)]
+    [1.0, 0.0]
+    """
     held = state.information
     if change_odds(held, task) < alarm(state.n_tasks + 1):
         return 1.0

@@ -32,6 +32,15 @@ def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
     weights unless they are precisions, and the classes of a classifier. `matrix` is an upper triangle, column after
     column; `start` is ŵ_0; `prior` is there unless it is learned. If decay is "adaptive", a past that is set aside and
     the rows since have arrays and counts of their own: `aside.matrix`, ….
+
+    Examples
+    --------
+    >>> import json
+    >>> from ridgeway import GeneralizedRidge, weights
+    >>> arrays = weights.to_arrays(GeneralizedRidge().fit([[0.0], [1.0]], [0, 1]).state_)
+    >>> header = json.loads(arrays["header"].tobytes())
+    >>> header["state"], header["information"], header["n_samples"]
+    ('pooled', 'square_root', 2)
     """
     counts, arrays = state.information.to_parts()
     header = {
@@ -55,11 +64,21 @@ def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
                 arrays |= {f"{name}.{part}": array for part, array in parts.items()}
     text = json.dumps(header, allow_nan=False, sort_keys=True, separators=(",", ":"))
     settings = {"start": state.origin.coef} | ({} if state.prior is None else {"prior": state.prior})
-    return {"header": np.frombuffer(text.encode(), dtype=np.uint8), **arrays, **settings}
+    arrays |= {name: np.array(array) for name, array in settings.items()}  # changing them leaves the state as it is
+    return {"header": np.frombuffer(text.encode(), dtype=np.uint8), **arrays}
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
-    """Return the state that `to_arrays` wrote, checked, or raise `InvalidStateError`."""
+    """Return the state that `to_arrays` wrote, checked, or raise `InvalidStateError`.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidge, weights
+    >>> state = GeneralizedRidge().fit([[0.0], [1.0], [3.0]], [0, 1, 2]).state_
+    >>> same = weights.from_arrays(weights.to_arrays(state))
+    >>> same.answer.coef.tobytes() == state.answer.coef.tobytes()
+    True
+    """
     header = checked_header(arrays)
     names = {"information": list(KINDS), "state": list(STATES), "prior": ["given", "evidence"]}
     known = [header.get(field) in choices for field, choices in names.items()]
@@ -80,8 +99,8 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
         raise InvalidStateError("the state and its information are of different kinds. Read an intact copy.")
     kept = checked_kind(information.setting) if kind is Parted else kept
     weights = header.get("weight_kind", "precision")
-    classes = _classes(header, k) if "classes" in header else None
     single = header["single_target"]
+    classes = checked_classes(header["classes"], 0 if single or start.any() else k) if "classes" in header else None
     origin = Origin(start, kept, information.centered, single, weight_kind=weights, classes=classes)
     try:
         prior = None if header["prior"] == "evidence" else np.array(arrays.get("prior", ()))
@@ -96,10 +115,9 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
     return kind(origin, n_tasks, information, prior, **settings)
 
 
-def _classes(header: dict[str, Any], n_targets: int) -> Classes:
-    """Return the classes that the targets stand for: one each, of one type, in ascending order."""
-    found = header["classes"]
-    plain = isinstance(found, list) and len(found) == n_targets and not header["single_target"]
+def checked_classes(found: Any, n_classes: int) -> Classes:
+    """Return `n_classes` classes, of one type and in ascending order, or raise."""
+    plain = isinstance(found, list) and len(found) == n_classes
     if not plain or {type(label) for label in found} not in ({bool}, {int}, {float}, {str}):
         raise InvalidStateError("the classes of a state are not one label per target. Read an intact copy.")
     if any(not one < two for one, two in pairwise(found)) or not all(label == label for label in found):
@@ -127,7 +145,15 @@ def _out_of_force(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]], he
 
 
 def policy_of(state: Retained) -> Accumulated:
-    """Return the policy that continues from a state."""
+    """Return the policy that continues from a state.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidge, weights
+    >>> model = GeneralizedRidge(weights.Accumulated(prior="evidence", decay="adaptive"))
+    >>> weights.policy_of(model.fit([[0.0], [1.0]], [0, 1]).state_)
+    Accumulated(decay='adaptive', prior='evidence')
+    """
     prior: NDArray[Any] | Literal["evidence"] = "evidence" if state.prior is None else state.prior
     if isinstance(state, Fading):
         return Accumulated(prior, state.decay)

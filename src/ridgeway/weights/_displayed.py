@@ -11,7 +11,7 @@ from ridgeway.errors import RidgewayError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ridgeway.weights._states import State
+    from ridgeway.weights._capabilities import State
 
 
 class Displayed(Printed):

@@ -24,7 +24,17 @@ MOST_CUBIC = 300
 
 @runtime_checkable
 class Expandable(Protocol):
-    """States that keep the past as a polynomial."""
+    """States that keep the past as a polynomial.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedPoisson, weights
+    >>> state = GeneralizedPoisson().fit([[0.0], [0.0], [1.0]], [1, 3, 4]).state_
+    >>> isinstance(state, weights.Expandable)
+    True
+    >>> state.distance_bound()  # one task: nothing is lost yet
+    0.0
+    """
 
     past: Polynomial
 
@@ -57,6 +67,16 @@ class Expanded(Displayed):
     remainder : Remainder, or None if there are more than two classes
         What bounds the distance to the estimate of all rows.
     rank : int, or None before the first task
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedPoisson
+    >>> state = GeneralizedPoisson().fit([[0.0], [0.0], [1.0]], [1, 3, 4]).state_
+    >>> np.exp(state.answer.coef), np.exp(state.answer.intercept)  # twice as many at x = 1
+    (array([[2.]]), array([2.]))
+    >>> np.allclose(state.held().gradient, 0.0, atol=1e-6)  # largest at the estimate
+    True
     """
 
     origin: Origin
@@ -108,6 +128,9 @@ class Expanded(Displayed):
         """Return how far, in standard errors, a coefficient can be from that of all rows; infinity if unknown."""
         if self.remainder is None:
             raise InferenceError("the distance is bounded for two classes only; this model has more.")
+        lost = self.undetermined()
+        if lost.any():
+            return self.without(lost).distance_bound()
         bound, inverse = self.remainder.distance(self.prior_in_force().curvature, self.held().gradient)
         if not np.isfinite(bound):
             return float("inf")
@@ -125,6 +148,28 @@ class Expanded(Displayed):
             )
         back = self._shear(None if self.about is None else -self.about)
         return np.asarray(back @ inverse @ back.T)
+
+    def undetermined(self) -> NDArray[np.bool_]:
+        """Return which features neither rows nor the prior say anything about, as they never varied; (n_features,)."""
+        p, q = self.origin.coef.shape
+        return np.asarray(~self.held().curvature.diagonal()[: p * q].reshape(p, q).any(axis=1))
+
+    def without(self, features: NDArray[np.bool_]) -> "Expanded":
+        """Return the state without features that are undetermined. That is exact: the past is constant in them."""
+        if not features.any():
+            return self
+        kept, q = np.flatnonzero(~features), self.likelihood.n_predictors
+        places = np.append(np.repeat(~features, q), np.ones(self.n_intercepts, dtype=bool))
+        matrix = np.eye(len(places))[:, places]
+        centre = matrix.T @ self.past.centre
+        return replace(
+            self,
+            origin=replace(self.origin, coef=self.origin.coef[kept], given=None),
+            past=self.past.mapped(matrix, centre),
+            prior=self.prior[kept] if self.prior.ndim == 1 else self.prior[np.ix_(kept, kept)],
+            about=None if self.about is None else self.about[kept],
+            remainder=None if self.remainder is None else self.remainder.mapped(matrix, centre),
+        )
 
     def merge(self, other: "Expanded") -> "Expanded":
         """Return the state of both pasts: polynomials add exactly, and so do their remainders. O(p⁴) for a cubic."""

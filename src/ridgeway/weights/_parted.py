@@ -10,7 +10,18 @@ from ridgeway.weights._states import Pooled
 
 @runtime_checkable
 class TaskKeeper(Protocol):
-    """States that keep the information of each task."""
+    """States that keep the information of each task.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidge, weights
+    >>> model = GeneralizedRidge(information="by_task")
+    >>> state = model.fit([[0], [1], [0], [1]], [0, 1, 5, 9], tasks=list("aabb")).state_
+    >>> isinstance(state, weights.TaskKeeper), state.by_task.ids
+    (True, ('a', 'b'))
+    >>> state.without("b").answer.coef
+    array([[1.]])
+    """
 
     @property
     def by_task(self) -> ByTask:

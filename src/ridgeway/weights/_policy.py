@@ -19,6 +19,17 @@ class WeightPolicy(Parameters, ABC):
 
     An estimator calls `start` once and then `step` for every task. Both are pure. Policies have `get_params` and
     `set_params`, so they work with grid search.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import data, weights
+    >>> policy = weights.Accumulated()
+    >>> state = policy.start(weights.Origin(np.zeros((1, 1)), centered=False))
+    >>> for y in (2.0, 4.0):
+    ...     state = policy.step(state, data.Task.of(np.ones((1, 1)), np.array([[y]])))
+    >>> state.answer.coef
+    array([[3.]])
     """
 
     retains: ClassVar[bool] = False
@@ -35,7 +46,16 @@ class WeightPolicy(Parameters, ABC):
 
 @runtime_checkable
 class Designed(Protocol):
-    """A policy whose answer depends on the targets only through ŵ_t = ŵ_{t−1} + K_t(y_t − X_tŵ_{t−1})."""
+    """A policy whose answer depends on the targets only through ŵ_t = ŵ_{t−1} + K_t(y_t − X_tŵ_{t−1}).
+
+    Examples
+    --------
+    >>> from ridgeway import weights
+    >>> isinstance(weights.Accumulated(), weights.Designed)
+    True
+    >>> weights.Accumulated(prior=2.0).design()
+    FullInformation(prior=2.0)
+    """
 
     def design(self) -> "DesignPolicy":
         """Return the policy in the form that gives the gains K_t."""
@@ -46,6 +66,16 @@ class DesignPolicy(WeightPolicy):
 
     ŵ_t = ŵ_{t−1} + K_t(y_t − X_tŵ_{t−1}). `research.theory` and `research.simulation` accept every such policy. It
     keeps what it needs to know about past designs in its own memory, which is None before the first task.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidge, weights
+    >>> class Halfway(weights.DesignPolicy):  # half of the way that each row asks for
+    ...     def gain(self, memory, rows):
+    ...         return 0.5 * rows.X.T / (rows.X**2).sum(axis=1)
+    >>> model = GeneralizedRidge(Halfway(), fit_intercept=False)
+    >>> model.partial_fit([[2.0]], [4.0]).coef_, model.partial_fit([[2.0]], [4.0]).coef_
+    (array([1.]), array([1.5]))
     """
 
     @abstractmethod
@@ -150,7 +180,18 @@ class PenaltyPolicy(DesignPolicy):
 
 
 def checked_policy(weights: Any) -> WeightPolicy:
-    """Return `weights` if it is a policy, or raise."""
+    """Return `weights` if it is a policy, or raise.
+
+    Examples
+    --------
+    >>> from ridgeway import weights
+    >>> weights.checked_policy(weights.Zero())
+    Zero()
+    >>> weights.checked_policy(0.5)
+    Traceback (most recent call last):
+    ...
+    ridgeway.errors.InvalidParameterError: weights must be a policy of ridgeway.weights, ...
+    """
     if not isinstance(weights, WeightPolicy):
         raise InvalidParameterError(
             f"weights must be a policy of ridgeway.weights, or an instance of your own subclass; got {weights!r}. For "

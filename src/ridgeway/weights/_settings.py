@@ -11,7 +11,9 @@ from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import checked_semidefinite
 
 PriorValue = float | Sequence[float] | Sequence[Sequence[float]] | NDArray[Any]
+"""P as a user may pass it: a number for that multiple of the identity, a vector for a diagonal, or a matrix."""
 Decay = float | Literal["adaptive"]
+"""How fast the past fades: a number γ in (0, 1], or "adaptive" if each task decides."""
 
 
 def checked_prior(prior: Any, n_features: int) -> Array:

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,15 @@ from ridgeway.weights._settings import widened_prior
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """ŵ_t of shape (n_features, n_targets), b_t of shape (n_targets,), and the rank of the system they solve."""
+    """ŵ_t of shape (n_features, n_targets), b_t of shape (n_targets,), and the rank of the system they solve.
+
+    Examples
+    --------
+    >>> from ridgeway import GeneralizedRidge
+    >>> answer = GeneralizedRidge().fit([[0.0], [1.0], [2.0]], [1, 3, 5]).state_.answer
+    >>> answer.coef, answer.intercept, answer.rank
+    (array([[2.]]), array([1.]), 1)
+    """
 
     coef: Array
     intercept: Array
@@ -51,6 +59,14 @@ class Origin:
         ŵ_0 as the user gave it: it is checked once, as long as it is the same object.
     classes : tuple of labels, or None
         What the targets stand for, if they are the classes of a classifier.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import weights
+    >>> origin = weights.Origin(coef=np.array([[0.5]]), centered=False)
+    >>> weights.Accumulated().start(origin).answer.coef
+    array([[0.5]])
     """
 
     coef: Array
@@ -67,32 +83,6 @@ class Origin:
         if mine != theirs:
             has, got = (f"shape (n_samples,{'' if single else f' {k}'})" for single, k in (mine, theirs))
             raise InvalidDataError(f"y has {got}; this model learned y of {has}. Start a new model, or reshape y.")
-
-
-class State(Protocol):
-    """What a policy remembers between tasks: all that an estimator asks for."""
-
-    @property
-    def origin(self) -> Origin:
-        """Where the model started."""
-
-    @property
-    def n_tasks(self) -> int:
-        """Tasks learned."""
-
-    @property
-    def n_samples(self) -> int:
-        """Rows learned, not counting rows of weight zero."""
-
-    @property
-    def answer(self) -> Answer:
-        """The estimate after the last task."""
-
-    def resumed(self, origin: Origin) -> "State":
-        """Return the state under the model's present settings, or raise if they cannot change any more."""
-
-    def with_classes(self, classes: Classes) -> "State":
-        """Return the state with these classes as targets. A new one is a target that was 0 in every past row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +114,15 @@ class _Started(Displayed):
 
 @dataclass(frozen=True, eq=False)
 class Anchored(_Started):
-    """The state of a policy that solves at once: ŵ_t, and whatever the policy remembers."""
+    """The state of a policy that solves at once: ŵ_t, and whatever the policy remembers.
+
+    Examples
+    --------
+    >>> from ridgeway import ContinualRidge
+    >>> state = ContinualRidge().fit([[1.0], [2.0]], [1.0, 2.0]).state_
+    >>> type(state).__name__, state.policy.__name__, hasattr(state, "information")
+    ('Anchored', 'Isotropic', False)
+    """
 
     answer: Answer
     n_samples: int
@@ -136,43 +134,22 @@ class Anchored(_Started):
         return replace(self, origin=origin, answer=replace(self.answer, coef=coef, intercept=intercept))
 
 
-@runtime_checkable
-class Informed(Protocol):
-    """States that keep information about the past."""
-
-    information: Information
-
-
-@runtime_checkable
-class Mergeable(Protocol):
-    """States that can be merged."""
-
-    def merge(self, other: Any) -> Any:
-        """Return the state of both pasts."""
-
-
-@runtime_checkable
-class Removable(Protocol):
-    """States that a task can be removed from."""
-
-    def remove(self, task: Task) -> Any:
-        """Return the state as if the task had never been learned."""
-
-
-@runtime_checkable
-class Inferable(Protocol):
-    """States that know how well the estimate is known."""
-
-    def inference(self) -> Inference | AveragedInference:
-        """Return what is known about the estimate."""
-
-
 @dataclass(frozen=True, eq=False)
 class Retained(_Started):
     """A state that keeps information about the past, and solves for the estimate when it is first asked for.
 
     The information holds rows only. The prior is kept beside it: a diagonal (p,), a matrix (p, p), or None if it is
     learned from the information.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidge
+    >>> state = GeneralizedRidge().fit([[0, 1], [1, 1], [2, 4]], [1, 2, 3]).state_
+    >>> state.answer.coef.round(8)
+    array([[1.], [0.]])
+    >>> state.select(np.array([1])).answer.coef  # a model of this column alone
+    array([[0.5]])
     """
 
     information: Information

@@ -17,6 +17,7 @@ from ridgeway.weights._settings import checked_decay, checked_prior
 from ridgeway.weights._states import Anchored, Answer, Origin, changed
 
 Memory = Literal["quadratic", "cubic"]
+"""What is kept of the log-likelihood of gone rows: its Taylor polynomial of order two or three."""
 
 
 @runtime_checkable
@@ -42,7 +43,17 @@ class Penalizing(Protocol):
 
 
 def with_likelihood(policy: WeightPolicy, likelihood: Likelihood, memory: Memory) -> WeightPolicy:
-    """Return the policy that takes the step for a likelihood, or raise if there is none."""
+    """Return the policy that takes the step for a likelihood, or raise if there is none.
+
+    Examples
+    --------
+    >>> from ridgeway import weights
+    >>> from ridgeway.likelihoods import Poisson
+    >>> for policy in (weights.Accumulated(), weights.Zero()):
+    ...     print(type(weights.with_likelihood(policy, Poisson(), "quadratic")).__name__)
+    AccumulatedLikelihood
+    AnchoredLikelihood
+    """
     one_of(memory, get_args(Memory), "memory")
     if isinstance(policy, Generalizable):
         return policy.with_likelihood(likelihood, memory)
@@ -65,6 +76,16 @@ class AccumulatedLikelihood(WeightPolicy):
     prior, decay : as for `Accumulated`, given as numbers
     likelihood : Likelihood
     memory : {"quadratic", "cubic"}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import data, likelihoods, weights
+    >>> policy = weights.AccumulatedLikelihood(0.0, 1.0, likelihoods.Poisson(), "quadratic")
+    >>> state = policy.start(weights.Origin(np.zeros((1, 1)), centered=False))
+    >>> task = data.Task.of(np.ones((2, 1)), np.array([[1.0], [3.0]]))
+    >>> np.exp(policy.step(state, task).answer.coef)  # the mean of the counts
+    array([[2.]])
     """
 
     def __init__(self, prior: Any, decay: Any, likelihood: Likelihood, memory: Memory) -> None:
@@ -126,6 +147,17 @@ class AnchoredLikelihood(WeightPolicy):
     ----------
     policy : a policy that gives H_t
     likelihood : Likelihood
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway import data, likelihoods, weights
+    >>> policy = weights.AnchoredLikelihood(weights.Zero(), likelihoods.Poisson())
+    >>> state = policy.start(weights.Origin(np.zeros((1, 1)), centered=False))
+    >>> for counts in ([[1.0], [3.0]], [[5.0], [5.0]]):
+    ...     state = policy.step(state, data.Task.of(np.ones((2, 1)), np.array(counts)))
+    >>> np.exp(state.answer.coef)  # the last task alone
+    array([[5.]])
     """
 
     def __init__(self, policy: Penalizing, likelihood: Likelihood) -> None:

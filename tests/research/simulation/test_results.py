@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 import ridgeway
 from ridgeway import weights
-from ridgeway.errors import InvalidDataError, MissingPackageError
+from ridgeway.errors import InvalidDataError, InvalidParameterError, MissingPackageError
 from ridgeway.research import simulation
 from ridgeway.research.simulation import Results, Setting, figures
 
@@ -32,6 +32,15 @@ def test_one_row_per_repetition_level_method_and_task(results):
     assert results.to_polars().equals(
         polars.from_pandas(table.astype({"method": str})).cast(results.to_polars().schema)
     )
+
+
+def test_unknown_methods_and_noise_levels(results):
+    with pytest.raises(
+        InvalidParameterError, match=r"no method 'orcale' .* Did you mean 'oracle'\? They have: mn, crr:1"
+    ):
+        results.of("orcale")
+    with pytest.raises(InvalidParameterError, match=r"no noise variance 3\.0 in these results\. They have: 1, 2\.$"):
+        results.of("gr", 3.0)
 
 
 def test_directions(results):

@@ -60,7 +60,15 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Finding:
-    """The verdict on a claim, and the numbers behind it."""
+    """The verdict on a claim, and the numbers behind it.
+
+    Examples
+    --------
+    >>> from ridgeway.research.simulation import Finding
+    >>> found = Finding("reproduced", "error of GR over that of the oracle: 1.00")
+    >>> print(f"{found.outcome} ({found.measured})")
+    reproduced (error of GR over that of the oracle: 1.00)
+    """
 
     outcome: Outcome
     measured: str
@@ -68,7 +76,19 @@ class Finding:
 
 @dataclass(frozen=True)
 class ExperimentClaim:
-    """A sentence of the paper, and the function that judges it."""
+    """A sentence of the paper, and the function that judges it.
+
+    Examples
+    --------
+    >>> from ridgeway.research import simulation
+    >>> setting = simulation.Setting(n_tasks=3, n_samples=5, n_features=8)
+    >>> found = simulation.run(setting, ["gr", "oracle"], repetitions=2)
+    >>> def judge(results):
+    ...     same = abs(results.of("gr") - results.of("oracle")).max() < 1e-9
+    ...     return simulation.Finding("reproduced" if same else "not reproduced", "2 runs")
+    >>> simulation.ExperimentClaim("GR equals the oracle.", "1", judge).judge(found).outcome
+    'reproduced'
+    """
 
     text: str
     figure: str

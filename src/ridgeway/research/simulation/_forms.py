@@ -51,6 +51,17 @@ class Filter(Form):
     applied : function of (task, noise variance) that returns the function s ↦ f(T)·s
     uses_noise : whether f depends on the noise variance
     reduces_past : whether f uses the spectrum of the past, ``task.past.form``
+
+    Examples
+    --------
+    >>> from ridgeway.research import simulation
+    >>> def applied(task, noise_variance):  # (X_tX_tᵀ + n_tλ)⁻¹ with λ = 0.5
+    ...     return lambda s: task.form.solve(0.5 * task.n_samples, s, tolerance=0.0)
+    >>> setting = simulation.Setting(n_tasks=3, n_samples=5, n_features=8)
+    >>> mine = simulation.Filter("mine", applied)
+    >>> found = simulation.run(setting, [mine, "crr:0.5"], repetitions=2)
+    >>> bool(abs(found.of("mine") - found.of("crr:0.5")).max() < 1e-12)
+    True
     """
 
     applied: Callable[[SharedTask, float], Applied]
@@ -66,6 +77,17 @@ class Update(Form):
     name : str
     applied : function of (task, noise variance) that returns the function g ↦ P_t·g
     uses_noise : whether P_t depends on the noise variance
+
+    Examples
+    --------
+    >>> from ridgeway.research import simulation
+    >>> def applied(task, noise_variance):  # P_t is the inverse of the pooled sums
+    ...     return lambda g: task.pooled_solve(0.0, g)
+    >>> setting = simulation.Setting(n_tasks=3, n_samples=5, n_features=8)
+    >>> mine = simulation.Update("mine", applied)
+    >>> found = simulation.run(setting, [mine, "gr"], repetitions=2)
+    >>> bool(abs(found.of("mine") - found.of("gr")).max() < 1e-12)
+    True
     """
 
     applied: Callable[[SharedTask, float], Applied]
@@ -81,6 +103,17 @@ class PooledMethod(Form):
     estimate : function of (task, mix) that returns ŵ_t of shape (p, k)
     second_moment : function of (task, covariance of the pooled Xᵀy) that returns E[(ŵ_t − w_*)(ŵ_t − w_*)ᵀ], or None
     uses_noise : whether the estimate is not linear in the targets, or depends on σ
+
+    Examples
+    --------
+    >>> from ridgeway.research import simulation
+    >>> def estimate(task, mix):  # least squares on the pooled sums
+    ...     return task.pooled_solve(0.0, task.pooled.moment @ mix)
+    >>> setting = simulation.Setting(n_tasks=3, n_samples=5, n_features=8)
+    >>> methods = [simulation.PooledMethod("mine", estimate), "oracle"]
+    >>> found = simulation.run(setting, methods, repetitions=2, averaging="drawn")
+    >>> bool(abs(found.of("mine") - found.of("oracle")).max() < 1e-12)
+    True
     """
 
     estimate: Callable[[SharedTask, Array], Array]

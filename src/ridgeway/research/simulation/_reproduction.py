@@ -49,6 +49,16 @@ def reproduce(
     Returns
     -------
     list of (ExperimentClaim, Finding)
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from ridgeway.research import simulation
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     os.mkdir(f"{folder}/letters")
+    ...     simulation.reproduce(folder)  # in a new folder, a run of minutes
+    Traceback (most recent call last):
+    ridgeway.errors.RunFolderError: ... contains something else (letters). ...
     """
     require("pyarrow", "matplotlib", extra="simulation")
     from ridgeway.research.simulation import figures

@@ -12,7 +12,8 @@ import numpy as np
 from ridgeway._checks import Array
 from ridgeway._files import atomic_file
 from ridgeway._optional import require
-from ridgeway.errors import InvalidDataError
+from ridgeway._text import did_you_mean
+from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.research.simulation._setting import Setting
 
 TABLE, DIRECTIONS = "results.parquet", "directions.parquet"
@@ -108,9 +109,17 @@ class Results:
 
     def of(self, method: str, noise_variance: float | None = None) -> Array:
         """Return the errors of one method, of shape (R, T), at one noise level (the first if not given)."""
-        levels = self.description.setting.noise_variance
+        levels, methods = self.description.setting.noise_variance, self.description.methods
+        if method not in methods:
+            near = did_you_mean(method, methods)
+            raise InvalidParameterError(
+                f"no method {method!r} in these results.{near} They have: {', '.join(methods)}."
+            )
+        if noise_variance is not None and noise_variance not in levels:
+            known = ", ".join(f"{level:g}" for level in levels)
+            raise InvalidParameterError(f"no noise variance {noise_variance!r} in these results. They have: {known}.")
         level = 0 if noise_variance is None else levels.index(noise_variance)
-        return np.asarray(self.errors[:, level, self.description.methods.index(method)])
+        return np.asarray(self.errors[:, level, methods.index(method)])
 
     def forgetting(self) -> Array:
         """Return F_t = 𝓛_t − (𝓛_1 + … + 𝓛_{t−1})/(t − 1), of the shape of `errors`; NaN for the first task."""

@@ -131,6 +131,15 @@ def expectation(
     Returns
     -------
     Results or None
+
+    Examples
+    --------
+    >>> from ridgeway.research import simulation
+    >>> setting = simulation.Setting(n_tasks=3, n_samples=20, n_features=4)
+    >>> drawn = simulation.run(setting, ["gr"], repetitions=100, averaging="drawn")
+    >>> exact = simulation.expectation(drawn)
+    >>> drawn.of("gr").mean(axis=0).round(2), exact.of("gr").mean(axis=0).round(2)
+    (array([0.24, 0.1 , 0.07]), array([0.22, 0.11, 0.07]))
     """
     description = results.description
     if description.averaging == "exact":

@@ -67,6 +67,18 @@ class SharedTask:
     square : X_tX_tᵀ or X_tᵀX_t, whichever is of shape (m, m)
     pooled : Past
         The sums with this task.
+
+    Examples
+    --------
+    >>> from ridgeway.research import simulation
+    >>> seen = []
+    >>> def applied(task, noise_variance):
+    ...     seen.append((task.number, task.n_samples, task.past.n_samples))
+    ...     return lambda g: task.pooled_solve(0.0, g)
+    >>> setting = simulation.Setting(n_tasks=3, n_samples=5, n_features=8)
+    >>> _ = simulation.run(setting, [simulation.Update("mine", applied)], repetitions=1)
+    >>> seen  # rows of the task, and of the past
+    [(1, 5, 0), (2, 5, 5), (3, 5, 10)]
     """
 
     def __init__(

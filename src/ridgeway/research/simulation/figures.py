@@ -36,6 +36,7 @@ WIDTH, HEIGHT = 4.6, 4.0
 LABELS = {
     "mn": "MN", "crr:best": "CRR, best λ at each step", "crr:trace": "CRR, λ = tr(H̃)/p",
     "crr:max": "CRR, λ = λmax(H̃)", "crr:task-max": "CRR, λ = γmax(Σ)", "crr:t-1": "CRR, λ = t − 1", "gr": "GR, H̃",
+    "crr:lambda-max": "CRR, largest λ of eq. (lambda)",
     "gr:optimal": "GR, optimal", "gr:diagonal": "GR, diagonal H̃", "es": "ES, 100 steps", "es:gr": "ES matched to GR",
     "gr:evidence": "GR, learned prior", "oracle": "oracle",
 }  # fmt: skip
@@ -52,6 +53,16 @@ class Panel:
     noise_variance : float
     expected : Results or None
         Expectations to draw on top, dashed.
+
+    Examples
+    --------
+    >>> from ridgeway.research import simulation
+    >>> setting = simulation.Setting(n_tasks=3, n_samples=5, n_features=8)
+    >>> found = simulation.run(setting, ["mn", "gr"], repetitions=2)
+    >>> panel = simulation.figures.Panel("few rows", found, noise_variance=1.0)
+    >>> figure = simulation.figures.draw_panels([panel], methods=["mn", "gr"])
+    >>> figure.axes[0].get_title()
+    'few rows'
     """
 
     title: str
@@ -61,7 +72,18 @@ class Panel:
 
 
 def draw_panels(panels: Sequence[Panel], methods: Sequence[str]) -> "Figure":
-    """Draw the mean error of methods against the task, in panels side by side, on one logarithmic scale."""
+    """Draw the mean error of methods against the task, in panels side by side, on one logarithmic scale.
+
+    Examples
+    --------
+    >>> from ridgeway.research import simulation
+    >>> levels = 1.0, 5.0
+    >>> setting = simulation.Setting(3, n_samples=5, n_features=8, noise_variance=levels)
+    >>> found = simulation.run(setting, ["mn", "gr"], repetitions=2)
+    >>> panels = [simulation.figures.Panel(f"{level:g}", found, level) for level in levels]
+    >>> simulation.figures.draw_panels(panels, ["mn", "gr"]).get_suptitle()
+    'GR, H̃ ends with the smallest error'
+    """
     figure, axes = _figure(len(panels))
     styles = _styles(methods)
     for axis, panel in zip(axes, panels, strict=True):
@@ -81,14 +103,32 @@ def draw_panels(panels: Sequence[Panel], methods: Sequence[str]) -> "Figure":
 
 
 def draw_errors(results: Results, expected: Results | None = None) -> "Figure":
-    """Draw the error against the task, one panel per noise level."""
+    """Draw the error against the task, one panel per noise level.
+
+    Examples
+    --------
+    >>> from ridgeway.research import simulation
+    >>> setting = simulation.Setting(n_tasks=3, n_samples=20, n_features=8)
+    >>> found = simulation.run(setting, ["mn", "gr"], repetitions=2)
+    >>> simulation.figures.draw_errors(found).get_suptitle()
+    'GR, H̃ ends with the smallest error'
+    """
     levels = results.description.setting.noise_variance
     panels = [Panel(f"σ² = {level:g}", results, level, expected) for level in levels]
     return draw_panels(panels, results.description.methods)
 
 
 def draw_forgetting(results: Results) -> "Figure":
-    """Draw F_t against the task: above zero, something was forgotten."""
+    """Draw F_t against the task: above zero, something was forgotten.
+
+    Examples
+    --------
+    >>> from ridgeway.research import simulation
+    >>> setting = simulation.Setting(n_tasks=3, n_samples=20, n_features=8)
+    >>> found = simulation.run(setting, ["mn", "gr"], repetitions=2)
+    >>> simulation.figures.draw_forgetting(found).get_suptitle()
+    'MN forgets most'
+    """
     setting, methods = results.description.setting, results.description.methods
     if setting.n_tasks < 2:
         raise InvalidDataError("forgetting requires at least two tasks; this run has one.")
@@ -109,7 +149,16 @@ def draw_forgetting(results: Results) -> "Figure":
 
 
 def draw_directions(results: Results) -> "Figure":
-    """Draw the error in each direction after the last task, against the information of the population about it."""
+    """Draw the error in each direction after the last task, against the information of the population about it.
+
+    Examples
+    --------
+    >>> from ridgeway.research import simulation
+    >>> setting = simulation.Setting(n_tasks=3, n_samples=20, n_features=8)
+    >>> found = simulation.run(setting, ["mn", "gr"], repetitions=2)
+    >>> simulation.figures.draw_directions(found).get_suptitle()
+    'The error in each direction: more is known about those to the right'
+    """
     setting, methods = results.description.setting, results.description.methods
     figure, axes = _figure(len(setting.noise_variance))
     styles, groups = _styles(methods), _groups(results.information)
@@ -128,7 +177,19 @@ def draw_directions(results: Results) -> "Figure":
 
 
 def save(figure: "Figure", folder: Path, name: str) -> list[Path]:
-    """Write a figure as PNG and SVG, each atomically. The same figure gives the same bytes."""
+    """Write a figure as PNG and SVG, each atomically. The same figure gives the same bytes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from matplotlib.figure import Figure
+    >>> from ridgeway.research.simulation import figures
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     paths = figures.save(Figure((1, 1)), Path(folder), "empty")
+    >>> [path.name for path in paths]
+    ['empty.png', 'empty.svg']
+    """
     from matplotlib import rc_context
 
     paths = [folder / f"{name}.png", folder / f"{name}.svg"]

@@ -16,6 +16,16 @@ class ApproximationConstant:
     constant : ndarray of shape (T,)
         The smallest C ≥ 1 for which the condition holds in every direction of the tasks up to t; ∞ if there is
         none. It bounds the error: 𝓛(ŵ_t) ≤ C · (the optimal error at t).
+
+    Examples
+    --------
+    >>> from ridgeway.research import theory
+    >>> problem = theory.CommutingProblem([[1, 0], [1, 2]], [4, 8], initial_errors=[1, 0.5])
+    >>> twice = 2 * problem.optimal_penalties()
+    >>> found = problem.approximation_constant(twice)
+    >>> error, best = problem.direction_errors(twice).sum(axis=1), problem.optimal_error()
+    >>> error <= found.constant * best
+    array([ True,  True])
     """
 
     constant: Array

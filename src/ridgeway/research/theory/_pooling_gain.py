@@ -23,6 +23,17 @@ class PoolingGain:
         How much pooling lowers E‖ŵ − w‖² for the past's parameter, compared with leaving the task out.
     gain_for_task : ndarray of shape (T,)
         The same for the task's parameter, compared with learning the task alone; infinite if X_t lacks full rank.
+
+    Examples
+    --------
+    >>> from ridgeway.research import theory
+    >>> coefs = [[0.0], [2.0]]  # the second task differs
+    >>> problem = theory.FixedDesignProblem(
+    ...     [[[2.0]], [[1.0]]], noise_variance=1.0, signal=[0.0], task_coefs=coefs
+    ... )
+    >>> found = theory.pooling_gain(problem)
+    >>> found.noncentrality.round(2), found.gain_for_past.round(2)  # above 1, pooling hurts
+    (array([nan, 3.2]), array([  nan, -0.11]))
     """
 
     noncentrality: Array

@@ -23,6 +23,14 @@ class ExpectedError:
         with one common parameter.
     second_moment : ndarray of shape (T, p, p)
         E[(ŵ_t − w_*)(ŵ_t − w_*)ᵀ], whose trace is `total`.
+
+    Examples
+    --------
+    >>> from ridgeway.research import theory
+    >>> problem = theory.FixedDesignProblem([[[2.0]]] * 2, noise_variance=1.0, signal=1.0)
+    >>> found = problem.expected_error([1.0, 5.0])
+    >>> found.bias + found.variance, found.total  # nothing drifts
+    (array([0.2       , 0.11111111]), array([0.2       , 0.11111111]))
     """
 
     bias: Array

@@ -58,7 +58,17 @@ PRINTED = Approximation(
 
 
 def room(constant: Array | float, ratio: Array) -> Array:
-    """Return the right side of eq. (sensitivity), C(C−1)ρ²/((1+ρ)(1+Cρ)²)."""
+    """Return the right side of eq. (sensitivity), C(C−1)ρ²/((1+ρ)(1+Cρ)²).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.research.verify import room
+    >>> room(1.0, np.array([0.5, 2.0]))  # C = 1 leaves none
+    array([0., 0.])
+    >>> room(1e9, np.array([0.5, 2.0])).round(6)  # 1/(1 + ρ) at most
+    array([0.666667, 0.333333])
+    """
     return np.asarray(constant * (constant - 1) * ratio**2 / ((1 + ratio) * (1 + constant * ratio) ** 2))
 
 
@@ -82,7 +92,18 @@ class Edge:
 
 
 def at_the_edge(rng: np.random.Generator, n_problems: int, n_tasks: int, form: Approximation) -> Edge:
-    """Run problems of one direction with penalties at the edge of the condition; the first one has no information."""
+    """Run problems of one direction with penalties at the edge of the condition; the first one has no information.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.research.verify import STATEMENTS, at_the_edge
+    >>> for form in STATEMENTS["approx"].forms:  # printed, corrected
+    ...     found = at_the_edge(np.random.default_rng(0), 100, n_tasks=5, form=form)
+    ...     print(bool(found.ratios.max() <= 1.0 + 1e-9))  # error over bound
+    False
+    True
+    """
     noise, initial = np.exp(rng.normal(0, 1, (2, n_problems)))
     constant = 1 + np.exp(rng.normal(-1, 1, n_problems))
     sizes = rng.integers(1, 50, size=(n_tasks, n_problems)).astype(np.float64)

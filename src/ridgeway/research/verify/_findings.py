@@ -13,7 +13,16 @@ Instances = Iterator[tuple[float, float, object]]
 
 
 class Verdict(StrEnum):
-    """The verdict on a statement."""
+    """The verdict on a statement.
+
+    Examples
+    --------
+    >>> from ridgeway.research.verify import Verdict
+    >>> str(Verdict.CORRECTED), Verdict.CORRECTED.as_printed
+    ('holds as corrected', False)
+    >>> str(Verdict.EXTENDED), Verdict.EXTENDED.as_printed
+    ('holds; extended', True)
+    """
 
     HOLDS = "holds"
     MORE = "holds; more is true"
@@ -51,6 +60,13 @@ class Trial:
         Number of instances for which the form fails.
     at_least : bool
         Whether the form claims that the value is large.
+
+    Examples
+    --------
+    >>> from ridgeway.research.verify import Trial
+    >>> found = Trial("largest relative difference", value=1e-12, limit=1e-9, instances=100)
+    >>> found.holds, found.margin
+    (True, 9.99e-10)
     """
 
     measure: str
@@ -141,6 +157,15 @@ class StatementResult:
         The functions of `theory` that belong to the statement.
     seconds : float
         The running time.
+
+    Examples
+    --------
+    >>> from ridgeway.research import verify
+    >>> found = verify.STATEMENTS["ridge-second-penalty"].run()
+    >>> str(found.verdict), found.agrees, found.corrected.holds
+    ('holds as corrected', True, True)
+    >>> print(found.counterexample)
+    n_1=n², n_2=n³, n=1e+02: λ_2=0.048 still works, 47.9 times the limit
     """
 
     name: str

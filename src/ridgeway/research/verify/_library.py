@@ -27,6 +27,15 @@ class LibraryCheck(Generic[Instance]):
         Calls the library.
     expected : function of an instance
         The same value without the library.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.research.verify import STATEMENTS, Search
+    >>> check = STATEMENTS["oracle"].library[0]
+    >>> instance = next(iter(check.instances(Search("oracle"))))
+    >>> check.name, np.allclose(check.function(instance), check.expected(instance))
+    ('oracle_error', True)
     """
 
     name: str

@@ -7,7 +7,9 @@ from typing import Literal, get_args
 import numpy as np
 
 Budget = Literal["quick", "full"]
+"""How long `verify` searches: for seconds, or for minutes."""
 BUDGETS = get_args(Budget)
+"""The names of the budgets."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,17 @@ class Search:
         ≥ 0.
     full : bool
         Whether to run for minutes rather than seconds.
+
+    Examples
+    --------
+    >>> from ridgeway.research.verify import Search
+    >>> search = Search("order")
+    >>> search.generator().random() == search.generator().random()  # the same instances
+    True
+    >>> search.count(quick=10, full=1000)
+    10
+    >>> Search("order", full=True).count(quick=10, full=1000)
+    1000
     """
 
     name: str

@@ -14,7 +14,15 @@ F = TypeVar("F")
 
 @dataclass(frozen=True)
 class Claim(Generic[F]):
-    """A form of a statement, as a formula or other object, and the trial that it must pass."""
+    """A form of a statement, as a formula or other object, and the trial that it must pass.
+
+    Examples
+    --------
+    >>> from ridgeway.research.verify import STATEMENTS, Search
+    >>> printed = STATEMENTS["vanilla"].printed
+    >>> printed.trial(Search("vanilla"), printed.form).holds
+    True
+    """
 
     form: F
     trial: Callable[[Search, F], Trial]
@@ -45,6 +53,15 @@ class Statement:
         The expected verdict. A run with another verdict fails.
     name : str
         Its name on the command line; the registry fills it in.
+
+    Examples
+    --------
+    >>> from ridgeway.research.verify import STATEMENTS
+    >>> statement = STATEMENTS["vanilla"]
+    >>> statement.where, str(statement.run().verdict)
+    ('Thm (early stopping), remark', 'holds')
+    >>> [statement.mutated(control).run().agrees for control in statement.controls]
+    [False]
     """
 
     where: str
