@@ -22,7 +22,8 @@ def varying_columns(held: Any) -> NDArray[np.bool_]:
     >>> from ridgeway.data import Task
     >>> from ridgeway.information import SquareRoot, varying_columns
     >>> task = Task.of(np.array([[1.0, 0.0], [2.0, 0.0]]), np.array([[3.0], [4.0]]))
-    >>> varying_columns(SquareRoot.empty(2, 1, centered=True).add(task)).tolist()  # two features and the target
+    >>> held = SquareRoot.empty(2, 1, centered=True).add(task)
+    >>> varying_columns(held).tolist()  # two features and the target
     [True, False, True]
     """
     found = np.sqrt(held.peak) > EPS * np.sqrt(held.total_weight) * np.abs(held.mean)
