@@ -1,5 +1,7 @@
 """Intervals under a learned prior: the average over the penalty by brute force, and simulated coverage."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,7 +9,7 @@ from states import learned
 
 from benchmarks.intervals import Signal, covered
 from ridgeway import retrospect
-from ridgeway.errors import InferenceError, PriorWarning
+from ridgeway.errors import InferenceError, PrecisionWarning, PriorWarning
 from ridgeway.information import Marginals
 from ridgeway.weights import Accumulated
 
@@ -146,8 +148,10 @@ def test_coverage_over_draws_from_the_prior():
 def test_units_in_which_penalties_overflow_or_vanish(rng, unit, kind):
     X = rng.normal(size=(20, 3))
     y = X @ [1.0, 2.0, 3.0] + rng.normal(size=20)
+    with pytest.warns(PrecisionWarning, match="squares") if unit < 1.0 else nullcontext():
+        model = learned(unit * X, y, weights=EVIDENCE, information=kind)
     with pytest.raises(InferenceError, match="Change their units"):
-        retrospect.summary(learned(unit * X, y, weights=EVIDENCE, information=kind))
+        retrospect.summary(model)
     near = learned(1e100 * X, y, weights=EVIDENCE, information=kind)
     usual = learned(X, y, weights=EVIDENCE, information=kind)
     found, want = retrospect.summary(near).intervals[1:], retrospect.summary(usual).intervals[1:]

@@ -14,7 +14,7 @@ SMALLEST = float(np.finfo(np.float64).tiny) / EPS
 
 
 def warn_of_underflow(task: Task, squares: Array, *, centered: bool) -> None:
-    """Warn of columns of X that vary although their sums of squares, weights included, vanish. At most O(n·p).
+    """Warn of columns of X that vary although their sums of squares, weights included, vanish. O(n) a small column.
 
     Parameters
     ----------
@@ -22,13 +22,14 @@ def warn_of_underflow(task: Task, squares: Array, *, centered: bool) -> None:
     squares : ndarray of shape (at least n_features,), the columns' sums of squares
     centered : whether constant columns count as zero
     """
-    small = squares[: task.n_features] < SMALLEST
-    most, least = (dense(end).ravel() for end in (task.X.max(axis=0), task.X.min(axis=0)))
-    vanished = np.flatnonzero(small & ((most != least) | ((most != 0.0) & (not centered)))).tolist()
-    if vanished:
+    small = np.flatnonzero(squares[: task.n_features] < SMALLEST)
+    X = task.X[:, small]
+    most, least = (dense(end).ravel() for end in (X.max(axis=0), X.min(axis=0)))
+    vanished = small[(most != least) | ((most != 0.0) & (not centered))]
+    if len(vanished):
         warnings.warn(
-            f"columns {vanished} of X, counted from 0, vary so little that their squares, weights included, are too "
-            "small for a float64: these columns may be left out. Change their units, or the scale of the weights.",
+            f"columns {vanished.tolist()} of X, counted from 0, vary so little that their squares, weights included, are "
+            "too small for a float64: these columns may be left out. Change their units, or the scale of the weights.",
             PrecisionWarning,
             stacklevel=6,
         )
