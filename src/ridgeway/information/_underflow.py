@@ -29,7 +29,7 @@ def warn_of_underflow(task: Task, squares: Array, *, centered: bool) -> None:
     if len(vanished):
         warnings.warn(
             f"columns {vanished.tolist()} of X, counted from 0, vary so little that their squares, weights included, "
-            "are too small for a float64: these columns may be left out. Change their units, or the scale of the weights.",
+            "are too small for a float64. They may be left out. Change their units, or the scale of the weights.",
             PrecisionWarning,
             stacklevel=6,
         )
