@@ -72,3 +72,11 @@ def test_labels_stand_where_lines_end():
     assert places["low"] == pytest.approx(0.0)
     assert places["also"] + places["middle"] == pytest.approx(1.0)
     assert abs(places["also"] - places["middle"]) > 0.04
+
+
+@pytest.mark.parametrize("difference", [-1e-14, 0.0, 1e-14])
+def test_rounding_does_not_decide_the_order_of_labels(difference):
+    axes = Figure(figsize=(4, 4)).add_subplot()
+    axes.set(ylim=(0.0, 1.0))
+    label_ends(axes, [(0.5 + difference, "b", BLUE), (0.5, "a", BLUE)], height=3.0)
+    assert [text.get_text() for text in axes.texts] == ["a", "b"]

@@ -116,6 +116,7 @@ def label_ends(axes: "Axes", ends: Sequence[tuple[float, str, str]], height: flo
     to_axes = axes.transScale + axes.transLimits
     pitch = 1.3 * size / 72.0 / height
     places = [min(max(float(to_axes.transform((1.0, value))[1]), 0.0), 1.0) for value, _, _ in ends]
+    places = [round(place, 6) for place in places]  # lines that end together keep their order on every machine
     wanted = sorted((place, text, colour) for place, (_, text, colour) in zip(places, ends, strict=True))
     places = spread([place for place, _, _ in wanted], pitch)
     for place, (_, text, colour) in zip(places, wanted, strict=True):

@@ -45,6 +45,6 @@ def adjusted(p_values: Array, adjust: Adjustment) -> Array:
     if adjust == "holm":
         raised = np.maximum.accumulate(ordered * np.arange(m, 0, -1))
     else:
-        raised = np.minimum.accumulate((ordered * m / np.arange(1, m + 1))[::-1])[::-1]
+        raised = np.minimum.accumulate((ordered * (m / np.arange(1, m + 1)))[::-1])[::-1]
     found[places] = np.minimum(raised, 1.0)
     return found
