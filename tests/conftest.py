@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
@@ -10,3 +12,18 @@ settings.load_profile("fixed")
 def rng():
     """Random numbers that do not depend on which tests ran before."""
     return np.random.default_rng(12)
+
+
+class Blank:
+    """Stands for a figure, and is written at once."""
+
+    def savefig(self, file, **options):
+        file.write(b"<svg/>") if hasattr(file, "write") else Path(file).write_bytes(b"<svg/>")
+
+
+@pytest.fixture
+def blank_figures(monkeypatch):
+    """Reports without pictures, for tests that look at something else: drawing takes nine tenths of the time."""
+    names = ["forgetting", *(f"tasks-{name}" for name in ("forest", "path", "influence", "segments"))]
+    blank = [(name, f"the figure {name}", Blank()) for name in names]
+    monkeypatch.setattr("ridgeway.report._write.draw_figures", lambda comparison: blank)

@@ -19,7 +19,7 @@ from torture.tasks import FEATURES, Answers, name, rows, said
 CONTROLS = (TRUSTING, UNTYPED, NOT_READ_BACK, PARTS_NOT_COMPARED)
 MOST_FOR_A_CONTROL = 3000
 SLOWEST = 5.0
-PER_CHILD = 500
+PER_CHILD = 100
 WIDE_ONES = 20
 """One file in this many has a state of several pages."""
 KEPT_ONES = 3

@@ -45,7 +45,7 @@ PARTS = {
     "writers": Part(1600, 96, in_lanes=False),
     "identity": Part(2100, 45, shimmed=True, in_memory=True),
     "readers": Part(200, 3),
-    "altered": Part(100_000, 5000, in_memory=True),
+    "altered": Part(100_000, 2600, in_memory=True),
     "machine": Part(100_000, 1000, in_memory=True),
     "growing": Part(10_000, 300, in_memory=True),
 }

@@ -15,9 +15,13 @@ from ridgeway import report, store
 from ridgeway.cli._commands import commands
 
 
+def invoke(*arguments):
+    return CliRunner().invoke(commands, ["compare", *map(str, arguments)])
+
+
 @pytest.fixture
-def run():
-    return lambda *arguments: CliRunner().invoke(commands, ["compare", *map(str, arguments)])
+def run(blank_figures):
+    return invoke
 
 
 @pytest.fixture
@@ -31,9 +35,9 @@ def table(rng, tmp_path):
 SITES = ("--target", "y", "--task-column", "site", "--methods", "gr")
 
 
-def test_penguins(run, tmp_path):
+def test_penguins(tmp_path):
     out = tmp_path / "report"
-    result = run("penguins", "--target", "body_mass_g", "--task-column", "island,year", "--out", out)
+    result = invoke("penguins", "--target", "body_mass_g", "--task-column", "island,year", "--out", out)
     assert result.exit_code == 0, result.output
     assert result.stderr == ""
     assert "GeneralizedRidge has thrown away every row and is still the pooled answer" in result.stdout
@@ -42,7 +46,7 @@ def test_penguins(run, tmp_path):
     assert "11 of 344 rows were left out" in result.stdout
     assert result.stdout.endswith(f"The report is in {out / 'index.html'}\n")
     assert (out / "index.html").stat().st_size > 100_000
-    again = run("penguins", "--out", out, "--methods", "gr", "--methods", "gr:1")  # the data set knows its own columns
+    again = invoke("penguins", "--out", out, "--methods", "gr", "--methods", "gr:1")  # the data set knows its own columns
     assert again.exit_code == 0, again.output
     assert "SGDRegressor" not in again.stdout
 

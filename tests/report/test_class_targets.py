@@ -289,7 +289,7 @@ def test_wide_tables_have_no_cubic_memory_unless_it_is_named():
     assert [method.key for method in contenders_of(["cubic"], "poisson", 61)[0]] == ["cubic", "oracle"]
 
 
-def test_the_command(frame, tmp_path):
+def test_the_command(frame, tmp_path, blank_figures):
     path, out = tmp_path / "my.csv", tmp_path / "r"
     frame.to_csv(path, index=False)
     shared = ("compare", path, "--task-column", "site", "--features", "x1,x2,kind", "--out", out)

@@ -184,7 +184,7 @@ def test_segments_need_an_order(rng, order):
         assert {*found.differences.reasons} == {"segments"}
 
 
-def test_large_tables_are_not_asked_about_and_the_page_says_so(rng, tmp_path, monkeypatch):
+def test_large_tables_are_not_asked_about_and_the_page_says_so(rng, tmp_path, blank_figures, monkeypatch):
     frame = changed(rng)
     for name, limit in (("MOST_ORDERED", 7), ("MOST_FITS", 36 * 9 - 1)):
         with monkeypatch.context() as patch:

@@ -83,7 +83,7 @@ def test_an_earlier_report_is_replaced_and_nothing_else(comparison, tmp_path):
     assert list(tmp_path.iterdir()) == [folder]
 
 
-def test_folders_that_are_not_ours(comparison, tmp_path):
+def test_folders_that_are_not_ours(comparison, tmp_path, blank_figures):
     (tmp_path / "empty").mkdir()
     assert write_report(comparison, tmp_path / "empty").exists()
     assert write_report(comparison, tmp_path / "\udcff").exists()  # a name that is not UTF-8
@@ -105,7 +105,7 @@ def test_folders_that_are_not_ours(comparison, tmp_path):
 
 
 @pytest.mark.parametrize("failing", ["make_page", "_write_table"])
-def test_nothing_is_left_of_a_report_that_failed(comparison, tmp_path, monkeypatch, failing):
+def test_nothing_is_left_of_a_report_that_failed(comparison, tmp_path, blank_figures, monkeypatch, failing):
     def fail(*arguments):
         raise OSError(28, "No space left on device")
 
