@@ -1,3 +1,4 @@
+import gc
 from pathlib import Path
 
 import numpy as np
@@ -6,6 +7,12 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile("fixed", derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 settings.load_profile("fixed")
+
+
+def pytest_collection_finish():
+    """Set aside what collecting made, so that no later garbage collection walks through thousands of tests again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

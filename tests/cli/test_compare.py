@@ -46,7 +46,9 @@ def test_penguins(tmp_path):
     assert "11 of 344 rows were left out" in result.stdout
     assert result.stdout.endswith(f"The report is in {out / 'index.html'}\n")
     assert (out / "index.html").stat().st_size > 100_000
-    again = invoke("penguins", "--out", out, "--methods", "gr", "--methods", "gr:1")  # the data set knows its own columns
+    again = invoke(
+        "penguins", "--out", out, "--methods", "gr", "--methods", "gr:1"
+    )  # the data set knows its own columns
     assert again.exit_code == 0, again.output
     assert "SGDRegressor" not in again.stdout
 

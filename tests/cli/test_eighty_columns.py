@@ -108,7 +108,7 @@ def test_verify():
     assert missing([*values, *(result["where"] for result in found.values())], text) == []
 
 
-def test_compare(folder):
+def test_compare(folder, blank_figures):
     names = ("--task-column", "task", "--methods", "mn,gr", "--out", "r")
     text = wide(folder, "compare", "all.csv", "--target", "log of the hourly wage", *names)
     found = pd.read_csv(folder / "r" / "summary.csv")

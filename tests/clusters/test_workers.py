@@ -1,10 +1,11 @@
 """Bits and failures on real processes: whoever works, finishes first or is killed, the state is the same."""
 
+import json
 import os
 import signal
-import socket
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -141,8 +142,12 @@ class Machines:
 
     def __init__(self, folder):
         self.folder, self.running = folder, []
-        self.address = f"tcp://127.0.0.1:{free_port()}"
-        self.start("scheduler", "--port", self.address.rpartition(":")[2], "--dashboard-address", "127.0.0.1:0")
+        told = folder / "scheduler.json"
+        self.start("scheduler", "--port", "0", "--dashboard-address", "127.0.0.1:0", "--scheduler-file", str(told))
+        while not told.exists() or not told.read_text().endswith("\n}"):  # the end of the outermost object
+            assert self.running[0].poll() is None
+            time.sleep(0.02)
+        self.address = json.loads(told.read_text())["address"]
 
     def start(self, kind, *options):
         own = self.folder / f"{kind}-{len(self.running)}"
@@ -159,12 +164,6 @@ class Machines:
         for process in reversed(self.running):
             process.kill()
             process.wait()
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 @pytest.fixture
