@@ -72,12 +72,14 @@ def small_blocks(monkeypatch):
 @pytest.mark.parametrize("name", UPDATES)
 @pytest.mark.parametrize("centered", [True, False])
 @pytest.mark.parametrize("n", [20, 21, 100, 333])
-@pytest.mark.parametrize("kind", ["plain", "weighted", "float32", "sparse", "sorted"])
+@pytest.mark.parametrize("kind", ["plain", "weighted", "float32", "sparse", "sorted", "columns", "strided"])
 def test_blocks(name, centered, n, kind, small_blocks, monkeypatch, rng):
     monkeypatch.setattr(_threads, "_cores", lambda: 3)
     X, y = rng.normal(size=(n, 4)) + 7.0, rng.normal(size=(n, 2))
     weight = rng.uniform(0.5, 2.0, n) if kind == "weighted" else None
-    X = {"float32": X.astype(np.float32), "sparse": sparse.csr_array(X), "sorted": np.sort(X, axis=0)}.get(kind, X)
+    other_forms = {"float32": X.astype(np.float32), "sparse": sparse.csr_array(X), "sorted": np.sort(X, axis=0)}
+    other_forms |= {"columns": np.asfortranarray(X), "strided": np.repeat(X, 2, axis=1)[:, ::2]}
+    X = other_forms.get(kind, X)
     past = Mean(3.0, np.full(6, 2.0) * centered, np.zeros(6))
     plain, fast = compare(name, past, X, y, weight, centered=centered)
     other = getattr(_lapack, name)(plain.matrix * 0.0, past, X[:-1], y[:-1], None, centered=centered)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import LARGEST, Array
+from ridgeway.data._frames import FLOATS, unframed
 from ridgeway.data._refusals import from_arrow, refuse_ambiguous_names, refuse_non_numbers, refuse_shuffled_index
 from ridgeway.data._schema import listed
 from ridgeway.data._task import Task, is_sparse
@@ -60,14 +61,11 @@ def check_tasks(
     >>> [(task.task_id, task.X.ravel()) for task in tasks]
     [('a', array([1., 3.])), ('b', array([2.]))]
     """
-    if (
-        sample_weight is None
-        and labels is None
-        and clusters is None
-        and offset is None
-        and _is_plain(estimator, X, y, first=first)
-    ):
-        return [_plain_task(X, y, task_id)]
+    if sample_weight is labels is clusters is offset is None:
+        if _is_plain(estimator, X, y, first=first):
+            return [_plain_task(X, y, None, task_id)]
+        if (found := unframed(estimator, X, y, first=first)) is not None:
+            return [_plain_task(*found, task_id)]
     given = {"X": X, "y": y, "sample_weight": sample_weight, "tasks": labels, "clusters": clusters, "offset": offset}
     for one, other in combinations(given, 2):
         refuse_shuffled_index(given[one], given[other], (one, other))
@@ -98,12 +96,9 @@ def check_tasks(
     return tasks
 
 
-_PLAIN = (np.dtype(np.float64), np.dtype(np.float32))
-
-
 def _is_plain(estimator: "BaseEstimator", X: Any, y: Any, *, first: bool) -> bool:
     """Say whether X and y are arrays of floats that fit together and fit the model: nothing to check but the values."""
-    if not (type(X) is type(y) is np.ndarray and X.dtype in _PLAIN and y.dtype in _PLAIN):
+    if not (type(X) is type(y) is np.ndarray and X.dtype in FLOATS and y.dtype in FLOATS):
         return False
     if not (X.ndim == 2 and y.ndim in (1, 2) and len(X) == len(y) and X.size and y.size):
         return False
@@ -111,13 +106,13 @@ def _is_plain(estimator: "BaseEstimator", X: Any, y: Any, *, first: bool) -> boo
     return first or ("feature_names_in_" not in known and X.shape[1] == known.get("n_features_in_"))
 
 
-def _plain_task(X: Array, y: Array, task_id: Any) -> Task:
+def _plain_task(X: Array, y: Array, names: NDArray[np.object_] | None, task_id: Any) -> Task:
     (n, p), columns = X.shape, y.reshape(len(y), -1).astype(np.float64, copy=False)
     return Task(
         X=X,
         y=columns,
         sample_weight=None,
-        feature_names=None,
+        feature_names=names,
         single_target=y.ndim == 1,
         is_finite=False,
         n_samples=n,

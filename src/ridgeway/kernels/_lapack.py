@@ -14,7 +14,7 @@ from ridgeway.kernels import _tall
 from ridgeway.kernels._means import Mean, about_own_mean
 from ridgeway.kernels._returned import Updated, twin_of
 from ridgeway.kernels._routines import dsyrk, dtpmqrt, dtpqrt, dtrtrs
-from ridgeway.kernels._tall import TaskRows, condensed, n_blocks
+from ridgeway.kernels._tall import TaskRows, condensed, in_blocks, n_blocks
 from ridgeway.kernels._threads import FEW, ONE_THREAD, WIDE, few_threads, in_parallel, threads_for
 
 ONE_PASS = 2**14
@@ -62,7 +62,10 @@ def comoment_update(S: Array, past: Mean, X: Any, y: Array, weight: Array | None
     if not _is_tall(X, y, least=ONE_PASS):
         return _by_rows(S, past, (X, y, weight), "C", centered, _multiply)
     rows = TaskRows.of(X, y, weight)
-    task, own = condensed(rows, centered=centered, factored=False, make=_products_of, join=np.add)
+    if not centered and rows.are_plain:
+        task, own = in_blocks(rows, lambda _: _products_of_rows, np.add), rows.about_zero()
+    else:
+        task, own = condensed(rows, centered=centered, factored=False, make=_products_of, join=np.add)
     mean, gap = _together(past, own, centered)
     task += gap[:, None] * gap
     return Updated(S + np.triu(task), mean, task.diagonal())
@@ -174,8 +177,16 @@ def _multiply(S: Array, rows: Array) -> None:
 
 
 def _products_of(block: Array) -> Array:
-    S = np.zeros((block.shape[1],) * 2, order="F")
-    dsyrk(1.0, block, S)  # it releases Python's lock, which `@` does not, and copies nothing, which `dot` does
+    products: Array = np.dot(block.T, block)  # it releases Python's lock, which `@` does not
+    return products.T
+
+
+def _products_of_rows(part: TaskRows) -> Array:
+    """Return the products of plain rows, which are copied only if they are not in one piece."""
+    X = part.X if part.X.flags.c_contiguous else part.X.copy(order="F")
+    p, S = X.shape[1], np.empty((part.width,) * 2, order="F")
+    S[:p, :p], S[p:, p:], S[:p, p:] = np.dot(X.T, X), np.dot(part.y.T, part.y), np.dot(X.T, part.y)
+    S[p:, :p] = S[:p, p:].T
     return S
 
 

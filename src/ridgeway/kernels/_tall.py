@@ -57,6 +57,15 @@ class TaskRows(NamedTuple):
         weight = np.ones(len(self.y)) if self.weight is None else self.weight
         return np.concatenate([weight @ self._dense(), weight @ self.y]) / self.total_weight()
 
+    @property
+    def are_plain(self) -> bool:
+        """Whether BLAS can take the rows as they are."""
+        return self.weight is None and type(self.X) is np.ndarray and self.X.dtype == np.float64
+
+    def about_zero(self) -> Mean:
+        """Return what stands for the mean of rows that are taken as they are."""
+        return Mean(self.total_weight(), np.zeros(self.width), np.zeros(self.width))
+
     def write(self, block: Array, about: Array | None) -> None:
         """Write the rows, less `about`, into an array of the same shape."""
         p, X = self.X.shape[1], self._dense()
@@ -93,7 +102,7 @@ def condensed(
     factored : whether `make` returns a triangular factor of a block; if not, the products of its columns
     """
     if not centered:
-        return _tree(rows, None, make, join), Mean(rows.total_weight(), np.zeros(rows.width), np.zeros(rows.width))
+        return _tree(rows, None, make, join), rows.about_zero()
     about = rows.part(slice(None, None, max(len(rows.y) // SAMPLE, 1))).mean()
     weight = rows.total_weight()
     matrix, away = _split(_tree(rows, about, make, join), factored)
@@ -118,17 +127,14 @@ def _tree(
     rows: TaskRows, about: Array | None, make: Callable[[Array], Array], join: Callable[[Array, Array], Array]
 ) -> Array:
     """Return the join of what `make` returns for every block; with a column of ones if the rows are about a point."""
-    n, first = len(rows.y), int(about is not None)
-    width = rows.width + first
-    total = n_blocks(n, rows.width)
-    cuts = [n * i // total for i in range(total + 1)]
+    first = int(about is not None)
 
-    def worker() -> Callable[[int], Array]:
-        buffer = np.empty((-(-n // total), width), order="F")
+    def worker(n_rows: int) -> Callable[[TaskRows], Array]:
+        width = first + rows.width
+        buffer = np.empty(n_rows * width)
 
-        def block_of(i: int) -> Array:
-            part = rows.part(slice(cuts[i], cuts[i + 1]))
-            block = buffer[: len(part.y)]
+        def make_from(part: TaskRows) -> Array:
+            block = buffer[: len(part.y) * width].reshape((-1, width), order="F")
             part.write(block[:, first:], about)
             if first:
                 block[:, 0] = 1.0
@@ -136,12 +142,27 @@ def _tree(
                 block *= part.root[:, None]
             return make(block)
 
-        return block_of
+        return make_from
+
+    return in_blocks(rows, worker, join)
+
+
+def in_blocks(
+    rows: TaskRows, worker: Callable[[int], Callable[[TaskRows], Array]], join: Callable[[Array, Array], Array]
+) -> Array:
+    """Return the join of what workers make of each block of the rows. A worker is told how many rows a block has."""
+    n = len(rows.y)
+    total = n_blocks(n, rows.width)
+    cuts = [n * i // total for i in range(total + 1)]
+
+    def numbered() -> Callable[[int], Array]:
+        make = worker(-(-n // total))
+        return lambda i: make(rows.part(slice(cuts[i], cuts[i + 1])))
 
     if total > 1:
-        return joined_in_a_tree(worker, join, total)
-    with threads_for(width, n * width**2):
-        return worker()(0)
+        return joined_in_a_tree(numbered, join, total)
+    with threads_for(rows.width, n * rows.width**2):
+        return numbered()(0)
 
 
 def n_blocks(n_rows: int, width: int) -> int:
