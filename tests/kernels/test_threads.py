@@ -138,11 +138,11 @@ def test_threads_that_learn_at_once_give_the_limit_back(update, cores):
         answers = list(
             pool.map(
                 lambda _: update(np.zeros((22, 22), order="F"), Mean.of_nothing(22), X, Y, None, centered=True).matrix,
-                range(4),
+                range(8),
             )
         )
     assert blas_threads() == {cores}
-    assert_array_equal(answers, [answers[0]] * 4)
+    assert_array_equal(answers, [answers[0]] * 8)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
