@@ -145,6 +145,14 @@ def test_a_wide_matrix_in_panels(name, n, p, centered, narrow_panels, rng):
     compare(name, Mean(4.0, np.ones(p + 2) * centered, np.zeros(p + 2)), X, y, None, centered=centered)
 
 
+@pytest.mark.parametrize("name", UPDATES)
+def test_no_rows_leave_a_wide_matrix_as_it_is(name, narrow_panels, rng):
+    before = np.asfortranarray(np.triu(rng.normal(size=(9, 9))))
+    none = np.zeros((0, 8)), np.zeros((0, 1)), None
+    after = getattr(_lapack, name)(before, Mean(4.0, np.ones(9), np.zeros(9)), *none, centered=False).matrix
+    assert_allclose(after, before, rtol=0.0)
+
+
 def turned(n_rows, X, y, scale=1.0):
     """Return the factor of rows that were added to one of so many rows, as LAPACK and the plain kernel have it."""
     p = X.shape[1]

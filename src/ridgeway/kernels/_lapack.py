@@ -162,7 +162,7 @@ def _by_rows(
         squares += np.einsum("ij,ij->j", block, block)
         add(matrix, block, new)
         matrix = new
-    return Updated(new, mean, squares)
+    return Updated(matrix, mean, squares)
 
 
 def _together(past: Mean, own: Mean, centered: bool) -> tuple[Mean, Array]:
