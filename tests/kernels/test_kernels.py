@@ -147,6 +147,52 @@ def test_a_wide_matrix_in_panels(name, n, p, centered, narrow_panels, rng):
     compare(name, Mean(4.0, np.ones(p + 2) * centered, np.zeros(p + 2)), X, y, None, centered=centered)
 
 
+@pytest.mark.parametrize("name", UPDATES)
+def test_no_rows_leave_a_wide_matrix_as_it_is(name, narrow_panels, rng):
+    before = np.asfortranarray(np.triu(rng.normal(size=(9, 9))))
+    none = np.zeros((0, 8)), np.zeros((0, 1)), None
+    after = getattr(_lapack, name)(before, Mean(4.0, np.ones(9), np.zeros(9)), *none, centered=False).matrix
+    assert_allclose(after, before, rtol=0.0)
+
+
+def turned(n_rows, X, y, scale=1.0):
+    """Return the factor of rows that were added to one of so many rows, as LAPACK and the plain kernel have it."""
+    p = X.shape[1]
+    R, past = np.zeros((p + 1, p + 1), order="F"), Mean.of_nothing(p + 1)
+    R[:n_rows] = scale * np.triu(np.random.default_rng(0).normal(size=(n_rows, p + 1)))
+    return [kernel.factor_update(R, past, scale * X, scale * y, None, centered=False).matrix for kernel in BOTH]
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 4, 11])
+@pytest.mark.parametrize("n", [1, 3, 9])
+@pytest.mark.parametrize("scale", [1.0, 1e-200, 1e150])
+def test_a_wide_factor_of_few_rows_has_no_more(n_rows, n, scale, narrow_panels, rng):
+    plain, fast = turned(n_rows, rng.normal(size=(n, 30)), rng.normal(size=(n, 1)), scale)
+    assert not fast[n_rows + n + (n > 7) + 1 :].any()  # a row for each part stands for the distance between means
+    assert fast[n_rows + n - 1].any()
+    assert_allclose(np.abs(fast), np.abs(plain), rtol=1e-9, atol=1e-11 * scale)
+
+
+@pytest.mark.parametrize("zeros", [slice(0, 20), slice(3, 6), slice(5, 30, 2)])
+@pytest.mark.parametrize("small", [1.0, 1e-9])
+def test_columns_of_zeros_leave_more_of_the_rows(zeros, small, narrow_panels, rng):
+    X, y = rng.normal(size=(6, 30)), rng.normal(size=(6, 1))
+    X[:, zeros] = 0.0
+    X[3:], y[3:] = small * X[3:], small * y[3:]
+    plain, fast = turned(0, X, y)
+    assert_allclose(fast.T @ fast, plain.T @ plain, rtol=1e-12, atol=1e-12)
+    assert_allclose(np.linalg.svd(fast)[1][:6], np.linalg.svd(np.hstack([X, y]))[1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_row_whose_diagonal_is_zero_counts(swapped, narrow_panels, rng):
+    R, other = np.triu(rng.normal(size=(2, 20, 20)))
+    R[np.arange(4, 20), np.arange(4, 20)] = 0.0
+    other[3:] = 0.0
+    both = _lapack.qr_update(*((other, R) if swapped else (R, other)), triangular=True)
+    assert_allclose(both.T @ both, R.T @ R + other.T @ other, rtol=1e-11, atol=1e-11)
+
+
 @given(p=SIZES, m=st.integers(0, 15), seed=SEEDS)
 @pytest.mark.parametrize("triangular", [True, False])
 @pytest.mark.parametrize("wide", [True, False])

@@ -121,6 +121,19 @@ def test_bitwise_the_same_with_any_number_of_threads(update, monkeypatch):
         assert_array_equal(other.mean.high, results[0].mean.high)
 
 
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("n", [40, 700])
+def test_bits_of_a_wide_matrix_do_not_depend_on_threads(update, n, monkeypatch):
+    rows, results = RNG.normal(size=(n, _threads.WIDE + 90)), []
+    start, past = np.zeros((rows.shape[1],) * 2, order="F"), Mean.of_nothing(rows.shape[1])
+    for threads in (1, 2, 3):
+        monkeypatch.setattr(_threads, "_cores", lambda threads=threads: threads)
+        with threadpool_limits(threads):
+            once = update(start, past, rows[:, :-1], rows[:, -1:], None, centered=True)
+            results.append(update(once.matrix, once.mean, rows[:, :-1], rows[:, -1:], None, centered=True).matrix)
+    assert_array_equal(results, [results[0]] * 3)
+
+
 def test_an_error_inside_does_not_keep_the_limit():
     def fail():
         with _threads.threads_for(10, 1e6):

@@ -13,7 +13,7 @@ from ridgeway.kernels import _reference as plain
 from ridgeway.kernels import _tall
 from ridgeway.kernels._means import Mean, about_own_mean
 from ridgeway.kernels._returned import Updated, twin_of
-from ridgeway.kernels._routines import dsyrk, dtpmqrt, dtpqrt, dtrtrs
+from ridgeway.kernels._routines import dgemm, dsyrk, dtpmqrt, dtpqrt, dtrtrs
 from ridgeway.kernels._tall import TaskRows, condensed, in_blocks, n_blocks
 from ridgeway.kernels._threads import FEW, ONE_THREAD, WIDE, few_threads, in_parallel, threads_for
 
@@ -26,7 +26,9 @@ ROWS = 1024
 REFLECTORS = 32
 """Columns of a wide factor whose reflectors LAPACK puts together."""
 PANEL, STRIP = 192, 128
-"""Columns of a wide factor that are factored at a time, and that a thread then updates at a time."""
+"""Columns of a wide matrix that are factored at a time, and that a thread updates at a time."""
+ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
+"""What is left of rows in which nothing can be left, relative to their largest numbers and to how many there are."""
 LARGE = 100.0
 """How many times larger than a factor rows must be to be sorted in above it."""
 
@@ -52,7 +54,7 @@ def factor_update(R: Array, past: Mean, X: Any, y: Array, weight: Array | None, 
     below = np.empty((1 + len(task), rows.width), order="F")
     below[0], below[1:] = gap, task
     squares = np.einsum("ij,ij->j", below, below)
-    return Updated(_overwritten(R, below, len(task)), mean, squares)
+    return Updated(_stacked(R, below, len(task)), mean, squares)
 
 
 @twin_of(plain.comoment_update)
@@ -85,7 +87,8 @@ def qr_update(R: Array, rows: Array, *, triangular: bool = False) -> Array:
     """As `_reference.qr_update`."""
     if triangular and rows.shape == R.shape and _outweighs(rows, R):
         R, rows = rows, R  # the larger of two triangles on top is the order of the rows that costs nothing
-    return _overwritten(R, rows.copy(order="F"), len(rows) if triangular else 0)
+    rows = rows[: _filled(rows)].copy(order="F") if triangular else rows.copy(order="F")
+    return _stacked(R, rows, len(rows) if triangular else 0)
 
 
 @twin_of(plain.solve_triangular)
@@ -147,11 +150,11 @@ def _by_rows(
     rows: tuple[Any, Array, Array | None],
     order: Literal["C", "F"],
     centered: bool,
-    add: Callable[[Array, Array], None],
+    add: Callable[[Array, Array, Array], None],
 ) -> Updated:
-    """Add the rows themselves, some at a time, each part about its own mean, to a copy of the matrix."""
+    """Add the rows themselves, some at a time, each part about its own mean; `add` writes to a new matrix."""
     (X, y, weight), width = rows, len(matrix)
-    matrix, squares = matrix.copy(order="F"), np.zeros(width)
+    new, squares = np.zeros(matrix.shape, order="F"), np.zeros(width)
     step = ROWS if width >= WIDE else len(y)
     for start in range(0, len(y), step):
         part = slice(start, start + step)
@@ -160,7 +163,8 @@ def _by_rows(
             block, own = about_own_mean(X[part], y[part], own_weight, order, centered=centered)
         mean, block[0] = _together(mean, own, centered)
         squares += np.einsum("ij,ij->j", block, block)
-        add(matrix, block)
+        add(matrix, block, new)
+        matrix = new
     return Updated(matrix, mean, squares)
 
 
@@ -171,9 +175,23 @@ def _together(past: Mean, own: Mean, centered: bool) -> tuple[Mean, Array]:
     return past._replace(weight=past.weight + own.weight), np.zeros_like(past.high)
 
 
-def _multiply(S: Array, rows: Array) -> None:
-    with threads_for(len(S), rows.size * len(S)):
-        dsyrk(1.0, rows, S)
+def _multiply(S: Array, rows: Array, new: Array) -> None:
+    """Write S + rowsᵀrows to `new`, zeros or S itself; the threads share out the columns of a wide matrix."""
+    width = len(S)
+    if width < WIDE:
+        new[:] = S
+        with threads_for(width, rows.size * width):
+            dsyrk(1.0, rows, new)
+        return
+    starts = range(0, width, STRIP)[::-1]  # the longest strips first
+
+    def turn(strip: int) -> None:
+        start, stop = starts[strip], min(starts[strip] + STRIP, width)
+        new[:stop, start:stop] = S[:stop, start:stop]
+        dgemm(rows[:, :start], rows[:, start:stop], new[:start, start:stop])
+        dsyrk(1.0, rows[:, start:stop], new[start:stop, start:stop])
+
+    in_parallel(lambda: turn, len(starts))
 
 
 def _products_of(block: Array) -> Array:
@@ -202,34 +220,54 @@ def _joined_factors(one: Array, two: Array) -> Array:
     return one
 
 
-def _overwritten(R: Array, rows: Array, triangular_rows: int) -> Array:
-    matrix = R.copy(order="F")
-    _absorb(matrix, rows, triangular_rows)
-    return matrix
+def _stacked(R: Array, rows: Array, triangular_rows: int) -> Array:
+    new = np.zeros(R.shape, order="F")
+    _absorb(R, rows, new, triangular_rows)
+    return new
 
 
-def _absorb(R: Array, rows: Array, triangular_rows: int = 0) -> None:
-    """Overwrite R by the factor of its rows and of others, which are overwritten too.
+def _absorb(R: Array, rows: Array, new: Array, triangular_rows: int = 0) -> None:
+    """Write the factor of R's rows and of others, which are overwritten, to `new`: zeros or R itself.
 
     A wide factor takes them panel by panel; the threads share out the columns right of a panel.
     """
-    width, full = len(R), len(rows) - triangular_rows
+    width = len(R)
     if _outweighs(rows, R):
         with ONE_THREAD:  # the same bits with any number of threads
-            R[:] = plain.qr_update(R, rows)
+            new[:] = plain.qr_update(R, rows)
         return
-    if width * rows.size < FEW:
-        dtpqrt(R, rows, triangular_rows=triangular_rows)
+    if width >= WIDE:
+        with ONE_THREAD:
+            _absorb_wide(R, rows, new, triangular_rows)
         return
-    if width < WIDE:
-        with threads_for(width, rows.size * width):
-            dtpqrt(R, rows, triangular_rows=triangular_rows)
-        return
-    with ONE_THREAD:
-        for start in range(0, width, PANEL):
-            stop = min(start + PANEL, width)
-            used = rows[: full + min(stop, triangular_rows)]  # below, these columns are zero
-            _absorb_panel(R[start:stop, start:], used[:, start:], max(min(stop, triangular_rows) - start, 0))
+    new[:] = R
+    with threads_for(width, rows.size * width):
+        dtpqrt(new, rows, triangular_rows=triangular_rows)
+
+
+def _absorb_wide(R: Array, rows: Array, new: Array, triangular_rows: int) -> None:
+    """Do the same panel by panel, until nothing is left of the rows: after as many columns as there are rows in all."""
+    width, full, in_all = len(R), len(rows) - triangular_rows, _filled(R) + len(rows)
+    limit = ROUNDING * len(rows) * _largest(rows) if in_all < width else np.empty(0)
+    stop = 0
+    while stop < width:
+        start, stop = stop, min(stop + PANEL, in_all if stop < in_all else width, width)
+        used = rows[: full + min(stop, triangular_rows), start:]  # below, these columns are zero
+        panel = R[start:stop, start:], new[start:stop, start:]
+        _absorb_panel(*panel, used, max(min(stop, triangular_rows) - start, 0))
+        if in_all <= stop < width and (_largest(rows[:, stop:]) <= limit[stop:]).all():
+            return
+
+
+def _filled(R: Array) -> int:
+    """Return how many rows of a triangular factor come before those of zeros; all, if a diagonal does not tell."""
+    count = int(np.flatnonzero(R.diagonal()).max(initial=-1)) + 1
+    return len(R) if R[count:, count:].any() else count
+
+
+def _largest(rows: Array) -> Array:
+    """Return the largest absolute value in each column."""
+    return np.asarray(np.maximum(rows.max(axis=0), -rows.min(axis=0)))
 
 
 def _outweighs(rows: Array, R: Array) -> bool:
@@ -238,14 +276,16 @@ def _outweighs(rows: Array, R: Array) -> bool:
     return bool(0.0 < LARGE * held < max(rows.max(initial=0.0), -rows.min(initial=0.0)) < np.inf)
 
 
-def _absorb_panel(panel: Array, rows: Array, triangular_rows: int) -> None:
+def _absorb_panel(panel: Array, new: Array, rows: Array, triangular_rows: int) -> None:
     """Do the same for the first rows of a factor, R[i:j, i:], and the columns of the rows from there."""
     size, width = panel.shape
-    own = rows[:, :size]
-    factors = dtpqrt(panel[:, :size], own, triangular_rows=triangular_rows, panel=min(REFLECTORS, size))
+    own, corner = rows[:, :size], new[:, :size]
+    corner[:] = panel[:, :size]
+    factors = dtpqrt(corner, own, triangular_rows=triangular_rows, panel=min(REFLECTORS, size))
 
     def turn(strip: int) -> None:
         columns = slice(size + strip * STRIP, min(size + (strip + 1) * STRIP, width))
-        dtpmqrt(own, factors, panel[:, columns], rows[:, columns], triangular_rows=triangular_rows)
+        new[:, columns] = panel[:, columns]
+        dtpmqrt(own, factors, new[:, columns], rows[:, columns], triangular_rows=triangular_rows)
 
     in_parallel(lambda: turn, -((size - width) // STRIP))
