@@ -28,7 +28,7 @@ extensions = [
     "_ext.page_meta",
     "_ext.written_pages",
 ]
-exclude_patterns = ["_build", "generated/*.rst.tmp", "**/sg_execution_times.rst", "sg_execution_times.rst"]
+exclude_patterns = ["_build", "generated/*.rst.tmp", "generated/backreferences", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 default_role = "literal"  # the docstrings write `name`; _ext.linked_names makes a link of it
 numpydoc_show_class_members = False
 autodoc_typehints = "none"  # the docstrings say shapes and meaning
@@ -83,6 +83,9 @@ sphinx_gallery_conf: dict[str, Any] = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"plot_",
+    "doc_module": ("ridgeway",),  # the page of each name shows the examples that use it
+    "backreferences_dir": "generated/backreferences",
+    "reference_url": {"ridgeway": None},  # names in the code of examples are links
     "image_scrapers": ("_ext.films.scraper",),
     "download_all_examples": False,
     "show_signature": False,
