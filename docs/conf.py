@@ -21,6 +21,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
+    "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     "_ext.linked_names",
@@ -28,7 +29,13 @@ extensions = [
     "_ext.page_meta",
     "_ext.written_pages",
 ]
-exclude_patterns = ["_build", "generated/*.rst.tmp", "**/sg_execution_times.rst", "sg_execution_times.rst"]
+exclude_patterns = [
+    "_build",
+    "generated/*.rst.tmp",
+    "generated/backreferences",
+    "**/sg_execution_times.rst",
+    "sg_execution_times.rst",
+]
 default_role = "literal"  # the docstrings write `name`; _ext.linked_names makes a link of it
 numpydoc_show_class_members = False
 autodoc_typehints = "none"  # the docstrings say shapes and meaning
@@ -83,6 +90,9 @@ sphinx_gallery_conf: dict[str, Any] = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"plot_",
+    "doc_module": ("ridgeway",),  # the page of each name shows the examples that use it
+    "backreferences_dir": "generated/backreferences",
+    "reference_url": {"ridgeway": None},  # names in the code of examples are links
     "image_scrapers": ("_ext.films.scraper",),
     "download_all_examples": False,
     "show_signature": False,
@@ -106,6 +116,25 @@ def plain_to_rst(app: Any, what: str, name: str, obj: Any, options: Any, lines: 
         lines[number] = "".join(parts)
 
 
+def drop_without_source(app: Any) -> list[Any]:
+    """Keep built-in types, of which some names are aliases, out of the list of sources: they have no page."""
+    modules = getattr(app.env, "_viewcode_modules", {})
+    for name in [name for name, entry in modules.items() if not entry]:
+        del modules[name]
+    return []
+
+
+def mend_source(app: Any, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """Mark the parts of a source with spans: viewcode writes blocks, which HTML does not allow within `pre`."""
+    if pagename.startswith("_modules/") and pagename != "_modules/index":
+        before, start, source = context["body"].partition("<pre>")
+        source, end, after = source.rpartition("</pre>")
+        source = source.replace("<div ", "<span ").replace("</div>", "</span>")
+        context["body"] = before + start + source + end + after
+
+
 def setup(app: Any) -> None:
-    """Register the hook above, after numpydoc has read the sections."""
+    """Register the hooks above: after numpydoc has read the sections, and before sources are listed."""
     app.connect("autodoc-process-docstring", plain_to_rst, priority=900)
+    app.connect("html-collect-pages", drop_without_source, priority=100)
+    app.connect("html-page-context", mend_source)

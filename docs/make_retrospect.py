@@ -10,11 +10,11 @@ import matplotlib as mpl
 mpl.use("Agg")
 import numpy as np
 from matplotlib.figure import Figure
-from paper_figures import label, panels
+from paper_figures import OLIVE, SLATE, VIOLET, label, name_line, panels
 from sklearn.datasets import load_diabetes
 
 from ridgeway import GeneralizedRidge, retrospect
-from ridgeway._style import BLACK, BLUE, GREEN, GREY, ORANGE, RED, SKY
+from ridgeway._style import BLACK, BLUE, GREY, ink, shade
 
 PAGE = Path(__file__).with_name("retrospect.md")
 RESULTS: dict[str, Any] = json.loads(PAGE.with_suffix(".json").read_text(encoding="utf-8"))
@@ -46,31 +46,36 @@ def diabetes() -> Figure:
     first.axvline(0.0, color=BLACK, lw=1)
     first.set_yticks(places, names)
     first.invert_yaxis()
-    label(first, "Coefficients with 95 % intervals", "progression per standard deviation", "")
+    label(first, "Four of ten 95 % intervals exclude 0", "progression per standard deviation", "")
     path = retrospect.lasso_path(model)
     last = path.coefs[-1]
     free = np.inf
     for j in np.argsort(-last):
         shown = abs(last[j]) > 10.0
-        second.semilogx(path.penalties, path.coefs[:, j], color=BLUE if shown else SKY, lw=1.5 if shown else 0.8)
+        second.semilogx(
+            path.penalties, path.coefs[:, j], color=BLUE if shown else shade(BLUE, 0.35), lw=1.5 if shown else 0.8
+        )
         if shown:  # names from above, none on top of another
             free = min(last[j], free - 3.0)
             second.annotate(
                 names[j], (path.penalties[-1], free), xytext=(4, -3), textcoords="offset points", fontsize=8
             )
     second.invert_xaxis()
-    label(second, "The lasso path, from the state", "penalty", "coefficient")
+    label(second, "The lasso takes bmi and s5 first, then bp", "penalty", "progression per standard deviation")
     kept, low = X.drop(columns="sex"), X["sex"] < 0
     one, two = (retrospect.summary(GeneralizedRidge().fit(kept[of], y[of])) for of in (low, ~low))
     terms = np.arange(1, len(one.terms))
-    for shift, who, colour, marker, name in ((-0.15, one, ORANGE, "o", "sex = 1"), (0.15, two, GREEN, "s", "sex = 2")):
+    for shift, who, colour, marker, text in ((-0.15, one, VIOLET, "o", "sex = 1"), (0.15, two, OLIVE, "s", "sex = 2")):
         width = (who.intervals[1:, 1] - who.intervals[1:, 0]) / 2.0
-        third.errorbar(who.coef[1:], terms + shift, xerr=width, fmt=marker, color=colour, capsize=2, ms=4, label=name)
+        third.errorbar(who.coef[1:], terms + shift, xerr=width, fmt=marker, color=colour, capsize=2, ms=4)
+        third.text(who.coef[1] + np.sign(shift) * (width[0] + 3.0), 1.0 + shift, text, color=ink(colour), fontsize=8.5,
+                   va="center", ha="left" if shift > 0.0 else "right")  # fmt: skip
     third.axvline(0.0, color=BLACK, lw=1)
     third.set_yticks(terms, one.terms[1:])
     third.invert_yaxis()
     p_value = retrospect.compare(GeneralizedRidge().fit(kept[low], y[low]), kept[~low], y[~low]).p_value
-    label(third, f"Two tasks that disagree (Wald's test: p = {p_value:.0e})", "progression per standard deviation", "")
+    title = f"As two tasks, the sexes disagree (Wald's test: p = {p_value:.0e})"
+    label(third, title, "progression per standard deviation", "")
     return figure
 
 
@@ -79,45 +84,54 @@ def evidence() -> Figure:
     figure, (first, second) = panels(2)
     peak = RESULTS["peak"]
     tasks = np.arange(1, len(peak["plain"]) + 1)
-    first.semilogy(tasks, peak["plain"], color=GREY, ls="--", marker="o", ms=4, label="no prior (H̃)")
-    first.semilogy(tasks, peak["evidence"], color=BLUE, marker="s", ms=4, label="prior='evidence'")
-    first.semilogy(tasks, peak["optimum"], color=BLACK, ls=":", label="optimum, knows σ² and E[w w']")
-    first.set_ylim(top=3e6)
-    label(first, "The peak at n₁ + … + n₄ = p (n = 50, p = 200)", "task", "mean of ‖ŵ − w‖²")
-    for (name, errors), colour, dashes in zip(
-        _parts("evidence"), (BLUE, ORANGE, GREEN, RED), ("-", "--", "-.", ":"), strict=True
-    ):
+    (line,) = first.semilogy(tasks, peak["plain"], color=BLUE, marker="P", ms=4)
+    name_line(line, "no prior (H̃)", 3 / 7, (8, 0), "left")
+    (line,) = first.semilogy(tasks, peak["evidence"], color=shade(BLUE, -0.4), marker="s", ms=4)
+    name_line(line, "prior='evidence'", 3 / 7, (-10, -8), "right")
+    (line,) = first.semilogy(tasks, peak["optimum"], color=BLACK, ls=":")
+    name_line(line, "dotted: the optimum\n(knows σ² and E[w w'])", 1.0, (0, 50), "right")
+    first.set(ylim=(0.5, 1e5))
+    title = "A learned prior removes the peak at p rows\n(n = 50, p = 200)"
+    label(first, title, "task", "mean of ‖ŵ − w‖²")
+    shifts = ((20, 8), (8, 4), (40, 18), (26, 0))
+    styles = zip(_parts("evidence"), (BLUE, VIOLET, OLIVE, SLATE), ("-", "--", "-.", ":"), shifts, strict=True)
+    for (setting, errors), colour, dashes, shift in styles:
         ratio = np.array(errors["evidence"]) / errors["optimum"]
-        second.plot(np.arange(2, len(ratio) + 1), 100.0 * (ratio[1:] - 1.0), color=colour, ls=dashes, label=name)
-    second.axhline(1.0, color=BLACK, lw=1, ls=":", label="the bar")
+        (line,) = second.plot(np.arange(2, len(ratio) + 1), 100.0 * (ratio[1:] - 1.0), color=colour, ls=dashes)
+        name_line(line, setting, 0.0, shift, "left")
+    second.axhline(1.0, color=BLACK, lw=1, ls=":")
+    second.text(20, 0.96, "the bar", fontsize=8.5, ha="right", va="top")
     second.set_xticks([2, 5, 10, 15, 20])
-    label(second, "The paper's settings: beyond the optimum", "task", "% of the optimum's error")
+    title = "In the paper's settings it costs less than\nhalf a percent of the optimum's error"
+    label(second, title, "task", "% of the optimum's error")
     return figure
 
 
 def jumps() -> Figure:
-    """Errors after a jump, over the sizes of the jump, and without one."""
-    figure, (first, second, third) = panels(3)
-    lines = {"plain": ("keep everything", RED, "--", "o"), "restarted": ("start again (hindsight)", ORANGE, "-.", "^")}
-    lines["adaptive"] = ("decay='adaptive'", BLUE, "-", "s")
+    """Errors after a jump, and over the sizes of the jump."""
+    figure, (first, second) = panels(2)
+    lines = {
+        "plain": ("keep everything", BLUE, "-", "P"),
+        "restarted": ("start again (hindsight)", GREY, "-.", "^"),
+        "adaptive": ("decay='adaptive'", shade(BLUE, -0.4), "--", "s"),
+    }
     large = RESULTS[f"jump, {LARGEST:g}"]
-    for name, (text, colour, dashes, marker) in lines.items():
-        first.semilogy(
-            np.arange(1, len(large[name]) + 1), large[name], color=colour, ls=dashes, marker=marker, ms=3, label=text
-        )
-    label(first, "An independent parameter after task 10", "task", "mean of ‖ŵ − w‖²")
-    sizes = [float(name) for name, _ in _parts("jump")]
-    for name, (text, colour, dashes, marker) in lines.items():
-        means = [np.mean(errors[name][AFTER:]) for _, errors in _parts("jump")]
-        second.loglog(sizes, means, color=colour, ls=dashes, marker=marker, ms=4, label=text)
-    label(second, "Mean over the 10 tasks after the jump", "size of the jump, ‖δ‖²", "mean of ‖ŵ − w‖²")
-    for (name, errors), colour, dashes in zip(
-        _parts("calm"), (BLUE, ORANGE, GREEN, RED), ("-", "--", "-.", ":"), strict=True
-    ):
-        ratio = np.array(errors["adaptive"]) / errors["plain"]
-        third.plot(np.arange(1, len(ratio) + 1), 100.0 * (ratio - 1.0), color=colour, ls=dashes, label=name)
-    third.axhline(5.0, color=BLACK, lw=1, ls=":", label="the bar")
-    label(third, "Without a jump: what adapting costs", "task", "% of the plain error")
+    places = {"plain": (0.75, (-6, -14), "center"), "adaptive": (0.7, (6, 8), "left")}
+    for key, (text, colour, dashes, marker) in lines.items():
+        tasks = np.arange(1, len(large[key]) + 1)
+        (line,) = first.semilogy(tasks, large[key], color=colour, ls=dashes, marker=marker, ms=3)
+        if key in places:  # starting again lies below adapting
+            name_line(line, text, *places[key])
+    first.set_xticks([1, 5, 10, 15, 20])
+    label(first, "After a jump, adapting finds the new parameter", "task; jump after task 10", "mean of ‖ŵ − w‖²")
+    sizes = [float(key) for key, _ in _parts("jump")]
+    places = {"plain": (0.8, (-6, 6), "right"), "restarted": (0.0, (0, 9), "left"), "adaptive": (0.5, (4, -10), "left")}
+    for key, (text, colour, dashes, marker) in lines.items():
+        means = [np.mean(errors[key][AFTER:]) for _, errors in _parts("jump")]
+        (line,) = second.loglog(sizes, means, color=colour, ls=dashes, marker=marker, ms=4)
+        name_line(line, text, *places[key])
+    title = "After a jump of any size, adapting does best"
+    label(second, title, "size of the jump, ‖δ‖²", "mean of ‖ŵ − w‖², next 10 tasks")
     return figure
 
 

@@ -17,6 +17,8 @@ from ridgeway.cli._commands import commands
 NAME = re.compile(r"(\w+(?:\.\w+)*)(\(.*\))?", flags=re.DOTALL)
 COMMAND = re.compile(r"ridgeway ([a-z-]+)( .*)?", flags=re.DOTALL)
 PACKAGES = "generated/packages/"
+QUESTIONS = "ridgeway.retrospect."
+"""The package whose functions pages name without it."""
 ALIASES = {"np": "numpy", "pd": "pandas"}
 Target = tuple[str, str]
 
@@ -25,14 +27,20 @@ Target = tuple[str, str]
 def own_names(env: BuildEnvironment) -> dict[str, Target]:
     """Return the page and anchor of every name by its endings, such as `weights.Explicit`, if they are not ambiguous.
 
-    A bare name in lower case, such as `merge`, is an ordinary word or a method of several classes: it has no link.
+    A bare name in lower case, such as `merge`, is an ordinary word or a method of several classes: it has no link,
+    except for functions such as `fixed_effects`.
     """
     found = defaultdict(set)
     for full, entry in env.domains.python_domain.objects.items():
         parts = full.split(".")
         for start in range(len(parts)):
             ending = parts[start:]
-            if len(ending) > 1 or (not ending[0].islower() and entry.objtype in ("class", "exception")):
+            is_class = not ending[0].islower() and entry.objtype in ("class", "exception")
+            if (
+                len(ending) > 1
+                or is_class
+                or (full.startswith(QUESTIONS) and "_" in ending[0] and entry.objtype == "function")
+            ):
                 found[".".join(ending)].add((entry.docname, entry.node_id))
     pages = {page.rpartition("/")[2]: (page, "") for page in env.found_docs if page.startswith(PACKAGES)}
     return pages | {name: targets.pop() for name, targets in found.items() if len(targets) == 1}

@@ -94,7 +94,11 @@ DAMAGED = {
     "number for a date": ("new.parquet", {"day": 20130101}, "'day' has type int64; the model knows it as a date"),
     "number for a date in a CSV file": ("new.csv", {"day": 20130101}, "column 'day' has a date that cannot be read"),
     "decimal comma": ("new.csv", {"distance": "217,5"}, "looks like a number with a decimal comma. Pass --decimal ','"),
-    "gap": ("new.csv", {"distance": None}, "column 'distance' has nulls in 40 of 40 rows"),
+    "gap": (
+        "new.csv",
+        {"distance": None},
+        "column 'distance' has nulls in 40 of 40 rows. Drop those rows, fill the values, or create",
+    ),
     "gap in text": ("new.csv", {"carrier": None}, "column 'carrier' has 40 missing values or more"),
     "empty text": ("new.parquet", {"carrier": ""}, "column 'carrier' has 40 missing values or more"),
     "gap in a date": ("new.csv", {"day": None}, "column 'day' has 40 missing values or more"),

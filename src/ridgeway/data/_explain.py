@@ -13,6 +13,13 @@ from ridgeway.data._tables import Table
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError, UnknownCategoryError
 
 ROWS = 65536
+OTHERWISE = "Drop those rows, or fill or encode the values first."
+REMEDIES = {
+    "nulls": "Drop those rows, fill the values, or create the state file with --missing drop or --missing indicator.",
+    "text": OTHERWISE,
+    "NaN or infinity": OTHERWISE,
+}
+"""What to do about values that were refused."""
 NUMBER = r"^[+-]?((\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|inf|infinity|nan|Inf|Infinity|NaN|INF|INFINITY|NAN)$"
 INFINITE = r"^[+-]?([iI][nN]|[nN][aA])"
 BOOLEAN = r"^(true|True|TRUE|false|False|FALSE)$"
@@ -41,7 +48,7 @@ def _strange_numbers(table: Table, schema: Schema) -> InvalidDataError | None:
     if schema.family is not None and schema.family.has_classes:
         kinds |= dict.fromkeys(schema.targets, "class")
     columns = [name for name in schema.columns if kinds.get(name, "number") == "number" and name in table.columns]
-    found = {name: {"nulls": 0, "text": 0, "NaN or infinity": 0} for name in columns}
+    found = {name: dict.fromkeys(REMEDIES, 0) for name in columns}
     types: dict[str, str] = {}
     n_rows = 0
     for batch in table.batches(columns, rows=ROWS, kinds=dict.fromkeys(columns, pa.string())):
@@ -56,8 +63,7 @@ def _strange_numbers(table: Table, schema: Schema) -> InvalidDataError | None:
             if count and not (what == "nulls" and schema.encoding.missing != "refuse"):
                 words = types[name] if what == "text" else what
                 return InvalidDataError(
-                    f"{table.source}: column {name!r} has {words} in {count} of {n_rows} rows. Drop those rows, or "
-                    "fill or encode the values first."
+                    f"{table.source}: column {name!r} has {words} in {count} of {n_rows} rows. {REMEDIES[what]}"
                 )
     return None
 

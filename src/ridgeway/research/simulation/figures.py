@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Panel", "draw_directions", "draw_errors", "draw_forgetting", "draw_panels", "save"]
 
-DASHED: dict[str, Any] = {"color": BLACK, "linewidth": 0.9, "linestyle": (0, (4, 2))}
+DASHED: dict[str, Any] = {"color": BLACK, "linewidth": 0.8, "linestyle": (0, (3, 6))}
 RINGS = {"color": BLACK, "marker": "o", "linestyle": "none", "fillstyle": "none", "markersize": 7.5}
 """The style of the oracle: GR with H̃ equals it, and rings around its markers show both."""
 BAND = 2.0
@@ -96,7 +96,8 @@ def draw_panels(panels: Sequence[Panel], methods: Sequence[str]) -> "Figure":
                 axis.plot(tasks, mean, zorder=5, **DASHED)
         if panel.expected is None:
             axis.plot(tasks, expected_oracle_error(setting, panel.noise_variance), zorder=5, **DASHED)
-        axis.set(title=panel.title, yscale="log")
+        axis.set(yscale="log")
+        axis.set_title(panel.title, fontsize=10)
         _mark_tasks(axis, setting.n_tasks)
     note = "expected error" if panels[0].expected is not None else "oracle, in theory"
     return _finished(figure, _verdict(panels[-1], methods), "error ‖ŵ − w*‖²", note)
@@ -140,7 +141,7 @@ def draw_forgetting(results: Results) -> "Figure":
         for i, method in enumerate(methods):
             _draw_band(axis, tasks, forgetting[:, k, i, 1:], method, styles[method])
         axis.set_yscale("symlog", linthresh=0.1)
-        axis.set_title(f"σ² = {level:g}")
+        axis.set_title(f"σ² = {level:g}", fontsize=10)
         _mark_tasks(axis, setting.n_tasks)
     last = {method: float(forgetting[:, -1, i, -1].mean()) for i, method in enumerate(methods) if method != "oracle"}
     most = max(last, key=lambda method: last[method], default="")
@@ -170,7 +171,8 @@ def draw_directions(results: Results) -> "Figure":
         grid = np.geomspace(places[0], places[-1], 50)
         if level > 0.0:
             axis.plot(grid, level / (level + grid), **DASHED)
-        axis.set(title=f"σ² = {level:g}", xlabel="information Σ n γ of the direction", xscale="log", yscale="log")
+        axis.set_title(f"σ² = {level:g}", fontsize=10)
+        axis.set(xlabel="information Σ n γ of the direction", xscale="log", yscale="log")
         axis.xaxis.set_minor_formatter("")  # within a decade their labels would overlap
     said = "The error in each direction: more is known about those to the right"
     return _finished(figure, said, "squared error in one direction, at the end", "optimum σ²/(σ² + Σ n γ)")
@@ -235,7 +237,7 @@ def _verdict(panel: Panel, methods: Sequence[str]) -> str:
 def _draw_band(axis: "Axes", tasks: NDArray[np.int64], values: Array, method: str, style: dict[str, Any]) -> None:
     """Draw the mean over repetitions, and the band of its standard errors."""
     mean = values.mean(axis=0)
-    axis.plot(tasks, mean, label=_label(method), linewidth=1.3, **style)
+    axis.plot(tasks, mean, label=_label(method), linewidth=1.8, **style)
     if len(values) > 1 and method != "oracle":
         spread = BAND * values.std(axis=0, ddof=1) / np.sqrt(len(values))
         axis.fill_between(tasks, mean - spread, mean + spread, color=style["color"], alpha=0.25, linewidth=0)
