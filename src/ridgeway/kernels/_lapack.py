@@ -13,7 +13,7 @@ from ridgeway.kernels import _reference as plain
 from ridgeway.kernels import _tall
 from ridgeway.kernels._means import Mean, about_own_mean
 from ridgeway.kernels._returned import Updated, twin_of
-from ridgeway.kernels._routines import dgemm, dsyrk, dtpmqrt, dtpqrt, dtrtrs
+from ridgeway.kernels._routines import dsyrk, dtpmqrt, dtpqrt, dtrtrs
 from ridgeway.kernels._tall import TaskRows, condensed, in_blocks, n_blocks
 from ridgeway.kernels._threads import FEW, ONE_THREAD, WIDE, few_threads, in_parallel, threads_for
 
@@ -26,7 +26,7 @@ ROWS = 1024
 REFLECTORS = 32
 """Columns of a wide factor whose reflectors LAPACK puts together."""
 PANEL, STRIP = 192, 128
-"""Columns of a wide matrix that are factored at a time, and that a thread updates at a time."""
+"""Columns of a wide factor that are factored at a time, and that a thread updates at a time."""
 ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
 """What is left of rows in which nothing can be left, relative to their largest numbers and to how many there are."""
 LARGE = 100.0
@@ -176,22 +176,10 @@ def _together(past: Mean, own: Mean, centered: bool) -> tuple[Mean, Array]:
 
 
 def _multiply(S: Array, rows: Array, new: Array) -> None:
-    """Write S + rowsᵀrows to `new`, zeros or S itself; the threads share out the columns of a wide matrix."""
-    width = len(S)
-    if width < WIDE:
-        new[:] = S
-        with threads_for(width, rows.size * width):
-            dsyrk(1.0, rows, new)
-        return
-    starts = range(0, width, STRIP)[::-1]  # the longest strips first
-
-    def turn(strip: int) -> None:
-        start, stop = starts[strip], min(starts[strip] + STRIP, width)
-        new[:stop, start:stop] = S[:stop, start:stop]
-        dgemm(rows[:, :start], rows[:, start:stop], new[:start, start:stop])
-        dsyrk(1.0, rows[:, start:stop], new[start:stop, start:stop])
-
-    in_parallel(lambda: turn, len(starts))
+    """Write S + rowsᵀrows to `new`, zeros or S itself."""
+    new[:] = S
+    with threads_for(len(S), rows.size * len(S)):
+        dsyrk(1.0, rows, new)
 
 
 def _products_of(block: Array) -> Array:

@@ -26,23 +26,14 @@ def _routine(module: Any, name: str) -> Any:
     return ctypes.CFUNCTYPE(None, *pointers)(address(found.function, found.signature.encode()))
 
 
-_DGEMM, _DSYRK = (_routine(cython_blas, name) for name in ("dgemm", "dsyrk"))
+_DSYRK = _routine(cython_blas, "dsyrk")
 _DTPQRT, _DTPMQRT, _DTRTRS = (_routine(cython_lapack, name) for name in ("dtpqrt", "dtpmqrt", "dtrtrs"))
-
-
-def dgemm(left: Array, right: Array, product: Array) -> None:
-    """Add leftᵀ·right to a product; the factors are in C order, or parts of such arrays."""
-    (k, m), n = left.shape, right.shape[1]
-    _DGEMM(
-        b"N", b"T", _whole(m), _whole(n), _whole(k), _real(1.0), *_matrix(left.T), *_matrix(right.T),
-        _real(1.0), *_matrix(product),
-    )  # fmt: skip
 
 
 def dsyrk(factor: float, rows: Array, S: Array) -> None:
     """Add factor·rowsᵀrows to the upper triangle of S; the rows are in either order."""
     n, width = rows.shape
-    c_order = rows.strides[0] >= rows.strides[1]
+    c_order = rows.flags.c_contiguous
     _DSYRK(
         b"U", b"N" if c_order else b"T", _whole(width), _whole(n), _real(factor),
         *_matrix(rows.T if c_order else rows), _real(1.0), *_matrix(S),
