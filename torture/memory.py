@@ -25,6 +25,8 @@ from torture.sectors import fill
 CONTROLS = (IGNORES_ERRORS,)
 MOST_FOR_A_CONTROL = 500
 DONE, NO_MEMORY = "done", "MemoryError"
+SAID = "not enough memory"
+"""How a command reports the same."""
 
 
 @contextmanager
@@ -89,7 +91,8 @@ class Call:
             return "" if as_after else f"it succeeded, and left {view(place)}"
         if told.startswith("!") and what != "Python":  # Python's own functions may then raise anything
             return f"neither a typed error nor a MemoryError: {told}"
-        kind = "no memory" if told == NO_MEMORY or told.startswith("!") else "refused" if told else "died"
+        short = told == NO_MEMORY or SAID in told or told.startswith("!")
+        kind = "no memory" if short else "refused" if told else "died"
         if as_before:
             outcome.add(f"{kind}, as before")
         elif as_after and kind != "refused":

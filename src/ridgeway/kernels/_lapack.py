@@ -229,7 +229,7 @@ def _absorb(R: Array, rows: Array, new: Array, triangular_rows: int = 0) -> None
             _absorb_wide(R, rows, new, triangular_rows)
         return
     new[:] = R
-    with threads_for(width, rows.size * width):
+    with threads_for(width, rows.size * width) if rows.size * width >= FEW else nullcontext():
         dtpqrt(new, rows, triangular_rows=triangular_rows)
 
 

@@ -62,6 +62,8 @@ BESIDE_KEY = {
     ),
 }
 """How the rows below and above a key are read, the nearest first, each with the bytes that it takes."""
+SOUND = ("PRAGMA quick_check(generations)", "PRAGMA quick_check(schemas)")
+"""How all pages of the tables of few rows are checked: a damaged page may read well, and be lost when it is written."""
 COUNTED_IN_FULL, LEAST_ON_PAGE = 16384, 8192
 """Rows up to the first are on one page. A longer one has at least the second on the page that it begins on, and counts
 as no more: a length that is damaged must not end the search for its other rows."""
@@ -283,6 +285,8 @@ def _read_back(
     same = all(row is not None and row[0] == bytes(view or b"") for view, row in zip_longest(blocks, written))
     for name, expected in tables.items():
         same = same and all(connection.execute(QUERIES[name], row[:1]).fetchall() == [row] for row in expected)
+    for check in SOUND:
+        same = same and connection.execute(check).fetchall() == [("ok",)]
     kept, *others = beside
     ids = [number for number in kept if touched.oldest <= number < touched.first]
     ids += range(touched.first, touched.first + len(blocks))
