@@ -121,16 +121,16 @@ def test_bitwise_the_same_with_any_number_of_threads(update, monkeypatch):
         assert_array_equal(other.mean.high, results[0].mean.high)
 
 
-@pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize("n", [40, 700])
-def test_bits_of_a_wide_matrix_do_not_depend_on_threads(update, n, monkeypatch):
+def test_bits_of_a_wide_factor_do_not_depend_on_threads(n, monkeypatch):
     rows, results = RNG.normal(size=(n, _threads.WIDE + 90)), []
     start, past = np.zeros((rows.shape[1],) * 2, order="F"), Mean.of_nothing(rows.shape[1])
     for threads in (1, 2, 3):
         monkeypatch.setattr(_threads, "_cores", lambda threads=threads: threads)
         with threadpool_limits(threads):
-            once = update(start, past, rows[:, :-1], rows[:, -1:], None, centered=True)
-            results.append(update(once.matrix, once.mean, rows[:, :-1], rows[:, -1:], None, centered=True).matrix)
+            update, task = _lapack.factor_update, (rows[:, :-1], rows[:, -1:], None)
+            once = update(start, past, *task, centered=True)
+            results.append(update(once.matrix, once.mean, *task, centered=True).matrix)
     assert_array_equal(results, [results[0]] * 3)
 
 
