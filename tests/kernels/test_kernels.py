@@ -156,7 +156,7 @@ def test_no_rows_leave_a_wide_matrix_as_it_is(name, narrow_panels, rng):
 
 
 def turned(n_rows, X, y, scale=1.0):
-    """Return the factor of rows that were added to one of so many rows, as LAPACK and the plain kernel have it."""
+    """Return the factor after rows are added to one of `n_rows` rows: from the plain kernel, and from the fast one."""
     p = X.shape[1]
     R, past = np.zeros((p + 1, p + 1), order="F"), Mean.of_nothing(p + 1)
     R[:n_rows] = scale * np.triu(np.random.default_rng(0).normal(size=(n_rows, p + 1)))
