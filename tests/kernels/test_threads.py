@@ -87,6 +87,61 @@ def test_threads_work_at_the_same_time(monkeypatch):
         _threads.in_parallel(lambda: lambda part: barrier.wait() and None, 2)
 
 
+INTERRUPTED = """
+import signal, threading, time
+from ridgeway.kernels import _threads
+from threadpoolctl import threadpool_info, threadpool_limits
+
+_threads._cores = lambda: 2
+taken = []
+
+def interrupt(part):
+    taken.append(part)
+    if part == 50:  # by then the caller waits
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+    time.sleep(0.01)
+
+with threadpool_limits(2):
+    try:
+        _threads.in_parallel(lambda: interrupt, 1000)
+    except KeyboardInterrupt:
+        n_taken = len(taken)
+        time.sleep(0.05)
+        threads = {found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas"}
+        print(n_taken < 1000, len(taken) == n_taken, threads)
+"""
+
+
+def test_an_interrupt_comes_out_when_all_have_stopped():
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "2"}
+    ran = subprocess.run([sys.executable, "-c", INTERRUPTED], env=environment, capture_output=True, text=True)
+    assert ran.stdout == "True True {2}\n", ran.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads cannot be placed on this system")
+def test_helpers_share_a_core_only_if_there_are_fewer_cores(monkeypatch):
+    cores = os.sched_getaffinity(0)
+    if len(cores) < 2:
+        pytest.skip("there is only one core")
+
+    def places(threads):
+        monkeypatch.setattr(_threads, "_cores", lambda: threads)
+        found, barrier = [], threading.Barrier(threads, timeout=30)
+
+        def place(part):
+            barrier.wait()
+            found.append(os.sched_getaffinity(0))
+
+        with threadpool_limits(threads):
+            _threads.in_parallel(lambda: place, threads)
+        return found
+
+    for _ in range(2):
+        assert sorted(map(list, places(len(cores)))) == [[core] for core in sorted(cores)]
+        assert places(len(cores) + 1) == [cores] * (len(cores) + 1)
+    assert os.sched_getaffinity(0) == cores  # that of the caller is its own
+
+
 def test_a_helper_that_asks_for_helpers_does_not_wait_for_itself(cores):
     taken = []
     _threads.in_parallel(lambda: lambda part: _threads.in_parallel(lambda: taken.append, 3), 9)

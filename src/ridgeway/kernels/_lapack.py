@@ -25,6 +25,8 @@ ROWS = 1024
 """Rows that are added at a time to a wide matrix."""
 REFLECTORS = 32
 """Columns of a wide factor whose reflectors LAPACK puts together."""
+NARROW, NARROW_REFLECTORS = 64, 8
+"""Columns below which a block of a tall task is narrow, and the same for it."""
 PANEL, STRIP = 192, 128
 """Columns of a wide factor that are factored at a time, and that a thread updates at a time."""
 ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
@@ -199,7 +201,7 @@ def _products_of_rows(part: TaskRows) -> Array:
 def _factor_of(block: Array) -> Array:
     width = block.shape[1]
     R = np.zeros((width, width), order="F")
-    dtpqrt(R, block, triangular_rows=0)
+    dtpqrt(R, block, triangular_rows=0, panel=min(NARROW_REFLECTORS, width) if width < NARROW else None)
     return R
 
 
