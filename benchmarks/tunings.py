@@ -4,6 +4,7 @@ A tuning is switched off by setting its constant to what a plain version would h
 that buys less than 15 % here is dropped.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import Process
@@ -17,8 +18,17 @@ from benchmarks.workers import alone
 from ridgeway.kernels import Mean, _lapack, _reference, _routines, _tall, _threads, _tridiagonal
 
 THREADS = 2
+TASKS = 3
 PLAN = Plan(seconds=4.0, fewest=5, most=200)
 WORTH = 1.15
+
+
+_STAY_ON = _threads._Helper.stay_on
+
+
+def anywhere(helper: Any, _: set[int]) -> None:
+    """Let a helper run on every core."""
+    _STAY_ON(helper, os.sched_getaffinity(0))
 
 
 class Tuning(NamedTuple):
@@ -41,6 +51,9 @@ TUNINGS = (
     Tuning("blocks that fit into the cache, and threads", "factor_update", (50_000, 100), _tall, "ENTRIES", 2**40),
     Tuning("one pass over the rows", "comoment_update", (6000, 20), _lapack, "ONE_PASS", 2**40),
     Tuning("reflectors put together, narrow", "factor_update", (2000, 200), _routines, "TOGETHER", 1),
+    Tuning("four reflectors put together, few columns", "factor_update", (200_000, 10), _lapack, "NARROW_REFLECTORS", 1),
+    Tuning("a core for each thread", "comoment_update", (27_000, 20), _threads._Helper, "stay_on", anywhere),
+    Tuning("a core for each thread", "comoment_update", (12_000, 40), _threads._Helper, "stay_on", anywhere),
     Tuning("32 reflectors put together, not 16", "factor_update", (200, 4000), _lapack, "REFLECTORS", 16),
     Tuning("panels and strips", "factor_update", (500, 1500), _lapack, "PANEL", 10**6),
     Tuning("one BLAS thread for few columns, idle cores", "cholesky", (0, 300), _threads, "WIDE", 0),
@@ -55,6 +68,12 @@ def run(kernel: str, arguments: tuple[Any, ...]) -> None:
         getattr(_lapack if kernel == "cholesky" else _tridiagonal, kernel)(arguments[0])
     else:
         getattr(_lapack, kernel)(*arguments, None, centered=True)
+
+
+def several(kernel: str, arguments: tuple[Any, ...]) -> None:
+    """Call a kernel for tasks that follow each other."""
+    for _ in range(TASKS):
+        run(kernel, arguments)
 
 
 def given(kernel: str, n: int, p: int) -> tuple[Any, ...]:
@@ -85,11 +104,11 @@ def measured(number_of: int) -> float:
     arguments = given(tuning.kernel, *tuning.size)
 
     def on() -> float:
-        return clock(lambda: run(tuning.kernel, arguments))
+        return clock(lambda: several(tuning.kernel, arguments))
 
     def off() -> float:
         with without(tuning):
-            return clock(lambda: run(tuning.kernel, arguments))
+            return clock(lambda: several(tuning.kernel, arguments))
 
     on(), off()
     others = [Process(target=spin, daemon=True) for _ in range(THREADS if tuning.busy else 0)]

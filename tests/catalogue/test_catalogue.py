@@ -6,7 +6,7 @@ from report.tables import shifted
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LinearRegression
 
-from ridgeway import ContinualRidge, GeneralizedRidge, MinimumNorm, catalogue, report
+from ridgeway import ContinualRidge, GeneralizedRidge, MinimumNorm, catalogue, report, weights
 from ridgeway.catalogue import _registry
 from ridgeway.errors import InvalidDataError, InvalidParameterError
 
@@ -107,6 +107,37 @@ def test_registered_methods_are_compared(rng):
         np.testing.assert_array_equal(found[key].losses, found["crr:0.5"].losses)
     assert not np.allclose(found["ridge:0.5"].losses, found["mn"].losses)
     assert catalogue.known()["ridge"] == "ridge; ridge:λ"
+
+
+@pytest.mark.parametrize(("family", "estimator"), _registry.LEARNERS.items())
+def test_a_registered_policy_gets_the_estimator_of_the_family(family, estimator):
+    catalogue.register("mine", weights.Isotropic(2.0), label="my ridge", about="ŵ")
+    catalogue.register("ridge", lambda text: weights.Isotropic(float(text)))
+    catalogue.register("fixed", ContinualRidge(2.0))
+    catalogue.register("any", lambda text: ContinualRidge(float(text)))
+    for key in ("mine", "ridge:2"):
+        made = catalogue.find(key, family).make()
+        assert (type(made).__name__, made.weights.penalty) == (estimator, 2.0)
+    for key in ("fixed", "any:2"):  # estimators stay what they are
+        assert type(catalogue.find(key, family).make()) is ContinualRidge
+    found = catalogue.find("mine", family)
+    assert (found.key, found.name, found.about, catalogue.known(family)["mine"]) == ("mine", "my ridge", "ŵ", "ŵ")
+
+
+def test_a_registered_policy_is_compared_as_the_policy_itself(rng, monkeypatch):
+    """In worker processes too, which do not know the name."""
+    monkeypatch.setattr("ridgeway.report._method_runs.N_CONTROLS", 2)  # they say nothing about losses
+    frame = shifted(rng, n_tasks=3)
+    counts = frame.assign(y=rng.poisson(np.exp(0.2 * frame["x2"].clip(-3.0, 3.0))))
+    policy = weights.Isotropic(1.0)
+    catalogue.register("mine", policy)
+    catalogue.register("ridge", lambda text: weights.Isotropic(float(text)))
+    methods = ["mine", "ridge:1", policy, "crr"]
+    for workers in (1, 2):
+        found = report.compare(counts, **SITES, family="poisson", methods=methods, workers=workers)
+        for result in found.results[:3]:
+            assert type(result.method.make()).__name__ == "GeneralizedPoisson"
+            np.testing.assert_array_equal(result.losses, found["crr"].losses)
 
 
 def test_registering_again_replaces():

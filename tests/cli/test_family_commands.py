@@ -1,6 +1,7 @@
 """The commands on state files of classes and counts: each works, or refuses in one line and changes nothing."""
 
 import json
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ from runner import CliRunner
 
 from ridgeway import GeneralizedLogistic, store, weights
 from ridgeway.cli._commands import commands
+from ridgeway.data import FamilyName, MemoryKind
 
 
 @pytest.fixture
@@ -36,6 +38,15 @@ def months(run, rng):
         frame.assign(late=late).to_parquet(f"{month}.parquet", index=False)
         frame.assign(seats=rng.poisson(np.exp(0.3 * eta))).to_csv(f"{month}.csv", index=False)
         frame.assign(kind=kind).to_parquet(f"kind-{month}.parquet", index=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "words"),
+    [("compare", "family", FamilyName), ("init", "family", FamilyName), ("init", "memory", MemoryKind)],
+)
+def test_the_choices_are_those_of_the_type(name, option, words):
+    (found,) = [each for each in commands.commands[name].params if each.name == option]
+    assert tuple(found.type.choices) == get_args(words)
 
 
 def test_a_story_of_two_classes(run, months):

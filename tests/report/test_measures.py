@@ -1,9 +1,12 @@
 """How predictions are judged and shown: against scikit-learn, with signs that belong to each measure."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from sklearn.metrics import log_loss, mean_poisson_deviance
 
+from ridgeway.data import FamilyName
 from ridgeway.errors import InvalidDataError
 from ridgeway.report._measures import Accuracy, MeanDeviance, RootMeanSquare, mean_log_losses, measure_of
 
@@ -31,6 +34,13 @@ def test_log_losses_are_those_of_scikit_learn(rng):
     np.testing.assert_allclose(found, [log_loss(y[:3], shares[:3]), log_loss(y[3:], shares[3:], labels=[0, 1, 2])])
     fewer = mean_log_losses(y, shares[:, :2], np.arange(2.0), STARTS)  # class 2 was not learned: its chance is 0
     assert fewer[1] == pytest.approx((-np.log(shares[3, 0]) - np.log(np.finfo(float).eps)) / 2.0)
+
+
+def test_every_family_has_a_measure_and_no_other_is_judged():
+    names = [measure_of(family).name for family in get_args(FamilyName)]
+    assert names == ["error", "accuracy", "deviance", "accuracy"]
+    with pytest.raises(KeyError, match="gamma"):
+        measure_of("gamma")
 
 
 def test_signs_and_words():

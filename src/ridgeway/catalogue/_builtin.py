@@ -8,7 +8,7 @@ import numpy as np
 
 from ridgeway._checks import Array
 from ridgeway.catalogue._arguments import estimator, numbers, penalties, policy, steps
-from ridgeway.catalogue._method import SGD_STEPS, Family, Method
+from ridgeway.catalogue._method import SGD_STEPS, Method, MethodFamily
 
 
 class Sgd:
@@ -83,7 +83,7 @@ def _accumulating(prior: float | str) -> Any:
     return estimator("GeneralizedRidge", policy("Accumulated", prior=prior))
 
 
-BUILTIN: dict[str, Method | Family] = {
+BUILTIN: dict[str, Method | MethodFamily] = {
     "mn": Method(
         "mn",
         "MinimumNorm",
@@ -92,9 +92,9 @@ BUILTIN: dict[str, Method | Family] = {
         partial(policy, "Zero"),
         rule="mn",
     ),
-    "crr": Family(_ridge, "continual ridge with λ = 1; crr:0.5 with another λ, crr:1/2/4 with one λ per task"),
-    "es": Family(_stopping, "early stopping after 100 gradient steps per task; es:20 after 20"),
-    "gr": Family(_generalized, "generalized ridge with the information of all past rows; gr:1 with the prior 1"),
+    "crr": MethodFamily(_ridge, "continual ridge with λ = 1; crr:0.5 with another λ, crr:1/2/4 with one λ per task"),
+    "es": MethodFamily(_stopping, "early stopping after 100 gradient steps per task; es:20 after 20"),
+    "gr": MethodFamily(_generalized, "generalized ridge with the information of all past rows; gr:1 with the prior 1"),
     "gr:evidence": Method(
         "gr:evidence",
         "GeneralizedRidge",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ridgeway._checks import Array
 from ridgeway.catalogue._arguments import estimator, numbers, penalties, policy, steps
-from ridgeway.catalogue._method import SGD_STEPS, Family, Method
+from ridgeway.catalogue._method import SGD_STEPS, Method, MethodFamily
 from ridgeway.data import FamilyName
 
 PRIOR = 1.0
@@ -132,23 +132,23 @@ def _anchored(name: str, penalty: float | tuple[float, ...]) -> Any:
     return estimator(name, policy("Isotropic", penalty))
 
 
-def _memory(name: str, memory: str, kept: str) -> Family:
+def _memory(name: str, memory: str, kept: str) -> MethodFamily:
     def build(argument: str) -> Method:
         (prior,) = numbers(memory, argument or f"{PRIOR:g}", f"{memory}:0.1, one prior", most=1)
         about = f"ŵ and {kept}, prior {prior:g}"
         return Method(memory, f"{name} ({memory})", about, partial(_expanding, name, prior, memory), rule="gr")
 
-    return Family(build, f"{name} with a {memory} memory; {memory}:0.1 with the prior 0.1")
+    return MethodFamily(build, f"{name} with a {memory} memory; {memory}:0.1 with the prior 0.1")
 
 
-def _memories(name: str) -> dict[str, Method | Family]:
+def _memories(name: str) -> dict[str, Method | MethodFamily]:
     return {
         "quadratic": _memory(name, "quadratic", "the curvature"),
         "cubic": _memory(name, "cubic", "the curvature and the third derivative"),
     }
 
 
-def _likelihood(name: str) -> dict[str, Method | Family]:
+def _likelihood(name: str) -> dict[str, Method | MethodFamily]:
     """Return the methods that differ only in H_t, for one likelihood."""
 
     def ridge(argument: str) -> Method:
@@ -158,14 +158,16 @@ def _likelihood(name: str) -> dict[str, Method | Family]:
     alone = partial(_expanding, name, PRIOR)
     return {
         "last": Method("last", "last task", f"ŵ; {name} on each task alone", partial(LastTask, alone)),
-        "crr": Family(ridge, f"{name} with H_t = λI, λ = 1; crr:0.5 with another λ, crr:1/2/4 with one λ per task"),
+        "crr": MethodFamily(
+            ridge, f"{name} with H_t = λI, λ = 1; crr:0.5 with another λ, crr:1/2/4 with one λ per task"
+        ),
         **_memories(name),
         "oracle": Method("oracle", "Oracle", f"every row: pooled {name}", partial(PooledRows, alone), rule="oracle"),
     }
 
 
 SGD = Method("sgd", "SGDClassifier", "ŵ; scikit-learn", SgdClasses)
-METHODS: dict[FamilyName, dict[str, Method | Family]] = {
+METHODS: dict[FamilyName, dict[str, Method | MethodFamily]] = {
     "multiclass": {
         "mn": Method(
             "mn",
@@ -174,9 +176,13 @@ METHODS: dict[FamilyName, dict[str, Method | Family]] = {
             partial(estimator, "MinimumNormClassifier"),
             rule="mn",
         ),
-        "crr": Family(_ridge, "continual ridge with λ = 1; crr:0.5 with another λ, crr:1/2/4 with one λ per task"),
-        "es": Family(_stopping, "early stopping after 100 gradient steps per task; es:20 after 20"),
-        "gr": Family(_generalized, "generalized ridge with the information of all past rows; gr:1 with the prior 1"),
+        "crr": MethodFamily(
+            _ridge, "continual ridge with λ = 1; crr:0.5 with another λ, crr:1/2/4 with one λ per task"
+        ),
+        "es": MethodFamily(_stopping, "early stopping after 100 gradient steps per task; es:20 after 20"),
+        "gr": MethodFamily(
+            _generalized, "generalized ridge with the information of all past rows; gr:1 with the prior 1"
+        ),
         "gr:evidence": Method(
             "gr:evidence",
             "GeneralizedRidgeClassifier",
@@ -184,7 +190,7 @@ METHODS: dict[FamilyName, dict[str, Method | Family]] = {
             partial(_accumulating, "evidence"),
             rule="gr:evidence",
         ),
-        "lda": Family(_discriminants, "discriminant analysis from the state of gr; lda:0.1 with a shrinkage"),
+        "lda": MethodFamily(_discriminants, "discriminant analysis from the state of gr; lda:0.1 with a shrinkage"),
         **_memories("GeneralizedLogistic"),
         "sgd": SGD,
         "oracle": Method(

@@ -96,7 +96,7 @@ class Method:
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
+class MethodFamily:
     """Methods that differ in the text after the colon, which `build` parses; empty if there is none."""
 
     build: Callable[[str], Method]

@@ -8,11 +8,12 @@ from typing import Any
 from ridgeway.catalogue._arguments import estimator
 from ridgeway.catalogue._builtin import BUILTIN
 from ridgeway.catalogue._class_methods import METHODS
-from ridgeway.catalogue._method import Family, Method
+from ridgeway.catalogue._method import Method, MethodFamily
 from ridgeway.data import FamilyName
 from ridgeway.errors import InvalidParameterError
 
-ENTRIES: dict[str, Method | Family] = dict(BUILTIN)
+ENTRIES: dict[str, Callable[[FamilyName], Method | MethodFamily]] = {}
+"""What was registered, as functions of the family of the target: it decides which estimator takes a policy."""
 LEARNERS: dict[FamilyName, str] = {
     "gaussian": "GeneralizedRidge",
     "multiclass": "GeneralizedRidgeClassifier",
@@ -29,12 +30,12 @@ COMPARED: dict[FamilyName, tuple[str, ...]] = {
 """What `compare` runs by default, in the order of its tables, by the family of the target."""
 ACCEPTED = (
     "a name, an estimator with partial_fit and predict, a policy of ridgeway.weights (or your own subclass of "
-    "DesignPolicy), or a form of research.simulation"
+    "WeightPolicy; simulations need a DesignPolicy), or a form of research.simulation"
 )
 
 
 def register(name: str, method: Any, *, label: str | None = None, about: str = "") -> None:
-    """Add a method under a name, for `compare` and `simulate` in this Python process.
+    """Add a method under a name, for `compare` and `simulate` in this Python process. Then name it in `methods`.
 
     Parameters
     ----------
@@ -43,7 +44,8 @@ def register(name: str, method: Any, *, label: str | None = None, about: str = "
         one of Ridgeway's.
     method : estimator, policy, Method, or function
         An estimator has `partial_fit` and `predict`; each run starts with an unfitted copy. A policy is a
-        `weights.WeightPolicy`. A function takes the text after the colon, so that one registration serves `name`,
+        `weights.WeightPolicy`, and simulations need a `weights.DesignPolicy`. The family of the target decides which
+        estimator takes it. A function takes the text after the colon, so that one registration serves `name`,
         `name:1` and `name:2`, and returns an estimator or a policy.
     label : str, optional
         The label in tables; the name of the class if not given.
@@ -65,10 +67,16 @@ def register(name: str, method: Any, *, label: str | None = None, about: str = "
         raise InvalidParameterError(f"a method needs a name without commas and outer spaces; got {name!r}.")
     if name in BUILTIN or any(name in methods for methods in METHODS.values()):
         raise InvalidParameterError(f"{name!r} is one of Ridgeway's own methods. Choose another name.")
+
+    def made(thing: Any, family: FamilyName) -> Method:
+        found = as_method(thing, family)
+        return replace(found, name=label or found.name, about=about or found.about)
+
     if callable(method) and not isinstance(method, type) and not _is_method(method):
-        ENTRIES[name] = Family(lambda argument: _labelled(as_method(method(argument)), label, about), about)
+        ENTRIES[name] = lambda family: MethodFamily(lambda argument: made(method(argument), family), about)
     else:
-        ENTRIES[name] = _labelled(as_method(method), label, about)
+        made(method, "gaussian")  # raises now if it cannot be a method
+        ENTRIES[name] = lambda family: made(method, family)
 
 
 def find(key: str, family: FamilyName = "gaussian") -> Method:
@@ -87,7 +95,7 @@ def find(key: str, family: FamilyName = "gaussian") -> Method:
     if entry is None:
         word, _, argument = key.partition(":")
         entry = entries.get(word) if argument else None
-    if isinstance(entry, Family):
+    if isinstance(entry, MethodFamily):
         entry = entry.build(argument)
     elif entry is None or argument:
         close = difflib.get_close_matches(key, entries, n=1)
@@ -111,11 +119,10 @@ def known(family: FamilyName = "gaussian") -> dict[str, str]:
     return {name: entry.about for name, entry in _entries(family).items()}
 
 
-def _entries(family: FamilyName) -> dict[str, Method | Family]:
+def _entries(family: FamilyName) -> dict[str, Method | MethodFamily]:
     """Return Ridgeway's methods for a family, and those that were registered."""
-    if family == "gaussian":
-        return ENTRIES
-    return METHODS[family] | {name: entry for name, entry in ENTRIES.items() if name not in BUILTIN}
+    own = BUILTIN if family == "gaussian" else METHODS[family]
+    return own | {name: entry(family) for name, entry in ENTRIES.items()}
 
 
 def resolve(methods: str | Iterable[Any], family: FamilyName = "gaussian") -> list[Method]:
@@ -183,10 +190,6 @@ def _copier(thing: Any) -> Callable[[], Any]:
 
 def _is_method(thing: Any) -> bool:
     return isinstance(thing, Method) or any(hasattr(thing, name) for name in ("partial_fit", "step", "as_method"))
-
-
-def _labelled(method: Method, label: str | None, about: str) -> Method:
-    return replace(method, name=label or method.name, about=about or method.about)
 
 
 def _shown(thing: Any) -> str:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ridgeway.cli._options import choice, command, csv_options, names, option, pairs, state_file
+from ridgeway.cli._options import FAMILIES, choice, command, csv_options, names, option, pairs, state_file
 from ridgeway.cli._output import answer
 from ridgeway.errors import InvalidParameterError
 
@@ -74,10 +74,7 @@ FOURTH = (
 @click.option("--cluster-column", help="Column that divides the rows of each task into clusters; with --keep tasks.")
 @choice(
     "--family",
-    "gaussian",
-    "binomial",
-    "poisson",
-    "multiclass",
+    *FAMILIES,
     words="What the target is: a number, one of two classes, a count, or a class among any number.",
 )
 @click.option(

@@ -21,7 +21,10 @@ MemoryKind = Literal["quadratic", "cubic"]
 LABEL_KINDS: dict[type, Kind] = {str: "text", int: "number", bool: "boolean"}
 MOST_CLASSES = 1000
 """Limit on the classes of a file; each is a column of the state."""
-LIKELIHOODS = ("binomial", "poisson")
+WITH_CLASSES = {"binomial": 2, "multiclass": MOST_CLASSES}
+"""The families whose target is a class, and the most classes of a file."""
+WITH_MEMORY = ("binomial", "poisson")
+"""The families with a likelihood, whose past is kept as a polynomial."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class TargetFamily:
     @property
     def has_classes(self) -> bool:
         """Whether the target is a class."""
-        return self.name != "poisson"
+        return self.name in WITH_CLASSES
 
     @property
     def n_targets(self) -> int:
@@ -122,11 +125,11 @@ class TargetFamily:
 
     def check(self) -> None:
         """Raise `InvalidParameterError` if its parts do not fit together."""
-        memories = get_args(MemoryKind) if self.name in LIKELIHOODS else (None,)
-        if self.name not in (*LIKELIHOODS, "multiclass") or self.memory not in memories:
+        memories = get_args(MemoryKind) if self.name in WITH_MEMORY else (None,)
+        if self.name not in (*WITH_MEMORY, "multiclass") or self.memory not in memories:
             raise InvalidParameterError(f"there is no family {self.name!r} with memory {self.memory!r}.")
         kinds = {type(label) for label in self.classes}
-        most = {"binomial": 2, "poisson": 0}.get(self.name, MOST_CLASSES)
+        most = WITH_CLASSES.get(self.name, 0)
         if len(kinds) > 1 or not kinds <= LABEL_KINDS.keys() or len(self.classes) > most:
             raise InvalidParameterError(
                 f"the classes of family {self.name} are at most {most} labels of one type: text, whole numbers or "
@@ -166,15 +169,15 @@ def checked_family(name: FamilyName, memory: MemoryKind | None, classes: Iterabl
     if name not in get_args(FamilyName):
         words = ", ".join(map(repr, get_args(FamilyName)))
         raise InvalidParameterError(f"family must be one of {words}; got {name!r}.")
-    if memory is not None and name not in LIKELIHOODS:
+    if memory is not None and name not in WITH_MEMORY:
         raise InvalidParameterError(f"memory={memory!r} is for the families binomial and poisson. Leave it out.")
     if memory not in (None, *get_args(MemoryKind)):
         raise InvalidParameterError(f"memory must be 'quadratic' or 'cubic'; got {memory!r}.")
-    if classes is not None and name in ("gaussian", "poisson"):
+    if classes is not None and name not in WITH_CLASSES:
         raise InvalidParameterError(f"classes are for the families binomial and multiclass; this one is {name}.")
     if name == "gaussian":
         return None
-    family = TargetFamily(name, (memory or "quadratic") if name in LIKELIHOODS else None)
+    family = TargetFamily(name, (memory or "quadratic") if name in WITH_MEMORY else None)
     try:
         family = family if classes is None else family.joined(classes, "classes")
     except (InvalidDataError, KeyError, TypeError, ValueError):

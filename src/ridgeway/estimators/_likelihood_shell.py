@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from ridgeway._checks import Array
-from ridgeway.data import WeightKind, check_offset, check_rows
+from ridgeway.data import MemoryKind, WeightKind, check_offset, check_rows
 from ridgeway.errors import InferenceError, InvalidStateError, MergeError
 from ridgeway.estimators._default_policy import DEFAULT, DefaultPolicyMixin
 from ridgeway.estimators._shell import ContinualEstimator
@@ -20,7 +20,6 @@ from ridgeway.weights import (
     Accumulated,
     Expandable,
     Expanded,
-    Memory,
     Mergeable,
     WeightPolicy,
     checked_policy,
@@ -37,13 +36,13 @@ class LikelihoodEstimator(DefaultPolicyMixin, ContinualEstimator):
         self,
         weights: WeightPolicy | None = None,
         *,
-        memory: Memory = "quadratic",
+        memory: MemoryKind = "quadratic",
         fit_intercept: bool = True,
         initial_coef: Any = None,
         weight_kind: WeightKind = "precision",
     ) -> None:
         self.weights = weights
-        self.memory: Memory = memory
+        self.memory: MemoryKind = memory
         self.fit_intercept = fit_intercept
         self.initial_coef = initial_coef
         self.weight_kind = weight_kind

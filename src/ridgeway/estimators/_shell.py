@@ -95,7 +95,10 @@ class ContinualEstimator(BaseEstimator, ABC):
             return self._take(state, self._checked(state, X, y, sample_weight, **names), before)
 
     def _take(self, state: State | None, tasks: list[Task], before: State | None) -> Self:
-        """Learn tasks, starting from a state, or raise if the model's own is not the same as before."""
+        """Learn tasks, starting from a state, or raise if the model's own is not the same as before.
+
+        Whether a step solves at once or when `answer` is first read is up to the state.
+        """
         policy, first = self._policy(), tasks[0]
         after = policy.start(self._origin(first)) if state is None else self._resumed(state, first)
         for task in tasks:

@@ -25,7 +25,7 @@ ROWS = 1024
 """Rows that are added at a time to a wide matrix."""
 REFLECTORS = 32
 """Columns of a wide factor whose reflectors LAPACK puts together."""
-NARROW, NARROW_REFLECTORS = 64, 8
+NARROW, NARROW_REFLECTORS = 64, 4
 """Columns below which a block of a tall task is narrow, and the same for it."""
 PANEL, STRIP = 192, 128
 """Columns of a wide factor that are factored at a time, and that a thread updates at a time."""

@@ -31,6 +31,8 @@ FAMILIES: dict[str, type[Likelihood]] = {
     "gaussian": Gaussian,
     "binomial": Binomial,
     "poisson": Poisson,
+    # A state of several classes has this name. Multinomial needs their number, which only `with_targets` is given, so
+    # a Binomial stands in until then.
     "multinomial": Binomial,
 }
 """The likelihoods by name; `with_targets` turns the binomial one into the multinomial."""

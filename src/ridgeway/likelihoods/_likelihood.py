@@ -14,9 +14,11 @@ class Slopes(NamedTuple):
     Attributes
     ----------
     gradient : ndarray of shape (n_samples, q)
+        ℓ'.
     curvature : ndarray of shape (n_samples, q, q)
-        −ℓ'', positive semidefinite: with these links the observed and the expected information are the same.
+        −ℓ'', which must be positive semidefinite.
     third : ndarray of shape (n_samples, q, q, q)
+        ℓ''', with its sign.
 
     Examples
     --------
@@ -35,7 +37,8 @@ class Slopes(NamedTuple):
 class Likelihood(ABC):
     """What one row says about w, through its linear predictors η = x·w + b + offset.
 
-    Every likelihood here is concave in η, with its canonical link. `y` has one column per linear predictor.
+    A likelihood must be concave in η; with canonical links the observed and the expected information are the same. The
+    dispersion is 1, and standard errors assume it. `y` has one column per linear predictor.
 
     Attributes
     ----------

@@ -28,7 +28,8 @@ def solve_moments(
     array([1., 2.])
     """
     p = len(rhs)
-    squares = S.diagonal() + prior  # scaled by these, S + diag(prior) has a unit diagonal
+    # A diagonal prior is added here. Scaled by the roots, the unit diagonal stands for S_jj + prior_j.
+    squares = S.diagonal() + prior
     norms, full, constant = equilibrate(np.sqrt(squares), offset, size)
     if norms.all():
         # No eigenvalue is below the prior's least share of a square, and none above the trace.

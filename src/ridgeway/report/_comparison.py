@@ -23,7 +23,7 @@ from ridgeway.report._tasks import Tasks, label_rows, lost_tasks, running_consta
 
 Order = Literal["file", "sorted", "random"]
 Unknown = Literal["refuse", "ignore"]
-MOST_CUBIC = 60
+MOST_CUBIC_BY_DEFAULT = 60
 """The most features for which a cubic memory is compared by default: it costs n·p³."""
 
 
@@ -182,7 +182,7 @@ def contenders_of(
     methods: str | Sequence[Any] | None, family: FamilyName = "gaussian", n_features: int = 0
 ) -> tuple[list[Method], list[str]]:
     """Return the methods to compare, the oracle among them, and the names of those that are not installed."""
-    usual = [key for key in COMPARED[family] if key != "cubic" or n_features <= MOST_CUBIC]
+    usual = [key for key in COMPARED[family] if key != "cubic" or n_features <= MOST_CUBIC_BY_DEFAULT]
     found = resolve(usual if methods is None else methods, family)
     absent = [method.key for method in found if not method.is_installed]
     if methods is not None and absent:

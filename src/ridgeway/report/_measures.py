@@ -198,11 +198,17 @@ class Accuracy(Measure):
         return f"predicts {self.shown_distance(distance)} of held-out rows otherwise than the pooled answer"
 
 
+MEASURES: dict[FamilyName, type[Measure]] = {
+    "gaussian": RootMeanSquare,
+    "binomial": Accuracy,
+    "poisson": MeanDeviance,
+    "multiclass": Accuracy,
+}
+
+
 def measure_of(family: FamilyName) -> Measure:
     """Return how predictions of a family are judged."""
-    if family == "gaussian":
-        return RootMeanSquare()
-    return MeanDeviance() if family == "poisson" else Accuracy()
+    return MEASURES[family]()
 
 
 def mean_log_losses(y: Array, shares: Array, classes: Array, starts: Index) -> Array:

@@ -18,7 +18,7 @@ from ridgeway.report._standardized import StandardizedEncoding
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FAMILIES = {"gaussian": "numbers", "poisson": "counts", "binomial": "{} classes", "multiclass": "{} classes"}
+FAMILY_WORDS = {"gaussian": "numbers", "poisson": "counts", "binomial": "{} classes", "multiclass": "{} classes"}
 POOLED = 1e-8
 """Predictions this close to the pooled ones, in standard deviations of the target, are the pooled answer."""
 
@@ -85,7 +85,7 @@ class MethodComparison(Printed):
     @property
     def family_sentence(self) -> str:
         """What the target is, and why."""
-        what = FAMILIES[self.family].format(len(self.classes))
+        what = FAMILY_WORDS[self.family].format(len(self.classes))
         return f"The target {self.encoding.target} has {what} (family {self.family}), because {self.family_reason}."
 
     def plot(self, ax: Any = None) -> "Axes":

@@ -1,4 +1,4 @@
-"""The tree of parts during a change: what is added, what goes, and which rows of the file that takes."""
+"""The tree of parts during a change: what is added, what goes, and which rows of the file change."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ class NewParts(NamedTuple):
 
 
 def unchanged(parts: KeptParts) -> NewParts:
-    """Return the same tree for the next generation: what only the generation before the last had is free."""
+    """Return the same tree for the next generation: nodes that only the generation before the last used become free."""
     return NewParts(parts._replace(replaced=(), free=(*parts.free, *parts.replaced)))
 
 
@@ -52,7 +52,7 @@ class PartTree:
         self.tree = with_leaf(self.tree, leaf)
 
     def remove(self, task_id: str, digest: str) -> None:
-        """Remove the parts of a task: those of the rows with a digest, if others were forced in beside them."""
+        """Remove the parts of a task; if rows were forced in under the same id, only those with this digest."""
         leaves: list[Any] = list(below.leaves()) if (below := task_node(self.tree, task_id)) is not None else []
         wanted = digest if any(leaf.again == digest for leaf in leaves) else None
         gone = [leaf for leaf in leaves if leaf.again == wanted]
@@ -62,7 +62,7 @@ class PartTree:
             self.tree = None if self.tree is None else without(self.tree, leaf.key)
 
     def total(self, state: Retained) -> Retained:
-        """Return a state of the parts of the tree."""
+        """Return the state with the total of the tree as its information."""
         return emptied(state) if self.tree is None else replace(state, information=self.tree.information.plain)
 
     def change(self, *, keep_previous: bool) -> NewParts:
@@ -70,7 +70,7 @@ class PartTree:
 
         New nodes take the places of nodes that are gone: those that are close to each other, so that few pages of the
         file change. Places that are left are kept for the next change, up to a limit; if the previous generation is not
-        kept, they are deleted, because they may hold what a task that is removed has left.
+        kept, they are deleted, because they may still hold data of a removed task.
         """
         before, schemas = self._before, self._shelf.schemas
         size = part_bytes(schemas[-1])

@@ -1,5 +1,7 @@
 """How firmly to hold on to the past: the policies that choose H_t, task by task, and the states that they keep.
 
+Not sample weights.
+
 | H_t                          | policy                                                              |
 |------------------------------|---------------------------------------------------------------------|
 | → 0, isotropically           | `Zero()`                                                            |
@@ -23,7 +25,7 @@ from ridgeway.weights._penalties import Explicit, FullInformation, Isotropic, Ze
 from ridgeway.weights._policy import Designed, DesignPolicy, PenaltyPolicy, WeightPolicy, checked_policy
 from ridgeway.weights._settings import Decay, PriorValue
 from ridgeway.weights._states import Anchored, Answer, Origin, Retained
-from ridgeway.weights._with_likelihood import AccumulatedLikelihood, AnchoredLikelihood, Memory, with_likelihood
+from ridgeway.weights._with_likelihood import AccumulatedLikelihood, AnchoredLikelihood, with_likelihood
 
 __all__ = [
     "Accumulated",
@@ -42,7 +44,6 @@ __all__ = [
     "Inferable",
     "Informed",
     "Isotropic",
-    "Memory",
     "Mergeable",
     "Origin",
     "PenaltyPolicy",

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ridgeway._checks import Array
-from ridgeway.data import Task
+from ridgeway.data import MemoryKind, Task
 from ridgeway.errors import InvalidParameterError
 from ridgeway.information import ByTask
 from ridgeway.likelihoods import Likelihood
@@ -16,7 +16,7 @@ from ridgeway.weights._penalties import FullInformation
 from ridgeway.weights._policy import WeightPolicy
 from ridgeway.weights._settings import Decay, PriorValue, checked_decay, checked_prior
 from ridgeway.weights._states import Fading, Origin, Pooled, Retained, changed
-from ridgeway.weights._with_likelihood import AccumulatedLikelihood, Memory
+from ridgeway.weights._with_likelihood import AccumulatedLikelihood
 
 
 class Accumulated(WeightPolicy):
@@ -93,7 +93,7 @@ class Accumulated(WeightPolicy):
         checked_prior(self.prior if np.ndim(self.prior) == 0 else 0.0, 1)
         return FullInformation(self.prior, float(self.decay))
 
-    def with_likelihood(self, likelihood: Likelihood, memory: Memory) -> AccumulatedLikelihood:
+    def with_likelihood(self, likelihood: Likelihood, memory: MemoryKind) -> AccumulatedLikelihood:
         """Return the policy that keeps the past's log-likelihood as a polynomial."""
         return AccumulatedLikelihood(self.prior, self.decay, likelihood, memory)
 

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import LARGEST, Array
-from ridgeway.data import WeightKind
+from ridgeway.data import MemoryKind, WeightKind
 from ridgeway.errors import InvalidParameterError, InvalidStateError
 from ridgeway.likelihoods import FAMILIES, Likelihood, Polynomial, Remainder, packed_third, unpacked_third
 from ridgeway.weights._codec import MOST_TASKS, checked_classes, checked_header
 from ridgeway.weights._expanded import Expanded
 from ridgeway.weights._settings import checked_decay, checked_prior
 from ridgeway.weights._states import Origin
-from ridgeway.weights._with_likelihood import Memory
 
 VERSION = 1
 SUMS = ("moves", "tilts", "drifts")
@@ -115,7 +114,7 @@ def _check_header(header: Mapping[str, Any], n_targets: int, size: int) -> None:
         count = header.get(name)
         if not (type(count) is int and 0 <= count <= most) and not (name == "rank" and count is None):
             raise InvalidStateError(f"{name} of a state is out of range. {DAMAGED}")
-    choices = {"likelihood": tuple(FAMILIES), "memory": get_args(Memory), "weight_kind": get_args(WeightKind)}
+    choices = {"likelihood": tuple(FAMILIES), "memory": get_args(MemoryKind), "weight_kind": get_args(WeightKind)}
     known = [header.get(name) in words for name, words in choices.items()]
     if not all(known) or type(header.get("single_target")) is not bool:
         raise InvalidStateError("the header of a state names something unknown. Read an intact copy, or upgrade.")

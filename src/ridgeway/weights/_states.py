@@ -225,7 +225,10 @@ class Retained(_Started):
 
     @cached_property
     def answer(self) -> Answer:
-        """The estimate, solved when first asked for."""
+        """The estimate, solved when first asked for.
+
+        The prior is added here, and is never stored in the information.
+        """
         information = self.information
         if self.stacked is None:
             solution = information.solve(self.prior_in_force, self.origin.coef)

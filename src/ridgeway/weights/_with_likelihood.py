@@ -1,12 +1,12 @@
 """The continual step for a likelihood: min_w −(1/n_t)·log-likelihood_t(w) + ½‖w − ŵ_{t−1}‖²_{H_t}."""
 
 from dataclasses import replace
-from typing import Any, Literal, Protocol, get_args, runtime_checkable
+from typing import Any, Protocol, get_args, runtime_checkable
 
 import numpy as np
 
 from ridgeway._checks import Array, one_of
-from ridgeway.data import Task, check_values
+from ridgeway.data import MemoryKind, Task, check_values
 from ridgeway.errors import InvalidParameterError
 from ridgeway.likelihoods import Climbed, Likelihood, Observed, Polynomial, Remainder, climb
 from ridgeway.linalg import Rows
@@ -16,15 +16,12 @@ from ridgeway.weights._precision import MOST_GROWTH, warn_of_lost_digits
 from ridgeway.weights._settings import checked_decay, checked_prior
 from ridgeway.weights._states import Anchored, Answer, Origin, changed
 
-Memory = Literal["quadratic", "cubic"]
-"""What is kept of the log-likelihood of gone rows: its Taylor polynomial of order two or three."""
-
 
 @runtime_checkable
 class Generalizable(Protocol):
     """A policy with a form of its own for likelihoods other than the Gaussian."""
 
-    def with_likelihood(self, likelihood: Likelihood, memory: Memory) -> WeightPolicy:
+    def with_likelihood(self, likelihood: Likelihood, memory: MemoryKind) -> WeightPolicy:
         """Return the policy that takes the step for a likelihood."""
 
 
@@ -42,7 +39,7 @@ class Penalizing(Protocol):
         """Return the memory after a task."""
 
 
-def with_likelihood(policy: WeightPolicy, likelihood: Likelihood, memory: Memory) -> WeightPolicy:
+def with_likelihood(policy: WeightPolicy, likelihood: Likelihood, memory: MemoryKind) -> WeightPolicy:
     """Return the policy that takes the step for a likelihood, or raise if there is none.
 
     Examples
@@ -54,7 +51,7 @@ def with_likelihood(policy: WeightPolicy, likelihood: Likelihood, memory: Memory
     AccumulatedLikelihood
     AnchoredLikelihood
     """
-    one_of(memory, get_args(Memory), "memory")
+    one_of(memory, get_args(MemoryKind), "memory")
     if isinstance(policy, Generalizable):
         return policy.with_likelihood(likelihood, memory)
     if isinstance(policy, Penalizing):
@@ -88,7 +85,7 @@ class AccumulatedLikelihood(WeightPolicy):
     array([[2.]])
     """
 
-    def __init__(self, prior: Any, decay: Any, likelihood: Likelihood, memory: Memory) -> None:
+    def __init__(self, prior: Any, decay: Any, likelihood: Likelihood, memory: MemoryKind) -> None:
         self.prior = prior
         self.decay = decay
         self.likelihood = likelihood
