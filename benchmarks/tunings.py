@@ -4,7 +4,6 @@ A tuning is switched off by setting its constant to what a plain version would h
 that buys less than 15 % here is dropped.
 """
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import Process
@@ -21,14 +20,6 @@ THREADS = 2
 TASKS = 3
 PLAN = Plan(seconds=4.0, fewest=5, most=200)
 WORTH = 1.15
-
-
-_STAY_ON = _threads._Helper.stay_on
-
-
-def anywhere(helper: Any, _: set[int]) -> None:
-    """Let a helper run on every core."""
-    _STAY_ON(helper, os.sched_getaffinity(0))
 
 
 class Tuning(NamedTuple):
@@ -51,9 +42,9 @@ TUNINGS = (
     Tuning("blocks that fit into the cache, and threads", "factor_update", (50_000, 100), _tall, "ENTRIES", 2**40),
     Tuning("one pass over the rows", "comoment_update", (6000, 20), _lapack, "ONE_PASS", 2**40),
     Tuning("reflectors put together, narrow", "factor_update", (2000, 200), _routines, "TOGETHER", 1),
-    Tuning("four reflectors put together, few columns", "factor_update", (200_000, 10), _lapack, "NARROW_REFLECTORS", 1),
-    Tuning("a core for each thread", "comoment_update", (27_000, 20), _threads._Helper, "stay_on", anywhere),
-    Tuning("a core for each thread", "comoment_update", (12_000, 40), _threads._Helper, "stay_on", anywhere),
+    Tuning(
+        "four reflectors put together, few columns", "factor_update", (200_000, 10), _lapack, "NARROW_REFLECTORS", 1
+    ),
     Tuning("32 reflectors put together, not 16", "factor_update", (200, 4000), _lapack, "REFLECTORS", 16),
     Tuning("panels and strips", "factor_update", (500, 1500), _lapack, "PANEL", 10**6),
     Tuning("one BLAS thread for few columns, idle cores", "cholesky", (0, 300), _threads, "WIDE", 0),

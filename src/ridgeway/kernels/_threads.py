@@ -105,7 +105,7 @@ def in_parallel(worker: Callable[[], Callable[[int], None]], n_parts: int) -> No
     """
     with ONE_THREAD as spare:
         wanted = 1 if getattr(_THREAD, "alone", False) else min(spare, n_parts)
-        helpers = _helpers.ready(wanted) if wanted > 1 else []
+        helpers = _helpers.ready(wanted) if wanted > 1 else 0
         parts, ended, all_ended, failures = count(), count(1), Event(), list[BaseException]()
 
         def take() -> None:
@@ -118,67 +118,45 @@ def in_parallel(worker: Callable[[], Callable[[int], None]], n_parts: int) -> No
             except BaseException as failure:
                 failures.append(failure)
             finally:
-                if next(ended) >= len(helpers):
+                if next(ended) >= helpers:
                     all_ended.set()
 
-        for helper in helpers:
-            helper.calls.put(take)
+        # The caller only waits: Linux often wakes the first helper on the caller's core, though another one is idle.
+        for _ in range(helpers):
+            _helpers.calls.put(take)
         if not helpers:
             take()
         try:
             all_ended.wait()
-        except BaseException as failure:  # an interrupt, after which the helpers take no further part
+        except BaseException as failure:  # an interrupt, after which the helpers take no more parts
             failures.append(failure)
             all_ended.wait()
         if failures:
             raise failures[0]
 
 
-class _Helper:
-    """A thread that waits for calls."""
+class _Helpers:
+    """Threads that wait for calls. They are kept, because starting one takes as long as a small task."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self) -> None:
         self.calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        self._cores: set[int] = set()
-        self._thread = Thread(target=self._run, name=f"ridgeway-{number}", daemon=True)
-        self._thread.start()
+        self._started = 0
+        self._lock = Lock()
 
-    def stay_on(self, cores: set[int]) -> None:
-        """Run on these cores alone."""
-        if cores != self._cores:
-            with suppress(OSError):  # this process may have lost a core
-                os.sched_setaffinity(self._thread.native_id or 0, cores)
-            self._cores = cores
+    def ready(self, wanted: int) -> int:
+        """Return how many of the wanted threads wait for calls: while the interpreter ends, no more can be started."""
+        if wanted > self._started:
+            with self._lock, suppress(RuntimeError):
+                while self._started < wanted:
+                    Thread(target=self._run, name=f"ridgeway-{self._started}", daemon=True).start()
+                    self._started += 1
+        return min(wanted, self._started)
 
     def _run(self) -> None:
         _THREAD.alone = True  # a helper that asked for helpers could wait for itself
         np.seterr(over="ignore", invalid="ignore")  # as in the kernels that call helpers
         while True:
             self.calls.get()()
-
-
-class _Helpers:
-    """Threads that are kept, because starting one takes as long as a small task."""
-
-    def __init__(self) -> None:
-        self._started: list[_Helper] = []
-        self._lock = Lock()
-
-    def ready(self, wanted: int) -> list[_Helper]:
-        """Return the wanted threads, or those that there are: when the interpreter ends, no more can be started.
-
-        If there is one for each core, each stays on its own. Linux would wake several on the same core, where they take
-        turns while another core is idle. The caller only waits, so that it is in nobody's way.
-        """
-        with self._lock, suppress(RuntimeError):
-            while len(self._started) < wanted:
-                self._started.append(_Helper(len(self._started)))
-        helpers = self._started[:wanted]
-        if hasattr(os, "sched_setaffinity"):
-            cores = sorted(os.sched_getaffinity(0))
-            for number, helper in enumerate(helpers):
-                helper.stay_on({cores[number]} if len(helpers) == len(cores) else {*cores})
-        return helpers
 
 
 _helpers = _Helpers()
