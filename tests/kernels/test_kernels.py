@@ -101,13 +101,22 @@ def test_rows_far_from_the_first_ones_lose_no_digits(name, small_blocks, rng):
 
 
 @pytest.mark.parametrize("name", UPDATES)
+@pytest.mark.parametrize("n", [60, 127, 128, 600])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rows_in_either_order_of_memory(name, n, order, small_blocks, rng):
+    X, y = np.array(rng.normal(size=(n, 3)) + 1e6, order=order), rng.normal(size=(n, 2)) - 1e6
+    compare(name, Mean.of_nothing(5), X, y, None, centered=True)
+    compare(name, Mean(3.0, np.arange(5.0), np.zeros(5)), X[::-1], y, None, centered=True)
+
+
+@pytest.mark.parametrize("name", UPDATES)
 def test_a_mean_that_is_far_from_the_sample_is_found(name, small_blocks, monkeypatch, rng):
     X, y = rng.normal(size=(600, 3)), rng.normal(size=(600, 1))
     step, done = 600 // _tall.SAMPLE, []
     X[::step] += 1e7
     X[np.arange(600) % step > 0] -= 1e7
-    reduce = _tall._tree
-    monkeypatch.setattr(_tall, "_tree", lambda *arguments: done.append(1) or reduce(*arguments))
+    split = _tall._split
+    monkeypatch.setattr(_tall, "_split", lambda *arguments: done.append(1) or split(*arguments))
     compare(name, Mean.of_nothing(4), X, y, None, centered=True)
     compare(name, Mean.of_nothing(4), X[:50], y[:50], None, centered=True)
     X[step + 1 :] = rng.normal(size=(599 - step, 3))

@@ -126,7 +126,7 @@ class TargetFamily:
     def check(self) -> None:
         """Raise `InvalidParameterError` if its parts do not fit together."""
         memories = get_args(MemoryKind) if self.name in WITH_MEMORY else (None,)
-        if self.name not in (*WITH_MEMORY, "multiclass") or self.memory not in memories:
+        if self.name not in (*WITH_MEMORY, *WITH_CLASSES) or self.memory not in memories:
             raise InvalidParameterError(f"there is no family {self.name!r} with memory {self.memory!r}.")
         kinds = {type(label) for label in self.classes}
         most = WITH_CLASSES.get(self.name, 0)

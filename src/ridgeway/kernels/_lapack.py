@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from ridgeway.kernels import _tall
 from ridgeway.kernels._means import Mean, about_own_mean
 from ridgeway.kernels._returned import Updated, twin_of
 from ridgeway.kernels._routines import dsyrk, dtpmqrt, dtpqrt, dtrtrs
-from ridgeway.kernels._tall import TaskRows, condensed, in_blocks, n_blocks
+from ridgeway.kernels._tall import TaskRows, condensed, copied_blocks, in_blocks, n_blocks
 from ridgeway.kernels._threads import FEW, ONE_THREAD, WIDE, few_threads, in_parallel, threads_for
 
 ONE_PASS = 2**14
@@ -26,7 +27,7 @@ ROWS = 1024
 REFLECTORS = 32
 """Columns of a wide factor whose reflectors LAPACK puts together."""
 NARROW, NARROW_REFLECTORS = 64, 4
-"""Columns below which a block of a tall task is narrow, and the same for it."""
+"""Columns below which a block of a tall task is narrow, and how many of its reflectors LAPACK puts together."""
 PANEL, STRIP = 192, 128
 """Columns of a wide factor that are factored at a time, and that a thread updates at a time."""
 ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
@@ -51,7 +52,8 @@ def factor_update(R: Array, past: Mean, X: Any, y: Array, weight: Array | None, 
     if not _is_tall(X, y, least=_tall.ENTRIES) or n_blocks(len(y), len(R)) == 1:
         return _by_rows(R, past, (X, y, weight), "F", centered, _absorb)
     rows = TaskRows.of(X, y, weight)
-    task, own = condensed(rows, centered=centered, factored=True, make=_factor_of, join=_joined_factors)
+    tree = partial(copied_blocks, rows, make=_factor_of, join=_joined_factors)
+    task, own = condensed(rows, tree, centered=centered, factored=True)
     mean, gap = _together(past, own, centered)
     below = np.empty((1 + len(task), rows.width), order="F")
     below[0], below[1:] = gap, task
@@ -66,10 +68,7 @@ def comoment_update(S: Array, past: Mean, X: Any, y: Array, weight: Array | None
     if not _is_tall(X, y, least=ONE_PASS):
         return _by_rows(S, past, (X, y, weight), "C", centered, _multiply)
     rows = TaskRows.of(X, y, weight)
-    if not centered and rows.are_plain:
-        task, own = in_blocks(rows, lambda _: _products_of_rows, np.add), rows.about_zero()
-    else:
-        task, own = condensed(rows, centered=centered, factored=False, make=_products_of, join=np.add)
+    task, own = condensed(rows, partial(_all_products, rows), centered=centered, factored=False)
     mean, gap = _together(past, own, centered)
     task += gap[:, None] * gap
     return Updated(S + np.triu(task), mean, task.diagonal())
@@ -182,6 +181,22 @@ def _multiply(S: Array, rows: Array, new: Array) -> None:
     new[:] = S
     with threads_for(len(S), rows.size * len(S)):
         dsyrk(1.0, rows, new)
+
+
+def _all_products(rows: TaskRows, about: Array | None) -> Array:
+    """Return the products of [1, rows − about], or of the rows as they are."""
+    if not rows.are_plain or not (about is None or rows.X.flags.c_contiguous):
+        return copied_blocks(rows, about, make=_products_of, join=np.add)
+    if about is None:
+        return in_blocks(rows, lambda _: _products_of_rows, np.add)
+
+    def worker(n_rows: int) -> Callable[[TaskRows], Array]:
+        buffer = np.empty(n_rows * rows.X.shape[1])
+        return lambda part: _products_of_rows(part.about(about, buffer))
+
+    p, found = rows.X.shape[1], in_blocks(rows, worker, np.add)
+    ones_first = np.r_[p, :p, p + 1 : 1 + rows.width]
+    return np.asfortranarray(found[np.ix_(ones_first, ones_first)])
 
 
 def _products_of(block: Array) -> Array:

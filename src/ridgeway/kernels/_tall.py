@@ -20,6 +20,8 @@ ENTRIES = 2**18
 """Numbers in a block: 2 MiB. In smaller ones the BLAS calls of many threads get in each other's way."""
 TALL = 4
 """A block has at least this many rows for every column, so that joining blocks costs little beside making them."""
+LONG = 64
+"""Rows that a mean is subtracted from at once."""
 SAMPLE = 64
 """Rows whose mean stands in for the mean of a task at first."""
 EPS = float(np.finfo(np.float64).eps)
@@ -78,18 +80,24 @@ class TaskRows(NamedTuple):
             np.subtract(X.T, about[:p, None], out=block[:, :p].T)
             np.subtract(self.y.T, about[p:, None], out=block[:, p:].T)
 
+    def about(self, point: Array, buffer: Array) -> "TaskRows":
+        """Return plain rows in C order less a point, X in a buffer, and a column of ones as the first target."""
+        (n, p), k = self.X.shape, self.y.shape[1]
+        X, y = buffer[: n * p].reshape(n, p), np.empty((n, 1 + k), order="F")
+        even = n - n % LONG  # several rows as one: loops over short rows are slow
+        np.subtract(self.X[:even].reshape(-1, LONG * p), np.tile(point[:p], LONG), out=X[:even].reshape(-1, LONG * p))
+        np.subtract(self.X[even:], point[:p], out=X[even:])
+        y[:, 0] = 1.0
+        np.subtract(self.y, point[p:], out=y[:, 1:])
+        return TaskRows(X, y, None, None)
+
     def _dense(self) -> NDArray[np.floating]:
         """Return X, float32 as it is, as an array."""
         return dense(self.X) if is_sparse(self.X) else self.X
 
 
 def condensed(
-    rows: TaskRows,
-    *,
-    centered: bool,
-    factored: bool,
-    make: Callable[[Array], Array],
-    join: Callable[[Array, Array], Array],
+    rows: TaskRows, tree: Callable[[Array | None], Array], *, centered: bool, factored: bool
 ) -> tuple[Array, Mean]:
     """Return the factor or the products of all rows about their mean, and the mean; if not `centered`, as they are.
 
@@ -99,17 +107,18 @@ def condensed(
 
     Parameters
     ----------
-    factored : whether `make` returns a triangular factor of a block; if not, the products of its columns
+    tree : what condenses [1, rows − about], or the rows as they are if `about` is None
+    factored : whether `tree` returns a triangular factor; if not, the products of all columns
     """
     if not centered:
-        return _tree(rows, None, make, join), rows.about_zero()
+        return tree(None), rows.about_zero()
     about = rows.part(slice(None, None, max(len(rows.y) // SAMPLE, 1))).mean()
     weight = rows.total_weight()
-    matrix, away = _split(_tree(rows, about, make, join), factored)
+    matrix, away = _split(tree(about), factored)
     squares = np.einsum("ij,ij->j", matrix, matrix) if factored else matrix.diagonal()
     if ((weight * np.square(away) > squares) & (np.abs(away) > 4.0 * EPS * np.abs(about))).any():
         about = about + away
-        matrix, away = _split(_tree(rows, about, make, join), factored)
+        matrix, away = _split(tree(about), factored)
     return matrix, Mean(weight, *two_sum(about, away))
 
 
@@ -123,10 +132,10 @@ def _split(matrix: Array, factored: bool) -> tuple[Array, Array]:
     return inner, away
 
 
-def _tree(
+def copied_blocks(
     rows: TaskRows, about: Array | None, make: Callable[[Array], Array], join: Callable[[Array, Array], Array]
 ) -> Array:
-    """Return the join of what `make` returns for every block; with a column of ones if the rows are about a point."""
+    """Return the join of what `make` returns for a copy of every block; with a column of ones if about a point."""
     first = int(about is not None)
 
     def worker(n_rows: int) -> Callable[[TaskRows], Array]:

@@ -105,7 +105,7 @@ def in_parallel(worker: Callable[[], Callable[[int], None]], n_parts: int) -> No
     """
     with ONE_THREAD as spare:
         wanted = 1 if getattr(_THREAD, "alone", False) else min(spare, n_parts)
-        helpers = _helpers.ready(wanted) if wanted > 1 else 0
+        helpers = min(wanted, _helpers.ready(spare)) if wanted > 1 else 0  # spare ones serve callers beside this one
         parts, ended, all_ended, failures = count(), count(1), Event(), list[BaseException]()
 
         def take() -> None:
@@ -121,12 +121,12 @@ def in_parallel(worker: Callable[[], Callable[[int], None]], n_parts: int) -> No
                 if next(ended) >= helpers:
                     all_ended.set()
 
-        # The caller only waits: Linux often wakes the first helper on the caller's core, though another one is idle.
-        for _ in range(helpers):
-            _helpers.calls.put(take)
-        if not helpers:
-            take()
         try:
+            # The caller only waits: Linux often wakes a helper on the caller's core, although another core is idle.
+            for _ in range(helpers):
+                _helpers.calls.put(take)
+            if not helpers:
+                take()
             all_ended.wait()
         except BaseException as failure:  # an interrupt, after which the helpers take no more parts
             failures.append(failure)

@@ -28,7 +28,7 @@ def solve_moments(
     array([1., 2.])
     """
     p = len(rhs)
-    # A diagonal prior is added here. Scaled by the roots, the unit diagonal stands for S_jj + prior_j.
+    # A diagonal prior is added here: divided by the roots of these, S + diag(prior) has a unit diagonal.
     squares = S.diagonal() + prior
     norms, full, constant = equilibrate(np.sqrt(squares), offset, size)
     if norms.all():
