@@ -115,6 +115,26 @@ def test_an_interrupt_comes_out_when_all_have_stopped():
     assert ran.stdout == "True True {2}\n", ran.stderr
 
 
+def test_a_limit_holds_whichever_thread_asks_for_it():
+    with threadpool_limits(2):
+        with _threads.threads_for(100, 1e6):
+            assert blas_threads() == {1}
+        with ThreadPoolExecutor(1) as pool:
+            inside = pool.submit(_threads.ONE_THREAD.__enter__)
+            inside.result()
+            assert blas_threads() == {1}
+        _threads.ONE_THREAD.__exit__()  # another thread than the one that came in
+        assert blas_threads() == {2}
+
+
+@pytest.mark.parametrize("update", UPDATES)
+def test_bitwise_the_same_in_another_thread(update):
+    here = updated(update, n=2000)
+    with ThreadPoolExecutor(1) as pool:
+        there = pool.submit(updated, update, n=2000).result()
+    assert_array_equal(here.matrix, there.matrix)
+
+
 def test_the_caller_only_waits(monkeypatch):
     monkeypatch.setattr(_threads, "_cores", lambda: 2)
     barrier, names = threading.Barrier(2, timeout=30), set()

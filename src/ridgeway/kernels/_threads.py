@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from functools import cache, wraps
 from itertools import count
 from queue import SimpleQueue
-from threading import Event, Lock, Thread, local
+from threading import Lock, Thread, local
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
@@ -34,22 +34,34 @@ class _OneThread:
 
     def __enter__(self) -> int:
         """Return how many threads BLAS had before, no more than there are cores."""
-        with self._lock:
-            if self._inside == 0:
-                had = [(library, library.get_num_threads() or 1) for library in _libraries()]
-                self._spare = min(max((threads for _, threads in had), default=1), _cores())
-                self._before = [(library, threads) for library, threads in had if threads > 1]
-                for library, _ in self._before:
-                    library.set_num_threads(1)
-            self._inside += 1
+        inside = False
+        try:
+            with self._lock:
+                if self._inside == 0:
+                    self._lift()  # what an interrupt may have left
+                    had = [(library, library.get_num_threads() or 1) for library in _libraries()]
+                    self._spare = min(max((threads for _, threads in had), default=1), _cores())
+                    self._before = [(library, threads) for library, threads in had if threads > 1]
+                    for library, _ in self._before:
+                        _set_threads(library, 1)
+                self._inside += 1
+                inside = True
             return self._spare
+        except BaseException:  # an interrupt: there will be no exit
+            if inside:
+                self.__exit__()
+            raise
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                for library, threads in self._before:
-                    library.set_num_threads(threads)
+                self._lift()
+
+    def _lift(self) -> None:
+        for library, threads in self._before:
+            _set_threads(library, threads)
+        self._before = []
 
     def renew_lock(self) -> None:
         """Replace the lock, which another thread of the parent process may have held."""
@@ -106,7 +118,9 @@ def in_parallel(worker: Callable[[], Callable[[int], None]], n_parts: int) -> No
     with ONE_THREAD as spare:
         wanted = 1 if getattr(_THREAD, "alone", False) else min(spare, n_parts)
         helpers = min(wanted, _helpers.ready(spare)) if wanted > 1 else 0  # spare ones serve callers beside this one
-        parts, ended, all_ended, failures = count(), count(1), Event(), list[BaseException]()
+        parts, ended, failures = count(), count(1), list[BaseException]()
+        working, asked, finished = Lock(), False, list[bool]()
+        working.acquire()
 
         def take() -> None:
             try:
@@ -119,7 +133,8 @@ def in_parallel(worker: Callable[[], Callable[[int], None]], n_parts: int) -> No
                 failures.append(failure)
             finally:
                 if next(ended) >= helpers:
-                    all_ended.set()
+                    finished.append(True)
+                    working.release()
 
         try:
             # The caller only waits: Linux often wakes a helper on the caller's core, although another core is idle.
@@ -127,10 +142,12 @@ def in_parallel(worker: Callable[[], Callable[[int], None]], n_parts: int) -> No
                 _helpers.calls.put(take)
             if not helpers:
                 take()
-            all_ended.wait()
+            asked = True
+            working.acquire()
         except BaseException as failure:  # an interrupt, after which the helpers take no more parts
             failures.append(failure)
-            all_ended.wait()
+            if asked and not finished:
+                working.acquire()
         if failures:
             raise failures[0]
 
@@ -175,6 +192,17 @@ if hasattr(os, "register_at_fork"):
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _set_threads(library: Any, threads: int) -> None:
+    """Set the threads of a BLAS. Since threadpoolctl 3.8, calls from all Python threads but one are ignored.
+
+    The first and the last of those inside a limit may be different threads, so control is taken and given up.
+    """
+    give_up = getattr(library, "clear_controlling_thread", lambda *, force: None)
+    give_up(force=True)
+    library.set_num_threads(threads)
+    give_up(force=True)
 
 
 @cache
