@@ -227,6 +227,14 @@ def test_small_parts_are_refused(tmp_path):
         wide.absorb("small", *rows_of(5, n=30, p=30))
 
 
+def test_the_smallest_of_several_clusters_is_named(tmp_path):
+    made = store.create(tmp_path / "a.rw", features=list("abc"), target="y", keep="tasks", cluster_column="school")
+    schools = np.repeat(["one", "two", "three"], [7, 3, 4])
+    advice = r"cluster 'two' of task 't' has 3 rows; .* Put small clusters together, .* --min-rows 3"
+    with pytest.raises(InvalidDataError, match=advice):
+        made.absorb("t", *rows_of(5, n=14, p=3), clusters=schools)
+
+
 def test_settings_that_are_refused(tmp_path):
     for settings, match in [
         ({"keep": "everything"}, "can keep 'tasks', or 'tasks' and 'fourth-moments', .* got 'everything'"),

@@ -66,10 +66,11 @@ class NewTasks:
         by_task: dict[str, list[PartName]] = {}
         for name in self._parts:
             by_task.setdefault(name.task, []).append(name)
+        smallest = min((name for record, _ in records for name in by_task[record.task_id]), key=self._rows.__getitem__)
+        if self._rows[smallest] < fewest:
+            raise _too_small(smallest, self._rows[smallest], fewest)
         for record, again in records:
             for name in by_task[record.task_id]:
-                if self._rows[name] < fewest:
-                    raise _too_small(name, self._rows[name], fewest)
                 digest = record.digest if again else None
                 tree.put(PartLeaf.made(name, digest, record.sequence, _known(self._parts[name])))
 
@@ -113,8 +114,9 @@ def _divided(schema: Schema, block: Block) -> Iterator[tuple[str | None, Block]]
 
 
 def _too_small(name: PartName, n_rows: int, fewest: int) -> InvalidDataError:
+    kind = "tasks" if name.cluster is None else "clusters"
     what = f"task {name.task!r}" if name.cluster is None else f"cluster {name.cluster!r} of task {name.task!r}"
     return InvalidDataError(
         f"{what} has {n_rows} rows; this file keeps parts of {fewest} or more, because the part of a few rows gives "
-        f"them away. Put small tasks together, or create the file with --min-rows {n_rows}."
+        f"them away. Put small {kind} together, or create the file with --min-rows {n_rows}."
     )
