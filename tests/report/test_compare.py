@@ -1,5 +1,6 @@
 """The comparison: held to brute force on the same rows, and to what it may and may not claim."""
 
+import pickle
 from dataclasses import replace
 from importlib.util import find_spec
 
@@ -257,3 +258,22 @@ def test_collinear_features_are_said(rng):
 def test_what_cannot_be_compared(rng, change, options, message):
     with pytest.raises((InvalidDataError, InvalidParameterError, TypeError), match=message):
         report.compare(change(shifted(rng)), **{**SITES, "methods": ["mn"], **options})
+
+
+class Constant:
+    """A method as a script defines it: in a worker process, its module cannot be imported."""
+
+    def partial_fit(self, X, y):
+        self.mean_ = np.mean(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.mean_)
+
+
+def test_methods_of_a_script_are_compared(monkeypatch, rng):
+    monkeypatch.setattr(Constant, "__module__", "__main__")
+    with pytest.raises(pickle.PicklingError):
+        pickle.dumps(Constant())
+    found = report.compare(alike(rng), target="y", task_column="site", methods=[Constant()])
+    assert found.results[0].n_bytes > 0

@@ -104,13 +104,17 @@ def _judged(method: Method, tasks: Tasks, y: Array, predictions: Array, starts: 
         raise InvalidDataError(f"{method.name}: {error}") from error
 
 
+MAIN = "__main__"
+"""The module of scripts and notebooks, which worker processes cannot import."""
+
+
 class _Sizer(pickle.Pickler):
     """A pickler for sizes alone: classes and functions that cannot be imported count by name."""
 
     def reducer_override(self, obj: Any) -> Any:
-        """Return the name in place of a class or function of a notebook cell or a function."""
-        is_local = isinstance(obj, type | FunctionType) and "<" in obj.__qualname__
-        return (str, (obj.__qualname__,)) if is_local else NotImplemented
+        """Return the name in place of a class or function of a script, a notebook cell or a function."""
+        is_global = not isinstance(obj, type | FunctionType) or ("<" not in obj.__qualname__ and obj.__module__ != MAIN)
+        return NotImplemented if is_global else (str, (obj.__qualname__,))
 
 
 def _n_bytes(model: Any) -> int:
