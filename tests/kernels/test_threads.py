@@ -87,6 +87,7 @@ from ridgeway.kernels import _threads
 from threadpoolctl import threadpool_info, threadpool_limits
 
 _threads._cores = lambda: 2
+signal.signal(signal.SIGINT, signal.default_int_handler)  # processes in the background may ignore it
 taken = []
 
 def interrupt(part):
