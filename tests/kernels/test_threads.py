@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from ridgeway import kernels
-from ridgeway.kernels import Mean, _lapack, _threads
+from ridgeway.kernels import Mean, _lapack, _tall, _threads
 from ridgeway.kernels._tall import joined_in_a_tree
 
 RNG = np.random.default_rng(2)
@@ -153,7 +153,7 @@ def test_the_caller_only_waits(monkeypatch):
 def test_work_goes_on_with_the_helpers_that_can_be_started(monkeypatch):
     started = []
 
-    class Few(threading.Thread):
+    class Few(_threads._Helper):
         def start(self):
             if len(started) == 1:
                 raise RuntimeError("can't start new thread")
@@ -162,7 +162,7 @@ def test_work_goes_on_with_the_helpers_that_can_be_started(monkeypatch):
 
     monkeypatch.setattr(_threads, "_cores", lambda: 4)
     monkeypatch.setattr(_threads, "_helpers", _threads._Helpers())
-    monkeypatch.setattr(_threads, "Thread", Few)
+    monkeypatch.setattr(_threads, "_Helper", Few)
     taken = []
     with threadpool_limits(4):
         _threads.in_parallel(lambda: taken.append, 20)
@@ -170,10 +170,43 @@ def test_work_goes_on_with_the_helpers_that_can_be_started(monkeypatch):
     assert len(started) == 1
 
 
+def test_a_caller_does_not_wait_for_the_helpers_of_another_while_some_are_idle(monkeypatch):
+    monkeypatch.setattr(_threads, "_cores", lambda: 4)
+    monkeypatch.setattr(_threads, "_helpers", _threads._Helpers())
+    begun, go_on, taken = threading.Barrier(3), threading.Event(), []
+
+    def work(part):
+        begun.wait(10)
+        go_on.wait(10)
+
+    with threadpool_limits(4):
+        first = threading.Thread(target=_threads.in_parallel, args=(lambda: work, 2))
+        second = threading.Thread(target=_threads.in_parallel, args=(lambda: taken.append, 2))
+        first.start()
+        begun.wait(10)
+        second.start()
+        second.join(5)
+        waited = second.is_alive()
+        go_on.set()
+        first.join()
+        second.join()
+    assert sorted(taken) == [0, 1]
+    assert not waited
+
+
 def test_a_helper_that_asks_for_helpers_does_not_wait_for_itself(cores):
     taken = []
     _threads.in_parallel(lambda: lambda part: _threads.in_parallel(lambda: taken.append, 3), 9)
     assert sorted(taken) == sorted([0, 1, 2] * 9)
+
+
+@pytest.mark.parametrize(("width", "many"), [(11, 32), (101, 16)])
+def test_more_than_a_few_blocks_are_larger_unless_they_are_narrow(width, many):
+    rows = _tall.ENTRIES // width
+    counts = [_tall.n_blocks(n * rows, width) for n in range(1, 33)]
+    assert counts[:8] == list(range(1, 9))
+    assert counts == sorted(counts)
+    assert counts[-1] == many
 
 
 @pytest.mark.parametrize("n_leaves", [1, 2, 3, 7, 8, 33])

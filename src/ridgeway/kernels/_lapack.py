@@ -26,8 +26,8 @@ ROWS = 1024
 """Rows that are added at a time to a wide matrix."""
 REFLECTORS = 32
 """Columns of a wide factor whose reflectors LAPACK puts together."""
-NARROW, NARROW_REFLECTORS = 64, 4
-"""Columns below which a block of a tall task is narrow, and how many of its reflectors LAPACK puts together."""
+NARROW_REFLECTORS = 4
+"""Columns of a narrow block of a tall task whose reflectors LAPACK puts together."""
 PANEL, STRIP = 192, 128
 """Columns of a wide factor that are factored at a time, and that a thread updates at a time."""
 ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
@@ -216,7 +216,7 @@ def _products_of_rows(part: TaskRows) -> Array:
 def _factor_of(block: Array) -> Array:
     width = block.shape[1]
     R = np.zeros((width, width), order="F")
-    dtpqrt(R, block, triangular_rows=0, panel=min(NARROW_REFLECTORS, width) if width < NARROW else None)
+    dtpqrt(R, block, triangular_rows=0, panel=min(NARROW_REFLECTORS, width) if width < _tall.NARROW else None)
     return R
 
 

@@ -18,6 +18,8 @@ T = TypeVar("T")
 
 ENTRIES = 2**18
 """Numbers in a block: 2 MiB. In smaller ones the BLAS calls of many threads get in each other's way."""
+NARROW, FEW_BLOCKS = 64, 8
+"""Columns below which a block is narrow. More than a few blocks that are not narrow get twice as many numbers."""
 TALL = 4
 """A block has at least this many rows for every column, so that joining blocks costs little beside making them."""
 LONG = 64
@@ -176,7 +178,8 @@ def in_blocks(
 
 def n_blocks(n_rows: int, width: int) -> int:
     """Return into how many blocks some rows are cut."""
-    return max(round(n_rows / max(ENTRIES // width, TALL * width)), 1)
+    blocks = n_rows / max(ENTRIES // width, TALL * width)
+    return max(round(blocks if width < NARROW else blocks / 2), min(round(blocks), FEW_BLOCKS), 1)
 
 
 def joined_in_a_tree(worker: Callable[[], Callable[[int], T]], join: Callable[[T, T], T], n_leaves: int) -> T:

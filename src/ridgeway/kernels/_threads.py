@@ -117,7 +117,7 @@ def in_parallel(worker: Callable[[], Callable[[int], None]], n_parts: int) -> No
     """
     with ONE_THREAD as spare:
         wanted = 1 if getattr(_THREAD, "alone", False) else min(spare, n_parts)
-        helpers = min(wanted, _helpers.ready(spare)) if wanted > 1 else 0  # spare ones serve callers beside this one
+        helpers = _helpers.ready(wanted, spare) if wanted > 1 else []  # spare ones serve callers beside this one
         parts, ended, failures = count(), count(1), list[BaseException]()
         working, asked, finished = Lock(), False, list[bool]()
         working.acquire()
@@ -132,14 +132,14 @@ def in_parallel(worker: Callable[[], Callable[[int], None]], n_parts: int) -> No
             except BaseException as failure:
                 failures.append(failure)
             finally:
-                if next(ended) >= helpers:
+                if next(ended) >= len(helpers):
                     finished.append(True)
                     working.release()
 
         try:
             # The caller only waits: Linux often wakes a helper on the caller's core, although another core is idle.
-            for _ in range(helpers):
-                _helpers.calls.put(take)
+            for helper in helpers:
+                helper.call(take)
             if not helpers:
                 take()
             asked = True
@@ -152,28 +152,47 @@ def in_parallel(worker: Callable[[], Callable[[int], None]], n_parts: int) -> No
             raise failures[0]
 
 
-class _Helpers:
-    """Threads that wait for calls. They are kept, because starting one takes as long as a small task."""
+class _Helper(Thread):
+    """A thread that waits for calls. It is kept, because starting one takes as long as a small task.
 
-    def __init__(self) -> None:
-        self.calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        self._started = 0
-        self._lock = Lock()
+    It has a queue of its own: of several threads at one queue only the first wakes up, and then wakes the next.
+    """
 
-    def ready(self, wanted: int) -> int:
-        """Return how many of the wanted threads wait for calls: while the interpreter ends, no more can be started."""
-        if wanted > self._started:
-            with self._lock, suppress(RuntimeError):
-                while self._started < wanted:
-                    Thread(target=self._run, name=f"ridgeway-{self._started}", daemon=True).start()
-                    self._started += 1
-        return min(wanted, self._started)
+    def __init__(self, number: int) -> None:
+        super().__init__(name=f"ridgeway-{number}", daemon=True)
+        self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self.busy = False
 
-    def _run(self) -> None:
+    def call(self, function: Callable[[], None]) -> None:
+        """Ask for a call, which is made after those that were asked for before."""
+        self.busy = True
+        self._calls.put(function)
+
+    def run(self) -> None:
+        """Make calls for ever."""
         _THREAD.alone = True  # a helper that asked for helpers could wait for itself
         np.seterr(over="ignore", invalid="ignore")  # as in the kernels that call helpers
         while True:
-            self.calls.get()()
+            self._calls.get()()
+            self.busy = False
+
+
+class _Helpers:
+    """The helpers of this process."""
+
+    def __init__(self) -> None:
+        self._started: list[_Helper] = []
+        self._lock = Lock()
+
+    def ready(self, wanted: int, most: int) -> list[_Helper]:
+        """Return some of the helpers, idle ones first. While the interpreter ends, no more can be started."""
+        if most > len(self._started):
+            with self._lock, suppress(RuntimeError):
+                while len(self._started) < most:
+                    helper = _Helper(len(self._started))
+                    helper.start()
+                    self._started.append(helper)
+        return sorted(self._started, key=lambda helper: helper.busy)[:wanted]
 
 
 _helpers = _Helpers()
