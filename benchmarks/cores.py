@@ -1,11 +1,12 @@
 """Time per task with 1, 2, 4, … threads: `python -m benchmarks.cores` prints the table.
 
-Each number of threads has a process of its own, which may use all cores. It needs nothing but NumPy, SciPy and
-scikit-learn. A speed-up is relative to one thread.
+Each number of threads has a process of its own, which may use all cores, and they take turns. It needs nothing but
+NumPy, SciPy and scikit-learn. A speed-up is relative to one thread.
 """
 
 import os
 import time
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,10 @@ from benchmarks.workers import worker
 from ridgeway import GeneralizedRidge
 from ridgeway.data import InformationKind
 
-Times = dict[tuple[int, int, str], float]
-
 SIZES = ((50_000, 100), (200_000, 10), (27_000, 20), (2000, 20), (100, 20), (1000, 2000), (200, 4000))
 KINDS: tuple[InformationKind, ...] = ("moments", "square_root")
-FEWEST, MOST, SECONDS = 5, 200, 2.0
-"""Tasks of a size: as many as fit into the seconds, between these two."""
+ROUNDS, FEWEST, MOST, SECONDS = 5, 5, 200, 0.4
+"""Rounds, and tasks in each: as many as fit into the seconds, between these two."""
 
 
 def counts() -> list[int]:
@@ -40,27 +39,24 @@ def seconds_per_task(kind: InformationKind, X: Any, y: Any) -> float:
     return float(np.median(times))
 
 
-def measure() -> Times:
-    """Measure all sizes in this process."""
+def measure(n: int, p: int, kind: InformationKind) -> float:
+    """Return the time per task of one size in this process."""
     rng = np.random.default_rng(0)
-    found: Times = {}
-    for n, p in SIZES:
-        X, y = rng.standard_normal((n, p)), rng.standard_normal(n)
-        found |= {(n, p, kind): seconds_per_task(kind, X, y) for kind in KINDS}
-    return found
+    return seconds_per_task(kind, rng.standard_normal((n, p)), rng.standard_normal(n))
 
 
 def main() -> None:
     """Print the table."""
-    results = {}
-    for threads in counts():
-        with worker(threads, pinned=False) as pool:
-            results[threads] = pool.submit(measure).result()
     rows = []
-    for (n, p, kind), one in results[1].items():
-        times = [found[n, p, kind] for found in results.values()]
-        rows.append([f"({n}, {p})", kind, *(f"{number(1e3 * own)} ({number(one / own)}×)" for own in times)])
-    print("\n".join(table(["(n, p)", "information", *(f"{threads} thread(s), ms" for threads in results)], rows)))
+    with ExitStack() as stack:
+        pools = [stack.enter_context(worker(threads, pinned=False)) for threads in counts()]
+        for n, p in SIZES:
+            for kind in KINDS:
+                rounds = [[pool.submit(measure, n, p, kind).result() for pool in pools] for _ in range(ROUNDS)]
+                times = np.median(rounds, axis=0)
+                cells = [f"{number(1e3 * own)} ({number(times[0] / own)}×)" for own in times]
+                rows.append([f"({n}, {p})", kind, *cells])
+    print("\n".join(table(["(n, p)", "information", *(f"{threads} thread(s), ms" for threads in counts())], rows)))
 
 
 if __name__ == "__main__":
