@@ -40,6 +40,7 @@ class Tuning(NamedTuple):
 TUNINGS = (
     Tuning("blocks that fit into the cache, and threads", "comoment_update", (50_000, 100), _tall, "ENTRIES", 2**40),
     Tuning("blocks that fit into the cache, and threads", "factor_update", (50_000, 100), _tall, "ENTRIES", 2**40),
+    Tuning("many wide blocks twice as large", "factor_update", (50_000, 200), _tall, "FEW_BLOCKS", 2**40),
     Tuning("one pass over the rows", "comoment_update", (6000, 20), _lapack, "ONE_PASS", 2**40),
     Tuning("reflectors put together, narrow", "factor_update", (2000, 200), _routines, "TOGETHER", 1),
     Tuning(
