@@ -1,4 +1,4 @@
-"""What each tuning of the kernels buys: `python -m benchmarks.tunings` prints the table.
+"""What each tuning buys: `python -m benchmarks.tunings` prints the table.
 
 A tuning is switched off by setting its constant to what a plain version would have, on the same rows and in turn. One
 that buys less than 15 % here is dropped.
@@ -14,7 +14,10 @@ import numpy as np
 from benchmarks.tables import number, table
 from benchmarks.timing import Plan, clock, interleave, paired_ratio
 from benchmarks.workers import alone
+from ridgeway.data import Task
+from ridgeway.information import SquareRoot
 from ridgeway.kernels import Mean, _lapack, _reference, _routines, _tall, _threads, _tridiagonal
+from ridgeway.linalg import _penalized
 
 THREADS = 2
 TASKS = 3
@@ -51,12 +54,16 @@ TUNINGS = (
     Tuning("one BLAS thread for few columns, idle cores", "cholesky", (0, 300), _threads, "WIDE", 0),
     Tuning("one BLAS thread for few columns, busy cores", "cholesky", (0, 300), _threads, "WIDE", 0, busy=True),
     Tuning("tridiagonal instead of eigenvalues", "reduce_symmetric", (0, 300), _tridiagonal, "TridiagonalForm", None),
+    Tuning("a weak prior as a correction", "stacked", (450, 200), _penalized, "SHRINKS", np.inf),
+    Tuning("a weak prior as a correction", "stacked", (4000, 2000), _penalized, "SHRINKS", np.inf),
 )
 
 
 def run(kernel: str, arguments: tuple[Any, ...]) -> None:
     """Call a kernel."""
-    if kernel in ("cholesky", "reduce_symmetric"):
+    if kernel == "stacked":
+        arguments[0].stacked(*arguments[1:]).solve()
+    elif kernel in ("cholesky", "reduce_symmetric"):
         getattr(_lapack if kernel == "cholesky" else _tridiagonal, kernel)(arguments[0])
     else:
         getattr(_lapack, kernel)(*arguments, None, centered=True)
@@ -74,6 +81,9 @@ def given(kernel: str, n: int, p: int) -> tuple[Any, ...]:
     if n == 0:
         return (np.asfortranarray(np.cov(rng.standard_normal((p, 2 * p)))),)
     X, y = rng.standard_normal((n, p)), rng.standard_normal((n, 1))
+    if kernel == "stacked":
+        held = SquareRoot.empty(p, 1, centered=True).add(Task.of(X, y))
+        return (held, np.ones(p), np.zeros((p, 1)))
     start = np.asfortranarray(np.eye(p + 1))
     return (start, Mean(float(n), np.zeros(p + 1), np.zeros(p + 1)), X, y)
 

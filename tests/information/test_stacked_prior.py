@@ -1,6 +1,6 @@
-"""A diagonal prior may be stacked on a copy of the factor: the answers are those of a prior added when solving.
+"""A diagonal prior may be stacked on a copy of the factor, or be a small correction of the answer without it.
 
-A prior given as a full matrix is never stacked: the peer that everything here is compared with.
+A prior given as a full matrix is always added when solving: the peer that everything here is compared with.
 """
 
 import pickle
@@ -34,6 +34,11 @@ def stacked(model):
     return model.state_.stacked is not None
 
 
+def is_factor(model):
+    """Return whether the prior is in a factor of its own, rather than a correction."""
+    return hasattr(model.state_.stacked, "held")
+
+
 def assert_agree(one, two, rtol=1e-10):
     assert_allclose(one.coef_, two.coef_, rtol=rtol, atol=rtol * np.abs(two.coef_).max())
     assert_allclose(one.intercept_, two.intercept_, rtol=rtol)
@@ -43,16 +48,17 @@ def assert_agree(one, two, rtol=1e-10):
 
 
 @pytest.mark.parametrize("settings", [{}, {"fit_intercept": False}, {"initial_coef": START}, {"decay": 0.5}], ids=str)
-@pytest.mark.parametrize("sizes", [(2, 1, 2), (40, 1, 3000)], ids=str)
-def test_stacked_is_as_good_as_apart(settings, sizes):
+@pytest.mark.parametrize(("sizes", "outweighed"), [((2, 1, 2), False), ((40, 1, 3000), True)], ids=str)
+def test_stacked_is_as_good_as_apart(settings, sizes, outweighed):
     one, two = pair(**settings)
     for n in sizes:
         X, y = rows(n)
         assert_agree(one.partial_fit(X, y), two.partial_fit(X, y))
         assert stacked(one)
         assert not stacked(two)
-    stack = one.state_.stacked.held
-    assert not np.allclose(stack.moments(), one.information_.moments(), rtol=1e-6)  # the prior is in the copy alone
+    assert is_factor(one) is not outweighed
+    if not outweighed:  # the prior is in the copy alone
+        assert not np.allclose(one.state_.stacked.held.moments(), one.information_.moments(), rtol=1e-6)
 
 
 def test_the_rows_alone_have_the_rank_of_the_rows():
@@ -134,7 +140,7 @@ def test_what_is_stored_does_not_depend_on_who_asked():
 
 
 def test_the_stacked_factor_is_carried_while_somebody_asks():
-    model = pair()[0].fit(*rows(20))
+    model = pair(prior=100.0 * PRIOR)[0].fit(*rows(20))
     assert "stacked" not in vars(model.state_)
     _ = model.coef_
     assert "stacked" in vars(model.partial_fit(*rows(2)).state_)  # asked after the last task
@@ -145,9 +151,26 @@ def test_the_stacked_factor_is_carried_while_somebody_asks():
 
 @pytest.mark.parametrize(("scale", "carried"), [(1.0, True), (1e3, True), (1e6, False)])
 def test_the_stacked_factor_is_carried_until_the_prior_is_weak(scale, carried):
-    model = pair()[0].fit(*rows(20))
+    model = pair(prior=100.0 * PRIOR)[0].fit(*rows(20))
     _ = model.coef_
     assert ("stacked" in vars(model.partial_fit(*rows(2, scale)).state_)) is carried
+
+
+def test_nothing_is_carried_if_the_information_outweighs_the_prior():
+    model = pair()[0].fit(*rows(200))
+    _ = model.coef_
+    assert not is_factor(model)
+    assert "stacked" not in vars(model.partial_fit(*rows(1)).state_)
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e-2])
+def test_the_prior_is_a_correction_only_if_it_is_weak_in_every_direction(spread):
+    """Two nearly equal columns: what tells them apart is weak, and the prior decides it unless it is weaker still."""
+    X, y = rows(60)
+    X[:, 1] = X[:, 0] + spread * RNG.normal(size=60)
+    one, two = pair()
+    assert_agree(one.fit(X, y), two.fit(X, y))
+    assert is_factor(one) is (spread < 1.0)
 
 
 def test_a_prior_that_fades_before_the_first_row_is_let_go(capfd):

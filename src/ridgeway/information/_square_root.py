@@ -22,6 +22,7 @@ from ridgeway.linalg import (
     solve_penalized,
     solve_triangle,
     solve_under_prior,
+    solve_under_weak_prior,
     tolerance,
     triangle_growth,
 )
@@ -60,6 +61,20 @@ class StackedFactor:
         after, prior = past.add(task), decay * self.prior
         weak = (prior < WEAKEST * after.peak[: after.n_features]).any()
         return None if weak else StackedFactor(after, prior, self.start)
+
+
+@dataclass(frozen=True, eq=False)
+class Corrected:
+    """The answer under a weak prior, found without a factor that includes it: nothing to keep for the next task."""
+
+    solution: Solution
+
+    def solve(self) -> Solution:
+        """Return the minimiser."""
+        return self.solution
+
+    def after(self, task: Task, decay: float = 1.0) -> None:
+        """Return None: the next answer is found in the same way."""
 
 
 class SquareRoot(Information):
@@ -141,13 +156,21 @@ class SquareRoot(Information):
             raise refuse_removal()
         return Held(factor, mean.high, mean.low, noise), digits
 
-    def stacked(self, prior: Array, start: Array) -> StackedFactor | None:
-        """Return the factor with the prior on top, if that is diagonal and neither weak nor overwhelming. O(p³)."""
+    def stacked(self, prior: Array, start: Array) -> Corrected | StackedFactor | None:
+        """Return the factor with the prior on top, if that is diagonal and neither tiny nor overwhelming. O(p³).
+
+        If the information outweighs the prior in every direction, return the answer itself instead. O(p²).
+        """
         p, squares = self.n_features, self.peak[: self.n_features]
         if prior.ndim > 1 or self.n_samples == 0 or not prior.all():
             return None
         if not ((prior >= WEAKEST * squares) & (prior <= STRONGEST * squares)).all():
             return None
+        if self.n_samples - self.centered >= p:
+            R, offset = self.matrix[:p], np.sqrt(self.total_weight) * np.abs(self.mean[:p])
+            found = solve_under_weak_prior(R[:, :p], R[:, p:], prior, start, squares + prior, offset)
+            if found is not None:
+                return Corrected(found)
         top = empty_triangle(len(self.mean))
         np.fill_diagonal(top[:p, :p], np.sqrt(prior))
         top[:p, p:] = np.sqrt(prior)[:, None] * start

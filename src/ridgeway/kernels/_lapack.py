@@ -157,15 +157,17 @@ def _by_rows(
     (X, y, weight), width = rows, len(matrix)
     new, squares = np.zeros(matrix.shape, order="F"), np.zeros(width)
     step = ROWS if width >= WIDE else len(y)
-    for start in range(0, len(y), step):
-        part = slice(start, start + step)
-        own_weight = None if weight is None else weight[part]
-        with ONE_THREAD if len(y) * width >= SINGLE else nullcontext():  # the same bits with any number of threads
-            block, own = about_own_mean(X[part], y[part], own_weight, order, centered=centered)
-        mean, block[0] = _together(mean, own, centered)
-        squares += np.einsum("ij,ij->j", block, block)
-        add(matrix, block, new)
-        matrix = new
+    # Limiting BLAS takes time: a narrow task does so once, for all that is inside.
+    with ONE_THREAD if width < WIDE and len(y) * width**2 >= FEW else nullcontext():
+        for start in range(0, len(y), step):
+            part = slice(start, start + step)
+            own_weight = None if weight is None else weight[part]
+            with ONE_THREAD if len(y) * width >= SINGLE else nullcontext():  # the same bits with any number of threads
+                block, own = about_own_mean(X[part], y[part], own_weight, order, centered=centered)
+            mean, block[0] = _together(mean, own, centered)
+            squares += np.einsum("ij,ij->j", block, block)
+            add(matrix, block, new)
+            matrix = new
     return Updated(matrix, mean, squares)
 
 

@@ -7,9 +7,11 @@ import numpy as np
 from ridgeway import kernels
 from ridgeway._checks import Array
 from ridgeway.linalg._rank import (
+    EPS,
     Solution,
     column_norms,
     equilibrate,
+    growth_under_prior,
     is_cut,
     minimum_norm,
     plainly_regular,
@@ -23,6 +25,9 @@ TINY = 1e-8
 
 NEGLIGIBLE = 1e-18
 """The root of a penalty below this share of a column's norm no longer shows in the answer."""
+
+SHRINKS = 3.0
+"""A prior is weak compared with RᵀR if every correction for it is this many times smaller than the one before."""
 
 
 def solve_penalized(
@@ -65,6 +70,57 @@ def solve_penalized(
         factor, top = _with_root_on_top(root, root @ start, np.hstack([rows, right]), triangular=False)
         solution = solve_triangle(factor, top, size=stacked, offset=offset)
     return replace(solution, growth=np.inf) if is_cut(len(rows), size, norms) else solution
+
+
+def solve_under_weak_prior(
+    R: Array, rhs: Array, prior: Array, start: Array, squares: Array, offset: Array
+) -> Solution | None:
+    """Solve min ‖R w − rhs‖² + ‖w − start‖²_P, P = diag(prior), by corrections; None if they shrink slowly. O(p²).
+
+    R⁻¹·rhs ignores the prior. The minimiser satisfies w = R⁻¹·rhs − R⁻¹R⁻ᵀP(w − start), and if P is weak compared with
+    RᵀR, this is a contraction by the largest eigenvalue of R⁻ᵀPR⁻¹. So no factor of RᵀR + P is needed.
+
+    Parameters
+    ----------
+    R : ndarray of shape (n_features, n_features), upper triangular
+    rhs, start : ndarray of shape (n_features, n_targets)
+    prior : ndarray of shape (n_features,)
+    squares : the columns' sums of squares, the prior included, or more
+    offset : norms of what centring took off the columns that R stands for
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.linalg import solve_under_weak_prior
+    >>> R, rhs, start = (np.array([[value]]) for value in (10.0, 20.0, 0.0))
+    >>> prior, squares, offset = (np.array([value]) for value in (1.0, 101.0, 0.0))
+    >>> found = solve_under_weak_prior(R, rhs, prior, start, squares, offset)
+    >>> np.allclose(found.coef, 200 / 101)  # (10·10 + 1)·w = 10·20
+    True
+    """
+    growth = growth_under_prior(prior, squares, offset)
+    if growth is None or not R.diagonal().all():
+        return None
+    R = np.asfortranarray(R)  # or SciPy would copy it at each step
+    plain = coef = kernels.solve_triangular(R, rhs)
+    pull, away = np.zeros_like(rhs), rhs
+    if start.any():
+        with kernels.single_threaded():  # several threads of BLAS would still be awake when the next task comes
+            away = rhs - R @ start
+    last = column_norms(away)
+    with np.errstate(over="ignore", invalid="ignore"):  # if R is nearly singular, the corrections grow
+        while True:
+            before, pull = pull, kernels.solve_triangular(R, prior[:, None] * (coef - start), transposed=True)
+            coef = plain - kernels.solve_triangular(R, pull)
+            correction = column_norms(pull - before)
+            # The next correction would be about this one squared over the last one. R⁻¹ may enlarge it: hence 1/64.
+            rounding = EPS * (column_norms(rhs - pull) / 64 + 2.0 * column_norms(pull))
+            done = correction * np.minimum(correction, last) <= last * rounding
+            if not (np.isfinite(correction) & (done | (SHRINKS * correction <= last))).all():
+                return None
+            if done.all():
+                return Solution(coef, len(R), growth)
+            last = correction
 
 
 def least_root(norms: Array) -> float:

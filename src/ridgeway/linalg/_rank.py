@@ -185,12 +185,15 @@ def solve_under_prior(R: Array, prior: Array, squares: Array, offset: Array) -> 
     >>> np.allclose(R[:2, :2] @ found.coef, R[:2, 2:])
     True
     """
-    p = len(prior)
-    reciprocal = float(np.sqrt(np.min(prior / squares) / p))
+    p, growth = len(prior), growth_under_prior(prior, squares, offset)
+    return None if growth is None else Solution(kernels.solve_triangular(R[:p, :p], R[:p, p:]), p, growth)
+
+
+def growth_under_prior(prior: Array, squares: Array, offset: Array) -> float | None:
+    """Return a bound on the growth of rounding errors that a diagonal prior guarantees; None if it guarantees none."""
+    reciprocal = float(np.sqrt(np.min(prior / squares) / len(prior)))
     spread = np.hypot(1.0, offset / np.sqrt(prior)).max()
-    if not reciprocal > max(PLAIN, tolerance(p) * float(spread)):
-        return None
-    return Solution(kernels.solve_triangular(R[:p, :p], R[:p, p:]), p, 1.0 / reciprocal)
+    return 1.0 / reciprocal if reciprocal > max(PLAIN, tolerance(len(prior)) * float(spread)) else None
 
 
 def plainly_regular(R: Array, *, offset: Array | float = 0.0) -> bool:
