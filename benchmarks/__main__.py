@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from threadpoolctl import ThreadpoolController
+
 from benchmarks import floor, memory, scaling, small, speed, store
 from benchmarks.bars import KINDS
 from benchmarks.contenders import PEER, Cell
@@ -35,6 +37,8 @@ def machine(load: float) -> list[str]:
             found.append(f"{package} {version(package)}")
         except PackageNotFoundError:
             found.append(f"{package} not installed")
+    found_blas = ThreadpoolController().select(internal_api="openblas").info()
+    blas = [f"{library['version']} with {library['architecture']} kernels" for library in found_blas]
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -42,6 +46,7 @@ def machine(load: float) -> list[str]:
     return [
         f"Measured on {datetime.now(UTC):%d %B %Y}, {os.cpu_count()} cores of {cpu}, load average {load:.1f} before",
         f"the run (0 is a quiet machine). Python {platform.python_version()}, {', '.join(found)}.",
+        f"OpenBLAS of NumPy and SciPy: {', '.join(blas)}.",
     ]
 
 
