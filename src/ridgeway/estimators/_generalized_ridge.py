@@ -53,11 +53,11 @@ class GeneralizedRidge(RetainingMixin, DefaultPolicyMixin, ContinualRegressor):
 
     Notes
     -----
-    With `Accumulated`, a task costs O(n·p²). The coefficients cost O(p²) with "square_root" and no prior, or if they
-    are asked for after every task and the prior is a diagonal that is neither very weak nor very strong; otherwise
-    O(p³). It remembers (p + k)² numbers in memory and half as many in a file. While coefficients are asked for under a
-    prior, it keeps a second factor of the same size. Singular systems use the limit H_t + δI, δ → 0⁺: the change, and
-    for the first task the norm, is as small as possible.
+    With `Accumulated`, a task costs O(n·p²). The coefficients cost O(p²) with "square_root" and no prior, or under a
+    diagonal prior that the rows outweigh in every direction (if p ≥ 128·k); otherwise O(p³). It remembers (p + k)²
+    numbers in memory and half as many in a file. If coefficients are asked for after every small task under a stronger
+    diagonal prior, it also keeps a second factor, so that they cost O(n·p²). Singular systems use the limit H_t + δI,
+    δ → 0⁺: the change, and for the first task the norm, is as small as possible.
 
     References
     ----------

@@ -38,7 +38,7 @@ class Held(NamedTuple):
 
 
 class Stacked(Protocol):
-    """Information with a prior on top: what is asked for after every task is then answered in O(p²).
+    """Information and a prior, ready to be solved in O(p²).
 
     Examples
     --------

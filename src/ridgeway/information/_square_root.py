@@ -19,16 +19,19 @@ from ridgeway.linalg import (
     empty_triangle,
     psd_root,
     remove_rows,
+    solve_by_corrections,
     solve_penalized,
     solve_triangle,
     solve_under_prior,
-    solve_under_weak_prior,
     tolerance,
     triangle_growth,
 )
 
 WEAKEST, STRONGEST = 1e-8, 1e4
-"""A prior is stacked on the factor if it lies between these multiples of each column's squares."""
+"""A prior is neither tiny nor overwhelming if it lies between these multiples of each column's squares."""
+
+CORRECTED = 128
+"""With this many features for every target, correcting the answer is faster than stacking a prior."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +54,7 @@ class StackedFactor:
         return replace(away, coef=self.start + away.coef)
 
     def after(self, task: Task, decay: float = 1.0) -> "StackedFactor | None":
-        """Return the factor with a task added, or None if the prior has become weak, or is cheaper to stack again.
+        """Return the factor with a task added, or None if the prior is tiny by now or stacking it again is cheaper.
 
         Adding n rows to w columns takes 2·n·w² operations, stacking the prior on a factor 2/3·w³.
         """
@@ -59,13 +62,13 @@ class StackedFactor:
             return None
         past = self.held if decay == 1.0 else self.held.scaled(decay)
         after, prior = past.add(task), decay * self.prior
-        weak = (prior < WEAKEST * after.peak[: after.n_features]).any()
-        return None if weak else StackedFactor(after, prior, self.start)
+        tiny = (prior < WEAKEST * after.peak[: after.n_features]).any()
+        return None if tiny else StackedFactor(after, prior, self.start)
 
 
 @dataclass(frozen=True, eq=False)
 class Corrected:
-    """The answer under a weak prior, found without a factor that includes it: nothing to keep for the next task."""
+    """The answer under a prior that the rows outweigh: found without a second factor, so there is nothing to keep."""
 
     solution: Solution
 
@@ -159,16 +162,17 @@ class SquareRoot(Information):
     def stacked(self, prior: Array, start: Array) -> Corrected | StackedFactor | None:
         """Return the factor with the prior on top, if that is diagonal and neither tiny nor overwhelming. O(p³).
 
-        If the information outweighs the prior in every direction, return the answer itself instead. O(p²).
+        If there are many features, and the information outweighs the prior in every direction, return the answer itself
+        instead. O(p²).
         """
         p, squares = self.n_features, self.peak[: self.n_features]
         if prior.ndim > 1 or self.n_samples == 0 or not prior.all():
             return None
         if not ((prior >= WEAKEST * squares) & (prior <= STRONGEST * squares)).all():
             return None
-        if self.n_samples - self.centered >= p:
+        if p >= CORRECTED * self.n_targets and self.n_samples - self.centered >= p:
             R, offset = self.matrix[:p], np.sqrt(self.total_weight) * np.abs(self.mean[:p])
-            found = solve_under_weak_prior(R[:, :p], R[:, p:], prior, start, squares + prior, offset)
+            found = solve_by_corrections(R[:, :p], R[:, p:], prior, start, squares + prior, offset)
             if found is not None:
                 return Corrected(found)
         top = empty_triangle(len(self.mean))

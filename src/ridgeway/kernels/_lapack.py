@@ -19,21 +19,21 @@ from ridgeway.kernels._tall import TaskRows, condensed, copied_blocks, in_blocks
 from ridgeway.kernels._threads import FEW, ONE_THREAD, WIDE, few_threads, in_parallel, threads_for
 
 ONE_PASS = 2**14
-"""Numbers of a task above which one pass over the rows is faster than three."""
+"""Entries of a task above which one pass over the rows is faster than three."""
 SINGLE = 2**12
-"""Numbers of a task below which BLAS sums rows with one thread, so that a limit would only cost time."""
+"""Entries of a task below which BLAS sums rows with one thread, so that a limit would only cost time."""
 ROWS = 1024
 """Rows that are added at a time to a wide matrix."""
 REFLECTORS = 32
-"""Columns of a wide factor whose reflectors LAPACK puts together."""
+"""Block size of LAPACK for a wide factor: the columns whose reflectors are combined."""
 NARROW_REFLECTORS = 4
-"""Columns of a narrow block of a tall task whose reflectors LAPACK puts together."""
+"""The same for a narrow block of a tall task."""
 PANEL, STRIP = 192, 128
 """Columns of a wide factor that are factored at a time, and that a thread updates at a time."""
 ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
-"""What is left of rows in which nothing can be left, relative to their largest numbers and to how many there are."""
+"""Rounding that may remain of rows that are eliminated, relative to their largest entries and to their number."""
 LARGE = 100.0
-"""How many times larger than a factor rows must be to be sorted in above it."""
+"""How many times larger than a factor rows must be to be placed above it."""
 
 pivoted_qr = few_threads(plain.pivoted_qr)
 qr = few_threads(plain.qr)
@@ -103,7 +103,8 @@ def solve_triangular(R: Array, right: Array, *, transposed: bool = False) -> Arr
     if R.strides[0] != R.itemsize:
         R = np.asfortranarray(R)
     # BLAS threads that share one column spend most of their time waiting for each other.
-    with threads_for(min(len(R), right.shape[1]), R.size), np.errstate(over="ignore", invalid="ignore"):
+    n_columns, multiplications = min(len(R), right.shape[1]), R.size * right.shape[1]
+    with threads_for(n_columns, multiplications), np.errstate(over="ignore", invalid="ignore"):
         dtrtrs(R, solved, transposed=transposed)
     return solved
 
@@ -135,7 +136,7 @@ def definite_condition(U: Array, norm: float) -> float:
 @twin_of(plain.definite_solve)
 def definite_solve(U: Array, right: Array) -> Array:
     """As `_reference.definite_solve`."""
-    with threads_for(min(len(U), right.shape[1]), U.size):
+    with threads_for(min(len(U), right.shape[1]), U.size * right.shape[1]):
         return np.asarray(dpotrs(U, right)[0])
 
 
@@ -267,7 +268,7 @@ def _absorb_wide(R: Array, rows: Array, new: Array, triangular_rows: int) -> Non
 
 
 def _filled(R: Array) -> int:
-    """Return how many rows of a triangular factor come before those of zeros; all, if a diagonal does not tell."""
+    """Return how many rows of a triangular factor come before those of zeros; all, if the diagonal cannot show it."""
     count = int(np.flatnonzero(R.diagonal()).max(initial=-1)) + 1
     return len(R) if R[count:, count:].any() else count
 
@@ -278,7 +279,7 @@ def _largest(rows: Array) -> Array:
 
 
 def _outweighs(rows: Array, R: Array) -> bool:
-    """Return whether some rows are so much larger than R that they must be sorted in above it, or digits of R drown."""
+    """Return whether some rows are so much larger than R that digits of R are lost unless they are placed above it."""
     held = max(np.abs(R.diagonal()).max(), np.abs(R[:, -1]).max())
     return bool(0.0 < LARGE * held < max(rows.max(initial=0.0), -rows.min(initial=0.0)) < np.inf)
 

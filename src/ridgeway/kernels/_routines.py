@@ -20,8 +20,8 @@ TOGETHER = 16
 def _routine(module: Any, name: str) -> Any:
     """Return a routine as a foreign function, which takes pointers and releases the lock while it runs."""
     found = LowLevelCallable.from_cython(module, name)
-    address = ctypes.pythonapi.PyCapsule_GetPointer
-    address.restype, address.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    prototype = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+    address = prototype(("PyCapsule_GetPointer", ctypes.pythonapi))
     pointers = [ctypes.c_void_p] * (1 + found.signature.count(","))
     return ctypes.CFUNCTYPE(None, *pointers)(address(found.function, found.signature.encode()))
 

@@ -17,9 +17,9 @@ from ridgeway.kernels._threads import in_parallel, threads_for
 T = TypeVar("T")
 
 ENTRIES = 2**18
-"""Numbers in a block: 2 MiB. In smaller ones the BLAS calls of many threads get in each other's way."""
+"""Entries of a block: 2 MiB. In smaller ones the BLAS calls of many threads get in each other's way."""
 NARROW, FEW_BLOCKS = 64, 8
-"""Columns below which a block is narrow. More than a few blocks that are not narrow get twice as many numbers."""
+"""Columns below which a block is narrow. More than a few blocks that are not narrow get twice as many entries."""
 TALL = 4
 """A block has at least this many rows for every column, so that joining blocks costs little beside making them."""
 LONG = 64

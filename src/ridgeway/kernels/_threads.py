@@ -169,7 +169,7 @@ class _Helper(Thread):
         self._calls.put(function)
 
     def run(self) -> None:
-        """Make calls for ever."""
+        """Serve calls until the process ends."""
         _THREAD.alone = True  # a helper that asked for helpers could wait for itself
         np.seterr(over="ignore", invalid="ignore")  # as in the kernels that call helpers
         while True:

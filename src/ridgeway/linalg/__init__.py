@@ -22,7 +22,7 @@ from ridgeway.linalg._dense import (
     svd_economic,
 )
 from ridgeway.linalg._gains import filtered_gain, joined_root, penalized_change, penalty_gain, root_gain
-from ridgeway.linalg._penalized import solve_penalized, solve_under_weak_prior
+from ridgeway.linalg._penalized import solve_by_corrections, solve_penalized
 from ridgeway.linalg._pooled import pooled_factor, pooled_least_squares, pooled_means
 from ridgeway.linalg._rank import (
     EPS,
@@ -88,11 +88,11 @@ __all__ = [
     "semidefinite_eigen",
     "semidefinite_root",
     "smallest_eigenvalue",
+    "solve_by_corrections",
     "solve_moments",
     "solve_penalized",
     "solve_triangle",
     "solve_under_prior",
-    "solve_under_weak_prior",
     "svd_economic",
     "tolerance",
     "triangle_growth",

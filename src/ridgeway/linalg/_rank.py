@@ -173,8 +173,8 @@ def solve_triangle(R: Array, rhs: Array, *, size: int, offset: Array | float = 0
 def solve_under_prior(R: Array, prior: Array, squares: Array, offset: Array) -> Solution | None:
     """Solve R_x w = z, where R_xᵀR_x includes diag(prior); None if that alone does not show full rank. O(p²).
 
-    R = [R_x, z] above the rest. `squares` are the columns' sums of squares, or more. At unit columns no eigenvalue of
-    R_xᵀR_x is below the prior's least share of a square, and none above the trace.
+    R = [R_x, z] above the rest. `squares` are the columns' sums of squares, or more. With columns scaled to unit norm,
+    no eigenvalue of R_xᵀR_x is below the prior's least share of a square, and none above the trace.
 
     Examples
     --------

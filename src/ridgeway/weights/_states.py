@@ -220,14 +220,14 @@ class Retained(_Started):
 
     @cached_property
     def stacked(self) -> Stacked | None:
-        """The information with the prior on top, if there is one and that makes solving cheap."""
+        """Information and prior, ready to be solved cheaply, if there is such a form."""
         return self.information.stacked(self.prior_in_force, self.origin.coef)
 
     @cached_property
     def answer(self) -> Answer:
         """The estimate, solved when first asked for.
 
-        The prior is added here, and is never stored in the information.
+        The prior is added here, if `stacked` does not include it yet. It is never stored in the information.
         """
         information = self.information
         if self.stacked is None:

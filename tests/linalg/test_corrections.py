@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgeway.linalg import column_squares, solve_under_weak_prior
+from ridgeway.linalg import column_squares, solve_by_corrections
 
 
 def solve(R, rhs, prior, start, offset=0.0):
-    return solve_under_weak_prior(
+    return solve_by_corrections(
         np.asfortranarray(R), rhs, prior, start, column_squares(R) + prior, np.full(len(R), offset)
     )
 
@@ -59,7 +59,7 @@ def test_it_is_the_answer_of_rational_arithmetic():
     assert np.abs(found.coef[:, 0] / other - 1.0).max() > 1e-12
 
 
-@given(seed=st.integers(0, 10_000), p=st.integers(1, 8), k=st.integers(1, 3), digits=st.floats(1.0, 6.0))
+@given(seed=st.integers(0, 10_000), p=st.integers(1, 8), k=st.integers(1, 3), digits=st.floats(1.3, 6.0))
 def test_a_weak_prior_is_found_in_any_units(seed, p, k, digits):
     R, rhs, _, start = system = random_system(seed, p, k, 10.0**-digits)
     found = solve(*system)
@@ -78,6 +78,25 @@ def test_a_prior_that_is_not_weak_is_left_to_others(seed, p, k, strength):
     assert solve(R, rhs, prior, start) is None
 
 
+@pytest.mark.parametrize("share", [1e-6, 1e-9, 1e-12, 1e-15, 1e-18, 0.0])
+@pytest.mark.parametrize("strong", [1e-10, 1e-8, 1e-3])
+@pytest.mark.parametrize("weak", [0.1, 0.32, 3.0, 1e3, 1e6])
+def test_a_weak_direction_that_y_hardly_points_to_is_not_missed(share, strong, weak):
+    """M has the eigenvalues `strong` and `weak`, and only a share of y points in the second direction."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        U, V = (np.linalg.qr(rng.normal(size=(2, 2)))[0] for _ in range(2))
+        singular = np.array([strong, weak]) ** -0.5
+        Q, R = np.linalg.qr((U * singular) @ V)
+        rhs, prior, start = Q.T @ U @ np.array([[1.0], [share]]), np.ones(2), np.zeros((2, 1))
+        found = solve(R, rhs, prior, start)
+        assert found is None or weak < 1.0 or share < 1e-15
+        if found is not None:
+            expected = stacked(R, rhs, prior, start)
+            condition = np.sqrt((1.0 + 1.0 / strong) / (1.0 + 1.0 / weak))
+            assert np.linalg.norm(found.coef - expected) < 4e-15 * condition * np.linalg.norm(expected)
+
+
 @pytest.mark.parametrize("last", [0.0, 1e-300, 1e-12])
 def test_a_singular_factor_is_left_to_others(last):
     R = np.array([[1.0, 1.0], [0.0, last]])
@@ -88,6 +107,18 @@ def test_columns_that_are_rounding_beside_their_offset_are_left_to_others():
     system = np.eye(2), np.ones((2, 1)), np.full(2, 1e-3), np.zeros((2, 1))
     assert solve(*system) is not None
     assert solve(*system, offset=1e14) is None
+
+
+@pytest.mark.parametrize("scale", [1e-155, 1e-140, 1e-125, 1e140])
+def test_tiny_and_huge_targets_keep_their_digits(scale):
+    """The squares of tiny corrections would be zero, so that they looked settled."""
+    R, prior, start = np.array([[30.0, 2.0], [0.0, 20.0]]), np.ones(2), np.zeros((2, 1))
+    rhs = np.array([[3.0], [5.0]])
+    found = solve(R, rhs * scale, prior, start)
+    if scale > 1e-130:
+        np.testing.assert_allclose(found.coef / scale, stacked(R, rhs, prior, start), rtol=1e-14)
+    else:
+        assert found is None
 
 
 def test_targets_and_starts_of_zero():
