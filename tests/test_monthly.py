@@ -59,7 +59,7 @@ def test_the_page_runs(folder):
     assert again.count("already absorbed, 59 rows") == 2
     assert again.count(": absorbed, 59 rows") == 2
     assert "4 files: 2 absorbed, 2 already absorbed, 0 failed" in again
-    assert "1 rows with missing values were left out: dep_delay (1)" in again
+    assert "1 row with missing values was left out: dep_delay (1)" in again
     assert "4 tasks, 236 rows" in said["ridgeway history flights.rw"]
     assert "60 predictions" in next(text for line, text in said.items() if " predict " in line)
     records = store.open("flights.rw").history()

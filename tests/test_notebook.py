@@ -117,7 +117,7 @@ def test_a_file_that_is_gone_or_has_lost_a_task(tmp_path):
     opened.absorb("late", X[NAMES[1:]] + 1.0, y)
     opened.remove("late", X[NAMES[1:]] + 1.0, y)
     assert check_page(opened._repr_html_()).rows[-1][-1] == "removed at #3"
-    assert "1 tasks, 60 rows" in opened._repr_html_()
+    assert "1 task, 60 rows" in opened._repr_html_()
     opened.path.unlink()
     assert "there is no state file" in check_page(opened._repr_html_()).words[-1]
     assert str(opened) == repr(opened)

@@ -1,4 +1,4 @@
-"""Text from data and files, made safe to show: on a terminal, in a page, in a spreadsheet. Names nearly right."""
+"""Text from data and files, made safe to show: on a terminal, in a page, in a spreadsheet. Similar names. Counts."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -39,6 +39,17 @@ def quoted(text: str) -> str:
     "'=1+1"
     """
     return f"'{text}" if text.startswith(RUNNABLE) else text
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count and its noun, singular or plural.
+
+    Examples
+    --------
+    >>> [counted(count, "row") for count in (0, 1, 2000)]
+    ['0 rows', '1 row', '2,000 rows']
+    """
+    return f"{count:,} {noun if count == 1 else f'{noun}s'}"
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:

@@ -5,7 +5,7 @@
     RidgewayError
     ├── InferenceError (ValueError)           a question that the rows seen so far cannot answer
     ├── InvalidDataError (ValueError)         rows, targets or weights that cannot be learned from
-    │   ├── CsvFormatError                    a CSV file that seems to be written in another way than it is read
+    │   ├── CsvFormatError                    a CSV file that seems to have another format than the one it was read in
     │   ├── FeatureMismatchError              columns that are not the model's columns
     │   ├── SeparationError                   a task whose likelihood has no maximum without a prior
     │   └── UnknownCategoryError              categories that the model does not have
@@ -23,8 +23,8 @@
     │   ├── StoreVersionError                 a state file in a format that this version does not know
     │   └── UncertainStoreError               a change that may have been made: the disk failed or the file was replaced
     └── WorkError (RuntimeError)              a piece of work that failed, or a worker that ended
-    FewClustersWarning (UserWarning)          errors from few clusters, or a term that one cluster decides
-    PrecisionWarning (UserWarning)            an answer with few correct digits, or without a direction or column
+    FewClustersWarning (UserWarning)          errors from few clusters, or of a term that one cluster alone determines
+    PrecisionWarning (UserWarning)            an answer with few correct digits, or with a direction or column dropped
     PriorWarning (UserWarning)                a learned prior at the bound of what can be learned
 
 Each message says what is wrong, what was received and what to do. The model that raised it is left as it was.
@@ -73,7 +73,7 @@ class RidgewayError(Exception):
 
 
 class InferenceError(RidgewayError, ValueError):
-    """A question that the rows seen so far cannot answer, with what is missing.
+    """A question that the rows seen so far cannot answer; the message says what is missing.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class InvalidDataError(RidgewayError, ValueError):
 
 
 class CsvFormatError(InvalidDataError):
-    """A CSV file that seems to have another delimiter or decimal point, with the option to pass.
+    """A CSV file that seems to have another delimiter or decimal point; the message names the option to pass.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class SeparationError(InvalidDataError):
 
 
 class UnknownCategoryError(InvalidDataError):
-    """Categories that the model does not have, with what to do about them.
+    """Categories that the model does not have; the message says what to do about them.
 
     Examples
     --------
@@ -192,7 +192,7 @@ class InvalidStateError(RidgewayError, ValueError):
 
 
 class MergeError(RidgewayError, ValueError):
-    """Two models that cannot be merged, with what differs.
+    """Two models that cannot be merged; the message says what differs.
 
     Examples
     --------
@@ -205,7 +205,7 @@ class MergeError(RidgewayError, ValueError):
 
 
 class MissingPackageError(RidgewayError, ImportError):
-    """An optional package that is not installed, with the extra that installs it.
+    """An optional package that is not installed; the message names the extra that installs it.
 
     Examples
     --------
@@ -342,7 +342,7 @@ class UncertainStoreError(StoreError):
 
 
 class WorkError(RidgewayError, RuntimeError):
-    """A piece of work that failed for a reason of its own, by name, or a worker that ended before its work was done.
+    """A piece of work that failed because of an error of its own, with its name, or a worker that ended too early.
 
     Examples
     --------
@@ -354,7 +354,7 @@ class WorkError(RidgewayError, RuntimeError):
 
 
 class FewClustersWarning(UserWarning):
-    """Cluster-robust errors from few clusters, or of a term that one cluster alone decides, and what that means.
+    """Cluster-robust errors from few clusters, or of a term that one cluster alone determines, and what that means.
 
     Examples
     --------
@@ -385,7 +385,7 @@ class PrecisionWarning(UserWarning):
 
 
 class PriorWarning(UserWarning):
-    """A learned prior at the bound of what can be learned, and what that means for the answer.
+    """A learned prior at the bound of what can be learned; the message says what that means for the answer.
 
     Examples
     --------

@@ -40,7 +40,7 @@ def start(run, *options, years=(2018, 2019, 2020), prefix="plain-"):
 
 def test_remove_without_rows(run):
     said = start(run).stdout
-    assert "The part of a small task gives more away than a total" in said
+    assert "What is kept of a small task gives away more than a total" in said
     done = run("remove", "a.rw", "--task", "2019")
     assert done.stdout == "2019: removed, 24 rows; no digits were lost\n"
     assert [record.task_id for record in store.open("a.rw").history()] == ["2018", "2020"]
@@ -56,7 +56,7 @@ def test_remove_without_rows(run):
 
 def test_a_plain_file_needs_the_rows(run):
     said = run("init", "b.rw", "--features", "age,tenure", "--target", "wage").stdout
-    assert "gives more away" not in said
+    assert "gives away more" not in said
     run("absorb", "b.rw", "plain-2018.csv", "--task", "2018")
     assert "does not keep its tasks. Pass the rows." in run("remove", "b.rw", "--task", "2018", code=2).stderr
 
@@ -100,7 +100,7 @@ def test_what_cannot_be_kept(run):
 @pytest.mark.parametrize("errors", ["hc0", "hc1"])
 def test_errors_for_unequal_variances(run, errors):
     said = run("init", "a.rw", "--from", "plain-2018.csv", "--target", "wage", "--keep", "tasks,fourth-moments").stdout
-    assert "The part of a small task gives more away than a total" in said
+    assert "What is kept of a small task gives away more than a total" in said
     assert "Fourth moments give more away than the part alone" in said
     run("absorb", "a.rw", "plain-2018.csv", "plain-2019.csv", "plain-2020.csv", "--task-from-name")
     run("remove", "a.rw", "--task", "plain-2019")

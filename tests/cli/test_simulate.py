@@ -144,7 +144,7 @@ BAD = {
     ),
     "unknown method": (["--methods", "gr,oracel"], "unknown method 'oracel'. Did you mean oracle?"),
     "not PSD": (["--covariance", "{}/negative.npy"], "the covariance is not positive semidefinite"),
-    "no array": (["--covariance", "{}/text.npy"], "is not an array in NumPy's .npy format."),
+    "no array": (["--covariance", "{}/text.npy"], "is not an array in NumPy's .npy format. Write it with numpy.save."),
     "no file": (["--covariance", "{}/none.npy"], "No such file or directory"),
     "unknown shift": (["--shift", "left"], "shift must be one of none, paper, scaled; got 'left'."),
     "another run": (["--out", "{}/run", "--resume", "--seed", "9"], "seed was 0 and is now 9. Use the old"),

@@ -66,7 +66,7 @@ def test_a_story(run, survey, tmp_path):
     run(INIT.replace("wages", "south"))
     run("absorb south.rw survey-2019.parquet --task 2019")
     assert "3 tasks, 90 rows" in run("merge wages.rw south.rw --out both.rw").stdout
-    assert "in order. 3 tasks, 90 rows" in run("check both.rw").stdout
+    assert "intact. 3 tasks, 90 rows" in run("check both.rw").stdout
     run("export both.rw model.safetensors")
     assert "3 tasks, 90 rows" in run("import model.safetensors back.rw").stdout
     run("export both.rw coefficients.csv")
@@ -95,7 +95,7 @@ def test_json(run, survey):
 
 
 def test_a_force_that_was_not_needed_is_said_to_be(run, survey):
-    note = "; --force was not needed; its reason was not kept\n"
+    note = "; --force was not needed, so the reason was not kept\n"
     run(INIT)
     assert run("absorb wages.rw survey-2019.parquet --task 2019 --force late").stdout.endswith(note)
     assert run("absorb wages.rw survey-2019.parquet --task 2019 --force late").stdout.endswith(note)
@@ -172,9 +172,9 @@ def test_a_damaged_file_is_found_by_check_and_restored_on_demand(run, survey, tm
     assert "is not what was committed" in result.stderr
     assert json.loads(run("check wages.rw --json", code=1).stdout)["in_order"] is False
     assert "is not what was committed" in run("show wages.rw", code=2).stderr
-    assert "is current again" in run("check wages.rw --restore-previous").stdout
-    assert "1 tasks, 30 rows" in run("history wages.rw").stdout
-    assert "in order" in run("check wages.rw").stdout
+    assert "was restored" in run("check wages.rw --restore-previous").stdout
+    assert "1 task, 30 rows" in run("history wages.rw").stdout
+    assert "intact" in run("check wages.rw").stdout
     (tmp_path / "wages.rw").write_bytes(content[:16] + bytes(84) + content[100:])
     assert "is damaged (file is not a database)" in run("check wages.rw", code=1).stderr
 
@@ -197,8 +197,8 @@ def test_warnings_are_one_line(run, survey):
     ("error", "code", "line"),
     [
         (PermissionError(13, "Permission denied", "wages\n.rw"), 2, "Permission denied (wages .rw)."),
-        (MemoryError(), 2, "not enough memory. Use less data at once."),
-        (MemoryError("of 3 GB"), 2, "not enough memory (of 3 GB). Use less data at once."),
+        (MemoryError(), 2, "not enough memory. Use less data at a time."),
+        (MemoryError("of 3 GB"), 2, "not enough memory (of 3 GB). Use less data at a time."),
         (KeyboardInterrupt(), 130, "interrupted. Run it again."),
     ],
 )
@@ -257,7 +257,7 @@ def test_memory_that_runs_out_in_one_of_several_files(run, survey, monkeypatch):
 
     monkeypatch.setattr(store.Store, "absorb_table", fail)
     said = run("absorb wages.rw survey-*.parquet --task-from-name", code=3).stderr
-    assert said == "ridgeway absorb: survey-2019.parquet: not enough memory. Use less data at once.\n"
+    assert said == "ridgeway absorb: survey-2019.parquet: not enough memory. Use less data at a time.\n"
     assert len(store.open("wages.rw").history()) == 2
 
 

@@ -110,7 +110,7 @@ def test_json_keeps_every_character(place):
 
 
 def test_names_are_shown_as_escapes(place):
-    assert run("check", STATE).stdout.startswith(f"{SHOWN}.rw: in order.")
+    assert run("check", STATE).stdout.startswith(f"{SHOWN}.rw: intact.")
     assert SHOWN in run("show", EVIL).stderr
 
 

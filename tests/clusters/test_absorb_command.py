@@ -43,11 +43,11 @@ def test_on_a_cluster_that_is_there(tmp_path, processes, rng):
     [
         (["a.parquet", "--workers", 2], "Name it with --task"),
         (["a.parquet", "--workers", 2, "--task-column", "year"], "Name it with --task"),
-        (["-", "--workers", 2, "--task", "2019"], "pass files only"),
+        (["-", "--workers", 2, "--task", "2019"], "pass files, not standard input"),
         (["a.parquet", "--task", "2019", "--workers", 0], "the number of workers must be 1 or more; got 0"),
-        (["a.parquet", "--task", "2019", "--workers", 1, "--scheduler", "tcp://127.0.0.1:1"], "Pass one of them"),
+        (["a.parquet", "--task", "2019", "--workers", 1, "--scheduler", "tcp://127.0.0.1:1"], "Pass only one of them"),
         (["a.parquet", "--task", "2019", "--scheduler", "nonsense://1"], "there is no scheduler at 'nonsense://1'"),
-        (["s3://bucket/a.parquet", "--task", "2019"], "addresses are read by workers"),
+        (["s3://bucket/a.parquet", "--task", "2019"], "only workers can read addresses; got s3://bucket/a.parquet"),
     ],
 )
 def test_refusals(tmp_path, words, said):

@@ -234,4 +234,4 @@ def test_commands_use_the_cluster(cluster, tmp_path):
     assert [{**found, "seconds": 0} for found in one] == [{**found, "seconds": 0} for found in two]
     result = invoke("verify", "order", "--scheduler", cluster, "--workers", "2")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "Pass one of them." in result.stderr
+    assert "Pass only one of them." in result.stderr

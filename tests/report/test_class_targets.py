@@ -307,7 +307,7 @@ def test_the_command(frame, tmp_path, blank_figures):
     init = ["init", str(tmp_path / "s.rw"), "--encoding", str(out / "encoding.json")]
     mistaken = CliRunner().invoke(commands, init)
     assert mistaken.exit_code == 2
-    assert "report on family poisson; got gaussian. Pass --family poisson" in mistaken.stderr
+    assert "report for family poisson; got --family gaussian. Pass --family poisson" in mistaken.stderr
     assert CliRunner().invoke(commands, [*init, "--family", "poisson"]).exit_code == 0
     refused = run("--target", "species", "--family", "binomial")
     assert refused.exit_code == 2

@@ -96,7 +96,7 @@ def test_the_command(wages, tmp_path):
     arguments = ["backup", str(wages.path), str(tmp_path / "copy.rw")]
     done = CliRunner().invoke(commands, arguments)
     assert done.exit_code == 0
-    assert done.stdout.endswith("in order. 2 tasks, 40 rows\n")
+    assert done.stdout.endswith(f"copy.rw: an intact copy of {wages.path}. 2 tasks, 40 rows\n")
     done = CliRunner().invoke(commands, arguments)
     assert done.exit_code == 2
     assert "exists already" in done.stderr

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ridgeway._text import counted
 from ridgeway.cli._failures import one_line
 from ridgeway.cli._options import command, csv_options, opened_cluster, option, state_file
 from ridgeway.cli._output import PrintingError, answer, progress_bar, say
@@ -33,16 +34,20 @@ SOME = 3
 @click.argument("data", type=click.Path(allow_dash=True), metavar="DATA...", nargs=-1, required=True)
 @click.option("--task", help="Id of the task.")
 @click.option("--task-column", help="Column with the task of each row.")
-@click.option("--task-from-name", is_flag=True, help="Use the name of each file, without its ending, as its task.")
+@click.option(
+    "--task-from-name",
+    is_flag=True,
+    help="Use the name of each file, without its extension, as the id of its task.",
+)
 @click.option(
     "--force",
     metavar="REASON",
-    help="Absorb a task whose id or rows were absorbed before; the ledger keeps the reason.",
+    help="Absorb a task even if its id or rows were absorbed before; the ledger keeps the reason.",
 )
 @click.option("--stop-on-error", is_flag=True, help="Stop at the first file that cannot be absorbed.")
 @click.option("--workers", type=int, help="Learn all files as one task, on this many processes (extra dask).")
 @click.option("--scheduler", help="Learn all files as one task, on the Dask cluster with this address: tcp://…")
-@option("--patience", default=60.0, help="Seconds that a cluster may have no workers. Finished parts are kept.")
+@option("--patience", default=60.0, help="Seconds to wait for a cluster that has no workers. Finished parts are kept.")
 @csv_options
 def absorb(file: str, data: tuple[str, ...], stop_on_error: bool, as_json: bool, **options: Any) -> None:
     """Learn data files (CSV, TSV, Parquet, Arrow). Each file is learned completely or not at all.
@@ -61,8 +66,8 @@ def absorb(file: str, data: tuple[str, ...], stop_on_error: bool, as_json: bool,
         outcomes, lines = _absorbed_in_parts(opened, data, cluster, **options)
         answer(outcomes, *lines, as_json=as_json)
         return
-    if any(map(is_address, data)):
-        raise InvalidParameterError("addresses are read by workers. Pass --workers 1, or more.")
+    if addresses := [*filter(is_address, data)]:
+        raise InvalidParameterError(f"only workers can read addresses; got {addresses[0]}. Pass --workers 1 or more.")
     files = expand(data)
     if len(files) == 1:
         outcomes, lines = _absorbed(opened, files[0], **options)
@@ -92,7 +97,7 @@ def _absorb_many(
                         say(*lines)
             except (RidgewayError, OSError, MemoryError) as error:
                 failed += 1
-                said = one_line(str(error) or f"{path}: not enough memory. Use less data at once.")
+                said = one_line(str(error) or f"{path}: not enough memory. Use less data at a time.")
                 found.append({"file": str(path), "error": said})
                 say(f"ridgeway absorb: {said}", err=True)
                 if stop_on_error:
@@ -119,7 +124,9 @@ def _absorbed(
     if task_from_name and str(path) == "-":
         raise InvalidParameterError("standard input has no name. Name its task with --task or --task-column.")
     if task_from_name and (task is not None or task_column is not None):
-        raise InvalidParameterError("--task-from-name names the tasks. Leave out --task and --task-column.")
+        raise InvalidParameterError(
+            "--task-from-name cannot be combined with --task or --task-column. Leave those out."
+        )
     dropped, force, added = Counter[str](), options["force"], list[str]()
     with progress_bar(f"absorbing {path}") as progress:
         table = open_stream(sys.stdin.buffer, csv=options["csv"]) if str(path) == "-" else path
@@ -145,7 +152,8 @@ def _absorbed_in_parts(
 
     if task is None or options["task_column"] is not None or options["task_from_name"] or "-" in data:
         raise InvalidParameterError(
-            "--workers and --scheduler learn files as one task. Name it with --task, and pass files only."
+            "--workers and --scheduler learn all files as one task. Name it with --task, leave out --task-column and "
+            "--task-from-name, and pass files, not standard input."
         )
     how = {"dropped": Counter[str](), "added": list[str](), "force": options["force"]}
     also = {"csv": options["csv"], "patience": options["patience"]}
@@ -170,8 +178,9 @@ def _as_dict(absorbed: "Absorbed") -> dict[str, Any]:
 def _line(absorbed: "Absorbed", force: str | None) -> str:
     record, already = absorbed
     words = "already absorbed" if already else "absorbed"
-    note = "" if force in (None, record.reason) else "; --force was not needed; its reason was not kept"
-    return f"{record.task_id}: {words}, {record.n_samples:,} rows, digest {record.digest[:12]}{note}"
+    note = "" if force in (None, record.reason) else "; --force was not needed, so the reason was not kept"
+    rows = counted(record.n_samples, "row")
+    return f"{record.task_id}: {words}, {rows}, digest {record.digest[:12]}{note}"
 
 
 def _dropped(what: str, dropped: Counter[str]) -> list[str]:
@@ -179,4 +188,6 @@ def _dropped(what: str, dropped: Counter[str]) -> list[str]:
     if not dropped:
         return []
     listed = ", ".join(f"{name} ({count:,})" for name, count in dropped.items())
-    return [f"{what}: {dropped.total():,} rows with missing values were left out: {listed}"]
+    count = dropped.total()
+    were = "was" if count == 1 else "were"
+    return [f"{what}: {counted(count, 'row')} with missing values {were} left out: {listed}"]

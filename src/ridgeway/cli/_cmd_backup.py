@@ -2,6 +2,7 @@
 
 import click
 
+from ridgeway._text import counted
 from ridgeway.cli._options import command, state_file
 from ridgeway.cli._output import answer
 
@@ -17,5 +18,6 @@ def backup(file: str, copy: str, as_json: bool) -> None:
     from ridgeway import store
 
     health = store.open(file).backup(copy)
-    said = f"{copy}: a copy of {file}, in order. {health.n_tasks} tasks, {health.n_samples:,} rows"
+    held = f"{counted(health.n_tasks, 'task')}, {counted(health.n_samples, 'row')}"
+    said = f"{copy}: an intact copy of {file}. {held}"
     answer({"file": file, "copy": copy, **health.as_dict()}, said, as_json=as_json)

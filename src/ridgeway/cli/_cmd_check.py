@@ -4,6 +4,7 @@ import sys
 
 import click
 
+from ridgeway._text import counted
 from ridgeway.cli._failures import one_line
 from ridgeway.cli._options import command, state_file
 from ridgeway.cli._output import answer, emit, say
@@ -25,10 +26,10 @@ def check(file: str, restore_previous: bool, as_json: bool) -> None:
             emit({"file": file, "in_order": False, "error": str(error)})
         say(f"ridgeway check: {one_line(error)}", err=True)
         sys.exit(1)
-    again = [f"{file}: the previous generation is current again. Absorb later tasks once more."]
+    again = [f"{file}: the previous generation was restored. Absorb the tasks that came after it again."]
     kept = "not kept" if health.previous is None else f"{health.previous} kept"
     said = (
-        f"{file}: in order. {health.n_tasks} tasks, {health.n_samples:,} rows, "
+        f"{file}: intact. {counted(health.n_tasks, 'task')}, {counted(health.n_samples, 'row')}, "
         f"generation {health.generation} (previous: {kept}), {health.n_bytes:,} bytes of state"
         + (f", {health.n_nodes:,} parts and merged parts" if health.n_nodes else "")
     )

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @click.option(
     "--family",
     type=click.Choice(FAMILIES),
-    help="What the target is: numbers, two classes, counts or classes.  [default: as the target says]",
+    help="What the target is: numbers, two classes, counts or classes.  [default: chosen from the target]",
 )
 @choice(
     "--order", "file", "sorted", "random", words="Order of the tasks: by first appearance, sorted by value, or random."

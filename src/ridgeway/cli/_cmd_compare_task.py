@@ -42,7 +42,7 @@ NUMBERS = (
 def compare_task(file: str, data: str, equal_noise: bool, csv: Any, as_json: bool) -> None:
     """Ask whether a data file fits in, before it is absorbed.
 
-    Recommends to absorb it, to absorb it and watch, or to keep it apart. Prints how large the difference between the
+    Recommends absorbing it, absorbing it and watching, or keeping it apart. Prints how large the difference between the
     file and the state is in the unit of the target, the coefficients that differ most, and the test. Changes nothing.
     Exits with 2 if the file cannot be used or has nothing in common with the state.
     """

@@ -20,7 +20,7 @@ SHELLS = {
 )
 @click.argument("shell", type=click.Choice([*SHELLS]))
 def completion(shell: str, as_json: bool) -> None:
-    """Print what makes the Tab key complete commands and options.
+    """Print the line that makes Tab complete commands and options.
 
     Add the line to the named file, and open a new shell. The Tab key then completes commands, options, their values and
     the names of files. Needs bash 4.4, zsh or fish, with `ridgeway` on the path.

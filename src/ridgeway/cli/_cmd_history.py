@@ -1,5 +1,6 @@
 """`ridgeway history`: the ledger of a state file."""
 
+from ridgeway._text import counted
 from ridgeway.cli._options import command, state_file
 from ridgeway.cli._output import emit, family_line, print_table, say
 
@@ -33,7 +34,8 @@ def history(file: str, as_json: bool) -> None:
     ]
     print_table(file, HEADINGS, rows, left=["task", "absorbed", "digest", "note"], n_names=2)
     there = [record for record in ledger if record.removed is None]
-    say(f"{len(there)} tasks, {sum(record.n_samples for record in there):,} rows")
+    n_samples = sum(record.n_samples for record in there)
+    say(f"{counted(len(there), 'task')}, {counted(n_samples, 'row')}")
     family = opened.schema.family
     if family is not None:
         say(family_line(family.name, family.memory, family.classes))

@@ -25,12 +25,12 @@ PASSED = ("weight_column", "weight_kind", "prior", "information", "min_rows", "c
 LEFT_OUT = ("leave_out", "weight_column", "cluster_column")
 """Options that name columns which are not features, unless they are named as such."""
 PRIVACY = (
-    "The part of a small task gives more away than a total: with no more rows than features it determines the space "
-    "that the rows span, and with one row the row itself."
+    "What is kept of a small task gives away more than a total. If the task has no more rows than features, it "
+    "determines the space that the rows span; if it has one row, it is that row."
 )
 FOURTH = (
     "Fourth moments give more away than the part alone: extreme values and rare combinations show in them, and "
-    "those of a small task may determine its rows."
+    "the fourth moments of a small task may determine its rows."
 )
 
 
@@ -70,12 +70,12 @@ FOURTH = (
     help="What to keep besides the total: tasks, so that they can be removed without their rows; or "
     "tasks,fourth-moments, for summary --errors hc1.",
 )
-@click.option("--min-rows", type=int, help="Fewest rows of a task that is kept.  [default: p + 1, at least 10]")
+@click.option("--min-rows", type=int, help="Fewest rows that a kept task may have.  [default: p + 1, at least 10]")
 @click.option("--cluster-column", help="Column that divides the rows of each task into clusters; with --keep tasks.")
 @choice(
     "--family",
     *FAMILIES,
-    words="What the target is: a number, one of two classes, a count, or a class among any number.",
+    words="What the target is: a number, one of two classes, a count, or one of any number of classes.",
 )
 @click.option(
     "--memory",
@@ -146,15 +146,17 @@ def _chosen(targets: list[str], options: dict[str, Any]) -> "tuple[list[str] | E
         found = report.StandardizedEncoding.read(encoding)
         if found.family != options["family"] and targets in ([], [found.target]):
             raise InvalidParameterError(
-                f"the encoding is of a report on family {found.family}; got {options['family']}. Pass --family "
-                f"{found.family}, or make a report with that family."
+                f"the encoding comes from a report for family {found.family}; got --family {options['family']}. Pass "
+                f"--family {found.family}, or make a report with that family."
             )
         return found.encoding, targets or [found.target]
     if not targets:
-        raise InvalidParameterError("name the target with --target.")
+        raise InvalidParameterError("no target was given. Name it with --target.")
     if source is None:
         if features is None:
-            raise InvalidParameterError("name the features with --features, or a first data file with --from.")
+            raise InvalidParameterError(
+                "no features were given. Name them with --features, or a first data file with --from."
+            )
         return names(features), targets
     chosen = store.encoding_of(
         source,

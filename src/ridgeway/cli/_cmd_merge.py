@@ -17,15 +17,17 @@ from ridgeway.errors import InvalidParameterError
 @click.option("--total-only", is_flag=True, help="Merge the totals alone, even if tasks are kept.")
 @out_option(help="The new state file, which must not exist.")
 def merge(one: str, two: str, prefixes: str | None, total_only: bool, out: str, as_json: bool) -> None:
-    """Create a state file as if it had absorbed the tasks of both.
+    """Merge two state files into a new one.
 
-    Columns are matched by name. Exits with 2 and says what differs if columns or settings differ, or if a task is in
-    both.
+    The result is as if it had absorbed the tasks of both. Columns are matched by name. Exits with 2 and says what
+    differs if columns or settings differ, or if a task is in both.
     """
     from ridgeway import store
 
     first, comma, second = (prefixes or ",").partition(",")
     if not comma or "," in second:
-        raise InvalidParameterError(f"--prefixes needs one for each file, such as north-,south-; got {prefixes!r}.")
+        raise InvalidParameterError(
+            f"--prefixes needs two prefixes, one for each file, such as north-,south-; got {prefixes!r}."
+        )
     made = store.open(one).merge(two, out, prefixes=(first, second), total_only=total_only)
     answer_made(made, "out", out, as_json=as_json)

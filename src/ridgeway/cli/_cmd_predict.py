@@ -25,8 +25,9 @@ from ridgeway.cli._output import answer, progress_bar
 def predict(file: str, data: str, out: str, ids: str | None, as_json: bool, **options: Any) -> None:
     """Predict the target for each row of a data file.
 
-    The file, or standard input (-), has the columns of the features. Rows with missing values get no prediction if they
-    were left out when learning. Exits with 2 and writes nothing if this is not possible or the output file exists.
+    The file, or standard input (-), must have the columns of the features. Rows with missing values get no prediction
+    if such rows were left out when learning. Exits with 2 and writes nothing if this is not possible or the output file
+    exists.
     """
     from ridgeway import store
     from ridgeway.data import open_stream

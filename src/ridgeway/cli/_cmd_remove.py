@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from ridgeway._text import did_you_mean
+from ridgeway._text import counted, did_you_mean
 from ridgeway.cli._options import command, csv_options, state_file
 from ridgeway.cli._output import answer, progress_bar
 from ridgeway.errors import InvalidParameterError, RemovalError
@@ -21,10 +21,11 @@ from ridgeway.errors import InvalidParameterError, RemovalError
 @click.option("--task-column", help="Column with the task of each row.")
 @csv_options
 def remove(file: str, data: str | None, task: str, task_column: str | None, csv: Any, as_json: bool) -> None:
-    """Remove a task, as if it had never been absorbed. Needs exactly its rows, unless the file keeps its tasks.
+    """Remove a task, as if it had never been absorbed.
 
-    Without DATA, rows that were forced in under the same id are removed first, the last ones before the others. Exits
-    with 2 and changes nothing if these are not the rows of the task, or if the remaining state would be inaccurate.
+    Needs exactly the rows that were absorbed, unless the file keeps its tasks. Without DATA, rows that were forced in
+    under the same id are removed first, starting with the most recent. Exits with 2 and changes nothing if these are
+    not the rows of the task, or if the remaining state would be inaccurate.
     """
     from ridgeway import store
 
@@ -43,5 +44,5 @@ def remove(file: str, data: str | None, task: str, task_column: str | None, csv:
                 data, task_id=task, task_column=task_column, csv=csv, progress=progress
             )
     lost = f"up to {digits:.1f} decimal digits were lost" if digits else "no digits were lost"
-    said = f"{record.task_id}: removed, {record.n_samples:,} rows; {lost}"
+    said = f"{record.task_id}: removed, {counted(record.n_samples, 'row')}; {lost}"
     answer(record.as_dict(), said, as_json=as_json)

@@ -20,8 +20,8 @@ COLOURS = {"reproduced": "green", "not reproduced": "red"}
     resumes=True,
 )
 @out_option(help="A new or empty folder for figures, results and verdicts.")
-@option("--repetitions", default=100)
-@option("--seed", default=0)
+@option("--repetitions", default=100, help="Number of repetitions.")
+@option("--seed", default=0, help="Random seed.")
 @worker_options(default=-1)
 @click.option("--resume", is_flag=True, help="Continue the run in the folder.")
 def reproduce(out: str, repetitions: int, seed: int, workers: "int | Executor", resume: bool, as_json: bool) -> None:

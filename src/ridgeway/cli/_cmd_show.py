@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from ridgeway._text import counted
 from ridgeway.cli._options import command, state_file
 from ridgeway.cli._output import emit, family_line, print_table, say
 
@@ -24,9 +25,10 @@ def show(file: str, as_json: bool) -> None:
         for feature, value in {"(intercept)": shown["intercepts"][target], **coefs}.items()
     ]
     print_table(file, ["target", "feature", "coefficient"], rows, left=["target", "feature"], n_names=2)
+    n_tasks, n_samples = shown["n_tasks"], shown["n_samples"]
     say(
-        f"{shown['n_tasks']} tasks, {shown['n_samples']:,} rows; rank {shown['rank']} of {len(shown['features'])}, "
-        f"{_quality(shown)}; {size:,} bytes on disk"
+        f"{counted(n_tasks, 'task')}, {counted(n_samples, 'row')}; "
+        f"rank {shown['rank']} of {len(shown['features'])}, {_quality(shown)}; {size:,} bytes on disk"
     )
     if shown["family"] != "gaussian":
         say(family_line(shown["family"], shown.get("memory"), shown.get("classes", ())))

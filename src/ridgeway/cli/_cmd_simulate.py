@@ -90,8 +90,8 @@ def _from_file(context: click.Context, parameter: click.Parameter, path: str | N
 @option("--order", default="given", help="given, repeated:K, adversarial, or 1,2,1,2,…")
 @click.option("--statistics", is_flag=True, help="Draw sufficient statistics instead of rows if n > p.")
 @option("--methods", default="mn,crr:1,crr:best,gr,gr:optimal,es,oracle", help="See below.")
-@option("--repetitions", default=100)
-@option("--seed", default=0)
+@option("--repetitions", default=100, help="Number of repetitions.")
+@option("--seed", default=0, help="Random seed.")
 @worker_options(default=-1)
 @choice(
     "--averaging",
@@ -143,7 +143,9 @@ def _loaded(path: str | None) -> Any:
     try:
         return np.load(path, allow_pickle=False)
     except (ValueError, EOFError):
-        raise InvalidParameterError(f"{path} is not an array in NumPy's .npy format.") from None
+        raise InvalidParameterError(
+            f"{path} is not an array in NumPy's .npy format. Write it with numpy.save."
+        ) from None
 
 
 def _summarized(results: "Results") -> Iterator[tuple[float, str, int, float, float | None]]:

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     "CR3",
     "hc0",
     "hc1",
-    words="Standard errors; cluster is CR2. All but classical need a file that keeps its tasks, hc0 and hc1 one that "
-    "also keeps fourth-moments.",
+    words="Standard errors; cluster is CR2. All but classical need a file that keeps its tasks, and hc0 and hc1 also "
+    "need its fourth moments.",
 )
 def summary(file: str, features: str | None, level: float, errors: str, as_json: bool) -> None:
     """Print standard errors, tests and intervals.

@@ -13,7 +13,7 @@ from ridgeway.errors import InvalidParameterError
 @command(
     "ridgeway widen flights.rw --category carrier=ZZ",
     "ridgeway widen flights.rw --feature humidity --past-value 0",
-    "ridgeway widen flights.rw --undo  # take the last widening back",
+    "ridgeway widen flights.rw --undo  # undo the last widening",
 )
 @state_file
 @click.option("--category", multiple=True, metavar="COLUMN=CATEGORY", help="A new category. No past row had it.")
@@ -21,7 +21,7 @@ from ridgeway.errors import InvalidParameterError
 @click.option("--target", help="A new target.")
 @click.option("--past-value", help="The value that the new column had in every past row.")
 @click.option("--prior", help="The prior of the new feature, if the prior is not a single number.")
-@click.option("--undo", is_flag=True, help="Take back the last change, if that was a widening.")
+@click.option("--undo", is_flag=True, help="Undo the last change, if it was a widening.")
 def widen(file: str, undo: bool, as_json: bool, **options: Any) -> None:
     """Add categories, a feature or a target.
 
@@ -35,7 +35,7 @@ def widen(file: str, undo: bool, as_json: bool, **options: Any) -> None:
     schema = opened.undo_widening() if undo else opened.widen(**_wanted(options))
     added = [name for name in (*schema.features, *schema.targets) if name not in (*before.features, *before.targets)]
     found = {"file": file, "version": schema.version, "features": list(schema.features), "added": added}
-    words = "the last widening was taken back" if undo else f"added {', '.join(added)}"
+    words = "the last widening was undone" if undo else f"added {', '.join(added)}"
     answer(found, f"{file}: {words}; {len(schema.features)} features", as_json=as_json)
 
 
@@ -50,7 +50,7 @@ def _wanted(options: dict[str, Any]) -> dict[str, Any]:
             "name one feature or one target, with the value that it had in every past row (--past-value)."
         )
     if options["past_value"] is not None and not named:
-        raise InvalidParameterError("--past-value belongs to a --feature or a --target. Name one.")
+        raise InvalidParameterError("--past-value needs --feature or --target. Pass one of them.")
     new = {f"{name}s": {options[name]: _value(options["past_value"])} for name in named}
     prior = None if options["prior"] is None else [_number(text) for text in names(options["prior"])]
     return {"categories": categories, "prior": prior, **new}

@@ -33,7 +33,7 @@ def guarded(*, resumes: bool = False) -> Iterator[None]:
                     say(f"{name}: warning: {one_line(warning.message)}", err=True)
         return
     except MemoryError as error:
-        code, said = 2, f"not enough memory{f' ({error})' if str(error) else ''}. Use less data at once."
+        code, said = 2, f"not enough memory{f' ({error})' if str(error) else ''}. Use less data at a time."
     except RidgewayError as error:
         code, said = 2, str(error)
     except PrintingError as error:

@@ -100,7 +100,7 @@ def opened_cluster(workers: int | None, scheduler: str | None) -> Iterator[Any]:
 
 
 def _both() -> InvalidParameterError:
-    return InvalidParameterError("--workers starts processes, and --scheduler uses a cluster. Pass one of them.")
+    return InvalidParameterError("--workers starts processes, and --scheduler uses a cluster. Pass only one of them.")
 
 
 @contextmanager
@@ -128,7 +128,9 @@ def pairs(given: Sequence[str], option_name: str) -> list[tuple[str, str]]:
     found = [text.partition("=")[::2] for text in given]
     for text, (name, value) in zip(given, found, strict=True):
         if not name or not value:
-            raise InvalidParameterError(f"{option_name} is written NAME=VALUE, such as carrier=UA; got {text!r}.")
+            raise InvalidParameterError(
+                f"{option_name} must have the form NAME=VALUE, such as carrier=UA; got {text!r}."
+            )
     return found
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgeway._printed import Printed, table_lines
-from ridgeway._text import visible
+from ridgeway._text import counted, visible
 from ridgeway.errors import StoreError
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ def answer_made(made: "Store", name: str, file: str, *, as_json: bool) -> None:
         return
     n_samples = sum(record.n_samples for record in tasks)
     found = {name: file, "n_tasks": len(tasks), "n_samples": n_samples}
-    answer(found, f"{file}: {len(tasks)} tasks, {n_samples:,} rows", as_json=as_json)
+    said = f"{file}: {counted(len(tasks), 'task')}, {counted(n_samples, 'row')}"
+    answer(found, said, as_json=as_json)
 
 
 def _finite(data: Any) -> Any:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ridgeway._printed import Printed, Rows
+from ridgeway._text import counted
 from ridgeway.data import Schema
 from ridgeway.store._ledger import Record
 
@@ -21,9 +22,10 @@ class LedgerTable(Printed):
         if self.schema is None:
             return self.path
         there = [record for record in self.ledger if record.removed is None]
+        n_samples = sum(record.n_samples for record in there)
         return (
             f"{self.path}: {len(self.schema.features)} features, target {', '.join(self.schema.targets)}; "
-            f"{len(there)} tasks, {sum(record.n_samples for record in there):,} rows"
+            f"{counted(len(there), 'task')}, {counted(n_samples, 'row')}"
         )
 
     def _tables(self) -> Iterator[tuple[str, Rows]]:
