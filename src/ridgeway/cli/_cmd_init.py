@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ridgeway._text import counted
 from ridgeway.cli._options import FAMILIES, choice, command, csv_options, names, option, pairs, state_file
 from ridgeway.cli._output import answer
 from ridgeway.errors import InvalidParameterError
@@ -110,7 +111,7 @@ def init(file: str, target: str | None, no_intercept: bool, as_json: bool, **opt
     found["family"] = options["family"]
     family = options["family"]
     kind = "" if family == "gaussian" else f" of family {family}"
-    said = f"{file}: {len(listed)} features, target {', '.join(targets)}{kind}. Next, absorb a task."
+    said = f"{file}: {counted(len(listed), 'feature')}, target {', '.join(targets)}{kind}. Next, absorb a task."
     warnings = [*([PRIVACY] if keep else []), *([FOURTH] if "fourth-moments" in keep else [])]
     answer(found, *_encoded(encoding, targets), *warnings, said, as_json=as_json)
 

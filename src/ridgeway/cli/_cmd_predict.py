@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from ridgeway._text import counted
 from ridgeway.cli._options import command, csv_options, data_file, names, out_option, state_file
 from ridgeway.cli._output import answer, progress_bar
 
@@ -36,7 +37,7 @@ def predict(file: str, data: str, out: str, ids: str | None, as_json: bool, **op
     table = open_stream(sys.stdin.buffer, csv=options["csv"]) if data == "-" else data
     with progress_bar(f"predicting {data}") as progress:
         found = opened.predict_file(table, out, ids=names(ids), progress=progress, **options)
-    said = f"{out}: {found.n_samples - found.n_missing:,} predictions"
+    said = f"{out}: {counted(found.n_samples - found.n_missing, 'prediction')}"
     if found.n_missing:
         said += f"; {found.n_missing:,} of {found.n_samples:,} rows have none, because they have missing values"
     answer({"out": out, **found._asdict()}, said, as_json=as_json)

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from ridgeway._text import counted
 from ridgeway.cli._options import command, names, pairs, state_file
 from ridgeway.cli._output import answer
 from ridgeway.errors import InvalidParameterError
@@ -36,7 +37,7 @@ def widen(file: str, undo: bool, as_json: bool, **options: Any) -> None:
     added = [name for name in (*schema.features, *schema.targets) if name not in (*before.features, *before.targets)]
     found = {"file": file, "version": schema.version, "features": list(schema.features), "added": added}
     words = "the last widening was undone" if undo else f"added {', '.join(added)}"
-    answer(found, f"{file}: {words}; {len(schema.features)} features", as_json=as_json)
+    answer(found, f"{file}: {words}; {counted(len(schema.features), 'feature')}", as_json=as_json)
 
 
 def _wanted(options: dict[str, Any]) -> dict[str, Any]:

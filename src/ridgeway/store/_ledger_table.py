@@ -24,7 +24,7 @@ class LedgerTable(Printed):
         there = [record for record in self.ledger if record.removed is None]
         n_samples = sum(record.n_samples for record in there)
         return (
-            f"{self.path}: {len(self.schema.features)} features, target {', '.join(self.schema.targets)}; "
+            f"{self.path}: {counted(len(self.schema.features), 'feature')}, target {', '.join(self.schema.targets)}; "
             f"{counted(len(there), 'task')}, {counted(n_samples, 'row')}"
         )
 
