@@ -13,6 +13,10 @@ BASICS := tests/metrics tests/retrospect tests/cli/test_store.py tests/cli/test_
 PYTEST := -m pytest -n auto
 test test-lowest test-reference retrospect: export OPENBLAS_NUM_THREADS := 1
 
+# OpenBLAS chooses the kernels that it is measured with, whatever the environment says.
+bench accuracy: export OPENBLAS_CORETYPE :=
+bench accuracy: export OPENBLAS_L2_SIZE :=
+
 # Tests and campaigns start thousands of processes: each would compile every module again without cached bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 

@@ -39,6 +39,7 @@ def machine(load: float) -> list[str]:
             found.append(f"{package} not installed")
     found_blas = ThreadpoolController().select(internal_api="openblas").info()
     blas = [f"{library['version']} with {library['architecture']} kernels" for library in found_blas]
+    chosen = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith("OPENBLAS_") and value)
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -46,7 +47,7 @@ def machine(load: float) -> list[str]:
     return [
         f"Measured on {datetime.now(UTC):%d %B %Y}, {os.cpu_count()} cores of {cpu}, load average {load:.1f} before",
         f"the run (0 is a quiet machine). Python {platform.python_version()}, {', '.join(found)}.",
-        f"OpenBLAS of NumPy and SciPy: {', '.join(blas)}.",
+        f"OpenBLAS of NumPy and SciPy: {', '.join(blas)}; set by the environment: {', '.join(chosen) or 'nothing'}.",
     ]
 
 

@@ -14,6 +14,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -84,12 +85,17 @@ def measure(cell: Cell, plan: Plan, only: Sequence[str] = ()) -> Result:
 
 
 def measured(cells: Sequence[Cell], plan: Plan, only: Callable[[Cell], Sequence[str]]) -> list[Result]:
-    """Measure cells of as many threads one after another, in a process of their own; `only` names the contenders."""
+    """Measure cells one after another, those of a size in a process of their own; `only` names the contenders.
+
+    A contender may keep memory from one model to the next, but not from other sizes.
+    """
     results = []
-    with worker(cells[0].threads) as pool:
-        for cell in cells:
-            print(f"speed: {cell}", file=sys.stderr, flush=True)
-            results.append(pool.submit(measure, cell, plan, only(cell)).result())
+    for _, same in groupby(cells, key=lambda cell: (cell.n_samples, cell.n_features, cell.threads)):
+        size = list(same)
+        with worker(size[0].threads) as pool:
+            for cell in size:
+                print(f"speed: {cell}", file=sys.stderr, flush=True)
+                results.append(pool.submit(measure, cell, plan, only(cell)).result())
     return results
 
 

@@ -176,7 +176,9 @@ def turned(n_rows, X, y, scale=1.0):
 @pytest.mark.parametrize("n", [1, 3, 9])
 @pytest.mark.parametrize("scale", [1.0, 1e-200, 1e150])
 def test_a_wide_factor_of_few_rows_has_no_more(n_rows, n, scale, narrow_panels, rng):
-    plain, fast = turned(n_rows, rng.normal(size=(n, 30)), rng.normal(size=(n, 1)), scale)
+    signs, sizes = rng.choice([-1.0, 1.0], size=(n, 31)), rng.uniform(0.5, 2.0, size=(n, 31))
+    X, y = np.hsplit(signs * sizes, [30])  # in a column of tiny entries, rounding would look like more rows
+    plain, fast = turned(n_rows, X, y, scale)
     assert not fast[n_rows + n + (n > 7) + 1 :].any()  # a row for each part stands for the distance between means
     assert fast[n_rows + n - 1].any()
     assert_allclose(np.abs(fast), np.abs(plain), rtol=1e-9, atol=1e-11 * scale)
