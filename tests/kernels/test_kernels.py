@@ -110,6 +110,21 @@ def test_rows_in_either_order_of_memory(name, n, order, small_blocks, rng):
 
 
 @pytest.mark.parametrize("name", UPDATES)
+@pytest.mark.parametrize("n", [30, 127, 4000])
+@pytest.mark.parametrize("centered", [True, False])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_the_same_numbers_in_32_bits_give_the_same_bits(name, n, centered, order, small_blocks, rng):
+    narrow = np.array(rng.normal(size=(n, 9)) + 7.0, dtype=np.float32, order=order)
+    wide, y = narrow.astype(np.float64), rng.normal(size=(n, 1))
+    matrices = [
+        getattr(_lapack, name)(np.zeros((10, 10), order="F"), Mean.of_nothing(10), X, y, None, centered=centered).matrix
+        for X in (narrow, wide, wide[:, ::-1])
+    ]
+    assert np.array_equal(matrices[0], matrices[1])
+    assert not np.array_equal(matrices[0], matrices[2])
+
+
+@pytest.mark.parametrize("name", UPDATES)
 def test_a_mean_that_is_far_from_the_sample_is_found(name, small_blocks, monkeypatch, rng):
     X, y = rng.normal(size=(600, 3)), rng.normal(size=(600, 1))
     step, done = 600 // _tall.SAMPLE, []

@@ -208,8 +208,9 @@ def _products_of(block: Array) -> Array:
 
 
 def _products_of_rows(part: TaskRows) -> Array:
-    """Return the products of plain rows, which are copied only if they are not in one piece."""
-    X = part.X if part.X.flags.c_contiguous else part.X.copy(order="F")
+    """Return the products of plain rows, which are copied only if BLAS cannot take them as they are."""
+    in_order = part.X.flags.c_contiguous
+    X = part.X if in_order and part.X.dtype == np.float64 else part.X.astype(np.float64, order="C" if in_order else "F")
     p, S = X.shape[1], np.empty((part.width,) * 2, order="F")
     S[:p, :p], S[p:, p:], S[:p, p:] = np.dot(X.T, X), np.dot(part.y.T, part.y), np.dot(X.T, part.y)
     S[p:, :p] = S[:p, p:].T

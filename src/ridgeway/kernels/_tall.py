@@ -63,8 +63,8 @@ class TaskRows(NamedTuple):
 
     @property
     def are_plain(self) -> bool:
-        """Whether BLAS can take the rows as they are."""
-        return self.weight is None and type(self.X) is np.ndarray and self.X.dtype == np.float64
+        """Whether the rows are an array of floats that all weigh 1."""
+        return self.weight is None and type(self.X) is np.ndarray and self.X.dtype in (np.float64, np.float32)
 
     def about_zero(self) -> Mean:
         """Return what stands for the mean of rows that are taken as they are."""
@@ -86,9 +86,13 @@ class TaskRows(NamedTuple):
         """Return plain rows in C order less a point, X in a buffer, and a column of ones as the first target."""
         (n, p), k = self.X.shape, self.y.shape[1]
         X, y = buffer[: n * p].reshape(n, p), np.empty((n, 1 + k), order="F")
+        source = self.X
+        if source.dtype != X.dtype:  # NumPy subtracts more slowly if it has to convert, too
+            X[:] = source
+            source = X
         even = n - n % LONG  # several rows as one: loops over short rows are slow
-        np.subtract(self.X[:even].reshape(-1, LONG * p), np.tile(point[:p], LONG), out=X[:even].reshape(-1, LONG * p))
-        np.subtract(self.X[even:], point[:p], out=X[even:])
+        np.subtract(source[:even].reshape(-1, LONG * p), np.tile(point[:p], LONG), out=X[:even].reshape(-1, LONG * p))
+        np.subtract(source[even:], point[:p], out=X[even:])
         y[:, 0] = 1.0
         np.subtract(self.y, point[p:], out=y[:, 1:])
         return TaskRows(X, y, None, None)

@@ -4,10 +4,10 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache, wraps
-from itertools import count
+from itertools import count, product
 from queue import SimpleQueue
 from threading import Lock, Thread, local
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class _OneThread:
     def __init__(self) -> None:
         self._lock = Lock()
         self._inside = 0
-        self._before: list[tuple[Any, int]] = []
+        self._before: list[tuple[_Blas, int]] = []
         self._spare = 1
 
     def __enter__(self) -> int:
@@ -39,11 +39,11 @@ class _OneThread:
             with self._lock:
                 if self._inside == 0:
                     self._lift()  # what an interrupt may have left
-                    had = [(library, library.get_num_threads() or 1) for library in _libraries()]
+                    had = [(blas, blas.threads() or 1) for blas in _libraries()]
                     self._spare = min(max((threads for _, threads in had), default=1), _cores())
-                    self._before = [(library, threads) for library, threads in had if threads > 1]
-                    for library, _ in self._before:
-                        _set_threads(library, 1)
+                    self._before = [(blas, threads) for blas, threads in had if threads > 1]
+                    for blas, _ in self._before:
+                        blas.set_threads(1)
                 self._inside += 1
                 inside = True
             return self._spare
@@ -59,8 +59,8 @@ class _OneThread:
                 self._lift()
 
     def _lift(self) -> None:
-        for library, threads in self._before:
-            _set_threads(library, threads)
+        for blas, threads in self._before:
+            blas.set_threads(threads)
         self._before = []
 
     def renew_lock(self) -> None:
@@ -213,20 +213,31 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _set_threads(library: Any, threads: int) -> None:
-    """Set the threads of a BLAS. Since threadpoolctl 3.8, calls from all Python threads but one are ignored.
+class _Blas(NamedTuple):
+    """A loaded BLAS: what returns its number of threads, and what sets it."""
 
-    The first and the last of those inside a limit may be different threads, so control is taken and given up.
-    """
-    give_up = getattr(library, "clear_controlling_thread", lambda *, force: None)
-    give_up(force=True)
-    library.set_num_threads(threads)
-    give_up(force=True)
+    threads: Callable[[], int | None]
+    set_threads: Callable[[int], object]
 
 
 @cache
-def _libraries() -> list[Any]:
+def _libraries() -> list[_Blas]:
     from threadpoolctl import ThreadpoolController  # scikit-learn brings it; finding the libraries takes a while
 
     controller: Any = ThreadpoolController()
-    return list(controller.select(user_api="blas").lib_controllers)
+    return [
+        _Blas(found.get_num_threads, _setter(found)) for found in controller.select(user_api="blas").lib_controllers
+    ]
+
+
+def _setter(library: Any) -> Callable[[int], object]:
+    """Return what sets the threads of a BLAS: for OpenBLAS, its own function.
+
+    Since threadpoolctl 3.8, calls from all Python threads but one are ignored, and calls take several microseconds.
+    """
+    if library.internal_api == "openblas" and library.threading_layer != "openmp":
+        for prefix, suffix in product(("", "scipy_"), ("", "64_", "_64")):
+            own = getattr(library.dynlib, f"{prefix}openblas_set_num_threads{suffix}", None)
+            if own is not None:
+                return cast(Callable[[int], object], own)
+    return cast(Callable[[int], object], library.set_num_threads)
