@@ -14,10 +14,12 @@ import numpy as np
 from benchmarks.tables import number, table
 from benchmarks.timing import Plan, clock, interleave, paired_ratio
 from benchmarks.workers import alone
+from ridgeway import GeneralizedRidge
 from ridgeway.data import Task
 from ridgeway.information import SquareRoot
 from ridgeway.kernels import Mean, _lapack, _reference, _routines, _tall, _threads, _tridiagonal
 from ridgeway.linalg import _penalized
+from ridgeway.weights import Accumulated
 
 THREADS = 2
 TASKS = 3
@@ -49,10 +51,9 @@ TUNINGS = (
     Tuning(
         "four reflectors put together, few columns", "factor_update", (200_000, 10), _lapack, "NARROW_REFLECTORS", 1
     ),
-    Tuning("32 reflectors put together, not 16", "factor_update", (200, 4000), _lapack, "REFLECTORS", 16),
     Tuning("panels and strips", "factor_update", (500, 1500), _lapack, "PANEL", 10**6),
-    Tuning("one BLAS thread for few columns, idle cores", "cholesky", (0, 300), _threads, "WIDE", 0),
-    Tuning("one BLAS thread for few columns, busy cores", "cholesky", (0, 300), _threads, "WIDE", 0, busy=True),
+    Tuning("one BLAS thread for few columns, idle cores", "a model", (150, 200), _threads, "WIDE", 0),
+    Tuning("one BLAS thread for few columns, busy cores", "a model", (150, 200), _threads, "WIDE", 0, busy=True),
     Tuning("tridiagonal instead of eigenvalues", "reduce_symmetric", (0, 300), _tridiagonal, "TridiagonalForm", None),
     Tuning("a weak prior as a correction", "stacked", (450, 200), _penalized, "SHRINKS", np.inf),
     Tuning("a weak prior as a correction", "stacked", (4000, 2000), _penalized, "SHRINKS", np.inf),
@@ -60,11 +61,13 @@ TUNINGS = (
 
 
 def run(kernel: str, arguments: tuple[Any, ...]) -> None:
-    """Call a kernel."""
-    if kernel == "stacked":
+    """Call a kernel, or let a model learn and solve."""
+    if kernel == "a model":
+        _ = GeneralizedRidge(Accumulated(prior=1.0), information="moments").partial_fit(*arguments).coef_
+    elif kernel == "stacked":
         arguments[0].stacked(*arguments[1:]).solve()
-    elif kernel in ("cholesky", "reduce_symmetric"):
-        getattr(_lapack if kernel == "cholesky" else _tridiagonal, kernel)(arguments[0])
+    elif kernel == "reduce_symmetric":
+        _tridiagonal.reduce_symmetric(*arguments)
     else:
         getattr(_lapack, kernel)(*arguments, None, centered=True)
 
@@ -81,6 +84,8 @@ def given(kernel: str, n: int, p: int) -> tuple[Any, ...]:
     if n == 0:
         return (np.asfortranarray(np.cov(rng.standard_normal((p, 2 * p)))),)
     X, y = rng.standard_normal((n, p)), rng.standard_normal((n, 1))
+    if kernel == "a model":
+        return X, y
     if kernel == "stacked":
         held = SquareRoot.empty(p, 1, centered=True).add(Task.of(X, y))
         return (held, np.ones(p), np.zeros((p, 1)))

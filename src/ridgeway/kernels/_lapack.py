@@ -24,10 +24,8 @@ SINGLE = 2**12
 """Entries of a task below which BLAS sums rows with one thread, so that a limit would only cost time."""
 ROWS = 1024
 """Rows that are added at a time to a wide matrix."""
-REFLECTORS = 32
-"""Block size of LAPACK for a wide factor: the columns whose reflectors are combined."""
 NARROW_REFLECTORS = 4
-"""The same for a narrow block of a tall task."""
+"""Block size of LAPACK for a narrow block of a tall task: the columns whose reflectors are combined."""
 PANEL, STRIP = 192, 128
 """Columns of a wide factor that are factored at a time, and that a thread updates at a time."""
 ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
@@ -290,7 +288,7 @@ def _absorb_panel(panel: Array, new: Array, rows: Array, triangular_rows: int) -
     size, width = panel.shape
     own, corner = rows[:, :size], new[:, :size]
     corner[:] = panel[:, :size]
-    factors = dtpqrt(corner, own, triangular_rows=triangular_rows, panel=min(REFLECTORS, size))
+    factors = dtpqrt(corner, own, triangular_rows=triangular_rows)
 
     def turn(strip: int) -> None:
         columns = slice(size + strip * STRIP, min(size + (strip + 1) * STRIP, width))
