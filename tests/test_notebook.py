@@ -86,7 +86,7 @@ def test_states(name):
     model = STATES[name]
     page = check_page(model.state_._repr_html_())
     kind = type(model.state_).__name__
-    assert page.words[0].startswith(f"{kind}: 1 task(s), 60 rows, 3 features")
+    assert page.words[0].startswith(f"{kind}: 1 task, 60 rows, 3 features")
     shown = np.array([[float(cell) for cell in row[1:]] for row in page.rows[1:]])
     known = np.vstack([np.reshape(model.intercept_, (1, -1)), np.atleast_2d(model.coef_).T])
     np.testing.assert_allclose(shown, known, rtol=1e-3)

@@ -337,7 +337,7 @@ class UncertainStoreError(StoreError):
     ...     with patch("os.fsync", broken), patch("pathlib.Path.unlink", broken):
     ...         store.create(f"{folder}/state.rw", features=["x"], target="y")
     Traceback (most recent call last):
-    ridgeway.errors.UncertainStoreError: it is not known whether ... took the change ...
+    ridgeway.errors.UncertainStoreError: it is not known whether the change was saved to ...
     """
 
 

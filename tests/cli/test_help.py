@@ -12,8 +12,10 @@ import pandas as pd
 import pytest
 from runner import CliRunner
 
-from ridgeway import store
+from ridgeway import catalogue, store
+from ridgeway.catalogue import _registry
 from ridgeway.cli._commands import SECTIONS, commands
+from ridgeway.report._comparison import MOST_CUBIC_BY_DEFAULT
 
 PARSED = ("compare", "plot", "reproduce", "simulate", "verify", "--encoding", "--restore-previous", "--workers")
 """Commands and options that take long, or need what takes long: their examples are parsed."""
@@ -51,6 +53,19 @@ def test_help_fits_and_ends_with_examples(name):
     text = help_of(*([name] if name else []))
     assert max(map(len, text.splitlines())) <= 80
     assert examples_of(text)[0].startswith(f"ridgeway {name}")
+
+
+def test_the_methods_of_compare(monkeypatch):
+    """Every method that Ridgeway brings is named, by family of the target; those that run by default come first."""
+    monkeypatch.setattr(_registry, "ENTRIES", {})
+    words = " ".join(help_of("compare").split())
+    listed = dict(re.findall(r" \((\w+)\): ([^.]+)\.", words))
+    for family, compared in catalogue.COMPARED.items():
+        usual, _, more = listed[family].partition("; also ")
+        names = [*usual.split(", "), "oracle"]
+        assert names == list(compared)
+        assert {*names, *filter(None, more.split(", "))} == {*catalogue.known(family)}
+    assert f"cubic up to {MOST_CUBIC_BY_DEFAULT} features" in words
 
 
 WAGES, FLIGHTS = ["age", "education", "tenure"], ["carrier", "hour"]

@@ -41,7 +41,7 @@ def test_summary(state, table):
     bounds = fit.conf_int(0.1).loc["tenure"]
     expected = [fit.params["tenure"], fit.bse["tenure"], fit.tvalues["tenure"], fit.pvalues["tenure"], *bounds]
     np.testing.assert_allclose([float(word) for word in line.split()[1:]], expected, rtol=1e-3, atol=5e-4)
-    assert "60 rows of 2 task(s)" in said.stdout
+    assert "60 rows of 2 tasks" in said.stdout
 
 
 def test_summary_of_some_features(state, table):

@@ -140,7 +140,9 @@ def test_encodings(file, encoding):
 
 def test_a_file_in_another_encoding(file):
     for text in ("Größe,y\n1,2\n", "x,y\nKöln,2\n"):
-        with pytest.raises(InvalidDataError, match=r"is not UTF-8 text\. Save it as UTF-8\. .* --charset latin-1\."):
+        with pytest.raises(
+            InvalidDataError, match=r"is not UTF-8 text\. Save it as UTF-8, or pass .* --charset latin-1\."
+        ):
             open_table(file(text, encoding="latin-1")).types(["x"])
     with pytest.raises(InvalidDataError, match="is not ASCII text"):
         open_table(file("x,y\nKöln,2\n"), csv=CsvFormat(charset="ascii"))
@@ -163,7 +165,7 @@ def test_characters_that_straddle_the_head(file, monkeypatch):
 )  # fmt: skip
 def test_formats_that_do_not_exist(wrong):
     with pytest.raises(
-        InvalidParameterError, match=f"the {'decimal point' if 'decimal' in wrong else next(iter(wrong))}"
+        InvalidParameterError, match=f"the {'decimal mark' if 'decimal' in wrong else next(iter(wrong))}"
     ):
         CsvFormat(**wrong)
 

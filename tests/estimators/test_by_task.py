@@ -224,7 +224,7 @@ def test_what_cannot_be_done_is_refused(rng):
         model.remove(task="b")
     with pytest.raises(RemovalError, match="Pass the id as task="):
         model.remove(X, y)
-    with pytest.raises(RemovalError, match="by its id alone"):
+    with pytest.raises(RemovalError, match="pass its id alone"):
         model.remove(X, y, task="a")
     with pytest.raises(InvalidDataError, match="cannot name a task"):
         model.partial_fit(X, y, task=0.5)

@@ -223,7 +223,7 @@ def test_what_cannot_be_removed_or_merged():
 
 def test_task_needs_memories_apart():
     for model in (GeneralizedRidgeClassifier(), ContinualRidgeClassifier()):
-        with pytest.raises(InvalidParameterError, match="task needs a"):
+        with pytest.raises(InvalidParameterError, match="the argument `task` needs a"):
             model.partial_fit(X, TEXT, task="a")
 
 

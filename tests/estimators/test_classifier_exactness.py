@@ -163,7 +163,7 @@ def test_removing_all_rows_of_a_class_removes_the_class(rng, kind):
     assert list(model.classes_) == [1, 2, 3, 4]
     with pytest.raises(RemovalError, match="all rows of all classes"):
         model.remove(X, y)
-    with pytest.raises(RemovalError, match="no rows of class 9"):
+    with pytest.raises(RemovalError, match="no rows were learned of class 9"):
         model.remove(X[:2], [9, 1])
 
 

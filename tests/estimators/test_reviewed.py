@@ -211,3 +211,31 @@ def test_asking_does_not_change_what_is_stored_and_a_pickle_stays_frozen(rng):
     assert pickle.dumps(model) == stored
     copied = copy.deepcopy(model)  # by the same protocol
     assert not copied.information_.matrix.flags.writeable
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rows", [np.arange(600.0)[None, :], np.ones((5, 600))])
+def test_rows_that_say_nothing_about_many_features_leave_the_prior(kind, rows):
+    model = GeneralizedRidge(weights.Accumulated(prior=1.0), information=kind).partial_fit(
+        rows, np.full(len(rows), 7.0)
+    )
+    assert not model.coef_.any()
+    assert model.intercept_ == 7.0
+    model.partial_fit(rows + np.eye(600)[: len(rows)], np.full(len(rows), 8.0))
+    assert model.coef_.any()
+
+
+def test_tasks_of_one_row_with_many_features_are_merged():
+    tasks = [(rng.normal(size=(1, 600)), rng.normal(size=1)) for _ in range(3)]
+    parts = [GeneralizedRidge(information="by_task").partial_fit(*task, task=str(i)) for i, task in enumerate(tasks)]
+    merged = parts[0].merge(parts[1]).merge(parts[2])
+    pooled = GeneralizedRidge()
+    for task in tasks:
+        pooled.partial_fit(*task)
+    assert_allclose(merged.coef_, pooled.coef_, atol=1e-12)
+
+
+@pytest.mark.parametrize("value", [np.nan, -np.inf, 1e151])
+def test_a_start_that_cannot_be_stored_is_refused(value):
+    with pytest.raises(InvalidParameterError, match="initial_coef holds NaN, infinity or entries above"):
+        GeneralizedRidge(initial_coef=[value, 0.0]).partial_fit(np.ones((2, 2)), [1.0, 2.0])

@@ -238,6 +238,23 @@ def test_joined_factors(triangular, wide, p, m, seed):
     assert_allclose(fast.T @ fast, R.T @ R + rows.T @ rows, rtol=1e-11, atol=1e-11)
 
 
+@pytest.mark.parametrize("held", [0, 2, 9])
+def test_a_factor_of_nothing_changes_nothing(held, monkeypatch, rng):
+    monkeypatch.setattr(_lapack, "WIDE", 2)
+    R = np.triu(rng.normal(size=(9, 9)))
+    R[held:] = 0.0
+    for kernel in BOTH:
+        found = kernel.qr_update(R, np.zeros((9, 9)), triangular=True)
+        assert_allclose(found.T @ found, R.T @ R, rtol=1e-12, atol=1e-12)
+
+
+def test_entries_off_the_diagonal_count_when_rows_are_compared_with_a_factor():
+    R = np.array([[1.0, 1e9, 1.0], [0.0, 1e-3, 1.0], [0.0, 0.0, 1.0]])  # collinear columns
+    assert not _lapack._outweighs(np.array([[1.0, 1e9, 1.0]]), R)
+    assert _lapack._outweighs(np.array([[1.0, 1e12, 1.0]]), R)
+    assert _lapack._outweighs(np.array([[1.0, 1e9, 1.0]]), np.minimum(R, 1.0))
+
+
 @given(n=st.integers(1, 9), p=SIZES, seed=SEEDS, factor=st.sampled_from([1.0, -2.5]))
 def test_products(n, p, seed, factor):
     rng = np.random.default_rng(seed)

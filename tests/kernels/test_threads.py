@@ -303,3 +303,34 @@ threading.Thread(target=later).start()
 """
     run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (0, "learned\nlearned\n", "")
+
+
+def limited_once(_):
+    with _threads.ONE_THREAD:
+        inside = blas_threads()
+    return inside, blas_threads()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_process_forked_while_another_thread_is_limited_gets_its_threads_back():
+    with threadpool_limits(2), ThreadPoolExecutor(1) as pool:
+        pool.submit(_threads.ONE_THREAD.__enter__).result()
+        with multiprocessing.get_context("fork").Pool(1) as processes:
+            assert processes.map(limited_once, [0]) == [({1}, {2})]
+        pool.submit(_threads.ONE_THREAD.__exit__).result()
+        assert limited_once(0) == ({1}, {2})
+
+
+def test_a_signal_handler_may_limit_threads_while_a_limit_is_being_set():
+    ended = []
+
+    def interrupted():
+        with _threads.ONE_THREAD._lock:  # where a handler may run
+            ended.append(limited_once(0))
+
+    thread = threading.Thread(target=interrupted, daemon=True)
+    with threadpool_limits(2):
+        thread.start()
+        thread.join(10.0)
+        assert ended == [({1}, {2})]

@@ -235,7 +235,7 @@ def test_models_that_cannot_be_merged():
         "initial_coef": GeneralizedLogistic(PRIOR, initial_coef=[1.0, 0.0]).fit(X, y),
         "features": GeneralizedLogistic(PRIOR).fit(X[:, :1], y),
         "last estimate": GeneralizedLogistic(weights.Zero()).fit(X, y),
-        "Pass another": GeneralizedRidge().fit(X, y),
+        "Pass a GeneralizedLogistic": GeneralizedRidge().fit(X, y),
     }
     for what, other in others.items():
         with pytest.raises(MergeError, match=what):

@@ -204,7 +204,7 @@ def test_inference_says_that_the_rows_were_chosen(rng, two):
     calm, jumped = (taught(of, weights=ADAPTIVE) for of in (given[:2], given))
     found = retrospect.summary(jumped)
     assert (found.n_samples, found.n_tasks, found.n_samples_seen, found.post_selection) == (50, 2, 100, True)
-    assert str(found).startswith("Least squares: 50 rows of 2 task(s)")
+    assert str(found).startswith("Least squares: 50 rows of 2 tasks")
     assert "decay='adaptive' chose these rows from the 100 learned." in str(found)
     assert retrospect.intervals(jumped, given[0][0]).post_selection
     calm_found = retrospect.summary(calm)

@@ -89,7 +89,7 @@ def test_it_prints(rng):
     X, y, labels = rows(rng)
     frame = pd.DataFrame(X, columns=["a", "<b>", "c"])
     path = retrospect.coefficient_path(GeneralizedRidge(information="by_task").fit(frame, y, tasks=labels), window=2)
-    assert str(path).startswith("Coefficients over each 2 consecutive task(s): 5 steps")
+    assert str(path).startswith("Coefficients over each 2 consecutive tasks: 5 steps")
     assert f"{path.coef[0, 1]:.4g} ({path.standard_errors[0, 1]:.2g})" in str(path)
     assert path.assumption in str(path)
     assert "&lt;b&gt;" in path._repr_html_()

@@ -121,7 +121,7 @@ def test_seven_rows_are_enough_for_a_shared_variance(rng):
     assert set(ours.shared) == {"1", "2"}
     drop = np.flatnonzero(labels == 2)[0]
     fewer = learned_by_task(*(np.delete(each, drop, axis=0) for each in (X, y, labels)))
-    with pytest.raises(InferenceError, match=r"the tasks [12], [12] have 6 row\(s\) in all"):
+    with pytest.raises(InferenceError, match=r"the tasks [12], [12] have 6 rows in all"):
         retrospect.weighted_by_noise(fewer)
 
 
@@ -196,7 +196,7 @@ def test_a_very_precise_task_outweighs_the_others(rng):
 
 def test_refused(rng):
     X, y, labels, _ = drawn(rng)
-    with pytest.raises(InferenceError, match=r"the tasks 9 have 2 row\(s\) in all"):
+    with pytest.raises(InferenceError, match=r"the tasks 9 have 2 rows in all"):
         retrospect.weighted_by_noise(learned_by_task(X, y, np.where(np.arange(len(y)) < 2, 9, labels)))
     exact = np.where(labels == 2, X @ np.ones(2), y)
     with pytest.raises(InferenceError, match="'2' are fitted exactly"):

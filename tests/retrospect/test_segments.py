@@ -286,9 +286,7 @@ def test_it_prints_and_is_a_frame(rng):
     rows = drawn_rows(rng, 8, 1, (10, 12), jump=3.0)
     found = retrospect.segments(rows.model(), false_alarms=0.1)
     lines = str(found).splitlines()
-    assert (
-        lines[0] == f"1 change(s) in 8 tasks; a change must gain {found.penalty:.4g} (false alarms: 10 % of sequences)"
-    )
+    assert lines[0] == f"1 change in 8 tasks; a change must gain {found.penalty:.4g} (false alarms: 10 % of sequences)"
     assert lines[4].startswith("0 to 3")
     assert f"{found.gains[0]:.4g}" in lines[5]
     assert found.assumption in lines

@@ -182,7 +182,7 @@ def test_a_state_beyond_the_memory_budget(wages, monkeypatch, tmp_path):
         ({"features": ["a"], "target": "y", "information": "both"}, "information must be one of"),
         ({"features": ["a"], "target": "y", "fit_intercept": 1}, "must be True or False"),
         ({"features": ["a"], "target": "y", "prior": -1.0}, "prior"),
-        ({"features": ["a"], "target": "y", "prior": "evidence"}, "needs a prior that is given"),
+        ({"features": ["a"], "target": "y", "prior": "evidence"}, "needs a fixed prior"),
     ],
 )
 def test_settings(tmp_path, options, match):

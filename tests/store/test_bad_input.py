@@ -119,9 +119,9 @@ def test_csv_that_is_not_utf_8(frame, tmp_path, refused, wages, encoding):
     """In the names or in the task column; a column that is not read may be anything."""
     path = tmp_path / "d.csv"
     frame.rename(columns={"age": "Größe"}).to_csv(path, index=False, encoding=encoding)
-    refused(path, InvalidDataError, r"is not UTF-8 text\. Save it as UTF-8\.")
+    refused(path, InvalidDataError, r"is not UTF-8 text\. Save it as UTF-8, or pass")
     frame.assign(where="Köln").to_csv(path, index=False, encoding=encoding)
-    refused(path, InvalidDataError, r"is not UTF-8 text\. Save it as UTF-8\.", task_column="where")
+    refused(path, InvalidDataError, r"is not UTF-8 text\. Save it as UTF-8, or pass", task_column="where")
     if encoding == "latin-1":
         assert wages.predict_file(path, tmp_path / "p.csv") == (40, 0)
 
@@ -227,7 +227,7 @@ def test_weights(tmp_path, frame):
     with pytest.raises(InvalidDataError, match="1 negative value"):
         made.absorb_table(path, task_id="a")
     path = written(frame.assign(w=[5e-324, *[1.0] * 39]), tmp_path / "d.csv")
-    with pytest.raises(InvalidDataError, match=r"weight column has 1 value\(s\) below 1e-150"):
+    with pytest.raises(InvalidDataError, match="weight column has 1 value below 1e-150"):
         made.absorb_table(path, task_id="a")
     path = written(frame.assign(w=0.0), tmp_path / "d.csv")
     with pytest.raises(InvalidDataError, match="no rows"):

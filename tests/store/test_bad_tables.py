@@ -99,11 +99,11 @@ DAMAGED = {
         {"distance": None},
         "column 'distance' has nulls in 40 of 40 rows. Drop those rows, fill the values, or create",
     ),
-    "gap in text": ("new.csv", {"carrier": None}, "column 'carrier' has 40 missing values or more"),
-    "empty text": ("new.parquet", {"carrier": ""}, "column 'carrier' has 40 missing values or more"),
-    "gap in a date": ("new.csv", {"day": None}, "column 'day' has 40 missing values or more"),
-    "other": ("new.csv", {"carrier": "(other)"}, "'(other)', which has a meaning of its own. Rename it"),
-    "missing": ("new.parquet", {"carrier": "(missing)"}, "'(missing)', which has a meaning of its own. Rename it"),
+    "gap in text": ("new.csv", {"carrier": None}, "column 'carrier' has at least 40 missing values"),
+    "empty text": ("new.parquet", {"carrier": ""}, "column 'carrier' has at least 40 missing values"),
+    "gap in a date": ("new.csv", {"day": None}, "column 'day' has at least 40 missing values"),
+    "other": ("new.csv", {"carrier": "(other)"}, "'(other)', which is reserved. Rename it"),
+    "missing": ("new.parquet", {"carrier": "(missing)"}, "'(missing)', which is reserved. Rename it"),
     "fraction": ("new.csv", {"gate": 1.5}, "category(gate) needs integers below 2⁵³; got 1.5"),
     "infinity": ("new.parquet", {"distance": np.inf}, "column 'distance' has NaN or infinity in 40 of 40 rows"),
     "infinite category": ("new.parquet", {"gate": np.inf}, "column 'gate' has NaN or infinity in 40 of 40 rows"),
@@ -127,11 +127,11 @@ def test_reserved_names_are_refused_from_the_start(january, rule, tmp_path):
     for name in ("(other)", "(missing)"):
         written(january.assign(carrier=["AA", name] * 20), tmp_path / "new.csv")
         line = f"init none.rw --from new.csv --target delay --features carrier --unknown {rule} --ignore-extra"
-        refused(line, f"column 'carrier' has the value '{name}', which has a meaning of its own. Rename it.")
+        refused(line, f"column 'carrier' has the value '{name}', which is reserved. Rename it.")
         (tmp_path / "new.csv").unlink()
     started("other.rw", f"--unknown {rule} --missing indicator")
     written(january.assign(carrier="(other)"), tmp_path / "new.parquet")
-    refused("absorb other.rw new.parquet --task new", "which has a meaning of its own", "other.rw")
+    refused("absorb other.rw new.parquet --task new", "which is reserved", "other.rw")
 
 
 def test_a_name_that_exists(january):
@@ -149,11 +149,11 @@ def test_what_a_widening_needs(january):
     refused("widen state.rw --past-value 1", "--past-value needs --feature or --target")
     refused("widen state.rw", "nothing to add")
     refused("widen state.rw --category carrier", "--category must have the form NAME=VALUE")
-    refused("widen state.rw --undo", "not a widening alone")
+    refused("widen state.rw --undo", "not only a widening")
     encoding = store.encoding_of(january[["carrier", "distance"]])
     store.create("prior.rw", features=encoding, target="delay", prior=[1.0, 2.0])
     refused("widen prior.rw --category carrier=B6", "needs an entry for each of the 1 new ones", "prior.rw")
-    refused("widen prior.rw --category carrier=B6 --prior word", "--prior must be numbers", "prior.rw")
+    refused("widen prior.rw --category carrier=B6 --prior word", "--prior must be a number, or numbers", "prior.rw")
     call("widen prior.rw --category carrier=B6 --prior 3")
 
 
@@ -161,7 +161,7 @@ def test_others_cannot_be_told_apart(january, rng, tmp_path):
     started("other.rw", "--unknown other")
     written(flights(rng, carriers=("AA", "WN")), tmp_path / "new.csv")
     call("absorb other.rw new.csv --task new")
-    refused("widen other.rw --category carrier=WN", "have been learned together", "other.rw")
+    refused("widen other.rw --category carrier=WN", "were pooled", "other.rw")
 
 
 def test_a_stream_that_breaks(january, rng):
@@ -234,7 +234,7 @@ def test_ids_of_predictions(january, tmp_path):
         ("month(distance)", "applies month to a number; it needs a date"),
         ("day", "column 'day' is a date. Say how to use it"),
         ("log(day)", "applies log to a date; it needs a number"),
-        ("spline(distance, 3, 2, 1)", "knots in rising order"),
+        ("spline(distance, 3, 2, 1)", "knots in ascending order"),
         ("spline(distance, 1, 2, 3)^2", "applies ^ to several columns"),
         ("distance^10", "needs a whole power from 2 to 9"),
         ("exp(distance)", "'exp' is not a function"),

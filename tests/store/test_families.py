@@ -388,7 +388,7 @@ def test_the_summary_is_that_of_statsmodels(create, kind):
         (found.log_likelihood, peer.llf),
     ):
         assert np.allclose(mine, theirs, rtol=1e-6, atol=1e-9)
-    assert "Maximum likelihood: 300 rows of 1 task(s)" in str(found)
+    assert "Maximum likelihood: 300 rows of 1 task" in str(found)
 
 
 def test_later_estimates_stay_near_those_of_all_rows(create):

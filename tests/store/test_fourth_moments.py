@@ -313,7 +313,7 @@ def test_what_is_kept_is_named_in_the_schema():
     assert both.as_dict() == {"fourth-moments": {}, "tasks": {"cluster_column": "g", "min_rows": 5}}
     assert Keep.from_dict(both.as_dict()) == both
     for wrong in ({"fourth-moments": {}}, both.as_dict() | {"fifth-moments": {}}):
-        with pytest.raises(InvalidParameterError, match=r"a state file keeps .* Upgrade"):
+        with pytest.raises(InvalidParameterError, match=r"the state file keeps .* Upgrade"):
             Keep.from_dict(wrong)
     schema = _schema.checked_schema(
         ["a"], "y", weight_column=None, fit_intercept=True, information="moments", keep=both

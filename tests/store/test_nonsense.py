@@ -121,7 +121,7 @@ def test_the_last_generation(tmp_path, rng):
     contents = _changes.Contents((SCHEMA.to_bytes(),), (), _state.empty_arrays(SCHEMA, 0.0))
     _new_file.fill_file(last, 32 * "0", _generations.LARGEST_GENERATION, contents)
     made, before = store.open(last), last.read_bytes()
-    with pytest.raises(StoreError, match="is the last one"):
+    with pytest.raises(StoreError, match="is the highest possible"):
         made.absorb("one", rng.normal(size=(4, 2)), rng.normal(size=4))
     assert last.read_bytes() == before
     made.check()

@@ -77,7 +77,7 @@ def test_without_a_previous_generation_nothing_is_restored(tmp_path):
 def test_a_damaged_previous_generation_is_found_by_check_alone(filled):
     altered(filled.path, "UPDATE blocks SET data = zeroblob(length(data)) WHERE id = (SELECT min(id) FROM blocks)")
     assert np.isfinite(store.open(filled.path).model().coef_).all()
-    with pytest.raises(DamagedStoreError, match="the current generation is intact, the previous one is not"):
+    with pytest.raises(DamagedStoreError, match="the current generation is intact, but the previous one is not"):
         filled.check()
 
 

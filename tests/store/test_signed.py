@@ -39,7 +39,7 @@ def test_forgery_shows_with_a_key_and_only_then(key, tmp_path, rng, monkeypatch)
             patch.setenv("RIDGEWAY_KEY", str(other if signed else ""))
             forge(made.path, 1, {"task_id": "two"})
         if signed:
-            with pytest.raises(DamagedStoreError, match="signed with another key"):
+            with pytest.raises(DamagedStoreError, match="signed with a key other than"):
                 store.open(made.path)
         else:
             monkeypatch.delenv("RIDGEWAY_KEY")

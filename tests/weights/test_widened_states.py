@@ -211,8 +211,8 @@ def test_mapped_is_learned_with_the_other_reference(kind, rng):
 
 @pytest.mark.parametrize("settings", [{"prior": 1.0}, {"prior": "evidence"}])
 def test_nothing_is_mapped_under_a_prior_or_a_start(settings, rng):
-    with pytest.raises(InvalidParameterError, match="under a prior or an initial_coef"):
+    with pytest.raises(InvalidParameterError, match="with a prior or an initial_coef"):
         learned(rng, **settings).mapped(np.eye(2), np.zeros(2))
     started = Accumulated().start(Origin(np.ones((2, 1))))
-    with pytest.raises(InvalidParameterError, match="under a prior or an initial_coef"):
+    with pytest.raises(InvalidParameterError, match="with a prior or an initial_coef"):
         started.mapped(np.eye(2), np.zeros(2))

@@ -59,7 +59,7 @@ def _ridge(argument: str) -> Method:
     penalty, shown = penalties(argument)
     make, make_policy = partial(estimator, "ContinualRidge", penalty), partial(policy, "Isotropic", penalty)
     listed = penalty if isinstance(penalty, tuple) else (penalty,)
-    return Method(f"crr:{shown}", "ContinualRidge", f"ŵ; λ = {shown}", make, make_policy, rule="crr", argument=listed)
+    return Method("crr", "ContinualRidge", f"ŵ; λ = {shown}", make, make_policy, rule="crr", argument=listed)
 
 
 def _stopping(argument: str) -> Method:
@@ -67,16 +67,15 @@ def _stopping(argument: str) -> Method:
     n = steps(argument)
     make, make_policy = partial(estimator, "EarlyStopping", n_steps=n), partial(policy, "GradientSteps", n_steps=n)
     about = f"ŵ; {n} gradient steps per task"
-    return Method(f"es:{n}", "EarlyStopping", about, make, make_policy, rule="es", argument=n)
+    return Method("es", "EarlyStopping", about, make, make_policy, rule="es", argument=n)
 
 
 def _generalized(argument: str) -> Method:
     """`gr`, or `gr:1` with a prior."""
     (prior,) = numbers("gr", argument or "0", "gr:1, one prior", most=1)
-    key, known = (f"gr:{prior:g}", f", prior {prior:g}") if prior else ("gr", "")
     make, make_policy = partial(_accumulating, prior), partial(policy, "FullInformation", prior=prior)
-    about = f"ŵ and the information{known}"
-    return Method(key, "GeneralizedRidge", about, make, make_policy, rule="gr", argument=prior)
+    about = "ŵ and the information" + (f", prior {prior:g}" if prior else "")
+    return Method("gr", "GeneralizedRidge", about, make, make_policy, rule="gr", argument=prior)
 
 
 def _accumulating(prior: float | str) -> Any:

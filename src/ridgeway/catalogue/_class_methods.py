@@ -96,13 +96,13 @@ class PooledRows(LastTask):
 def _ridge(argument: str) -> Method:
     """`crr:0.1`, or `crr:1/2/3` with one penalty per task."""
     (penalty, shown), name = penalties(argument), "ContinualRidgeClassifier"
-    return Method(f"crr:{shown}", name, f"ŵ; λ = {shown}", partial(estimator, name, penalty), rule="crr")
+    return Method("crr", name, f"ŵ; λ = {shown}", partial(estimator, name, penalty), rule="crr")
 
 
 def _stopping(argument: str) -> Method:
     """`es`, or `es:20` with a number of gradient steps."""
     n, name = steps(argument), "EarlyStoppingClassifier"
-    return Method(f"es:{n}", name, f"ŵ; {n} gradient steps per task", partial(estimator, name, n_steps=n), rule="es")
+    return Method("es", name, f"ŵ; {n} gradient steps per task", partial(estimator, name, n_steps=n), rule="es")
 
 
 def _generalized(argument: str) -> Method:
@@ -153,7 +153,7 @@ def _likelihood(name: str) -> dict[str, Method | MethodFamily]:
 
     def ridge(argument: str) -> Method:
         penalty, shown = penalties(argument)
-        return Method(f"crr:{shown}", f"{name} (λ = {shown})", "ŵ", partial(_anchored, name, penalty), rule="crr")
+        return Method("crr", f"{name} (λ = {shown})", "ŵ", partial(_anchored, name, penalty), rule="crr")
 
     alone = partial(_expanding, name, PRIOR)
     return {

@@ -97,7 +97,10 @@ class Method:
 
 @dataclass(frozen=True, eq=False)
 class MethodFamily:
-    """Methods that differ in the text after the colon, which `build` parses; empty if there is none."""
+    """Methods that differ in the text after the colon, which `build` parses; empty if there is none.
+
+    `find` sets the key of what `build` returns: the name that was asked for.
+    """
 
     build: Callable[[str], Method]
     about: str = ""

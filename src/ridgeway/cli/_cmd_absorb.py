@@ -33,7 +33,7 @@ SOME = 3
 @state_file
 @click.argument("data", type=click.Path(allow_dash=True), metavar="DATA...", nargs=-1, required=True)
 @click.option("--task", help="Id of the task.")
-@click.option("--task-column", help="Column with the task of each row.")
+@click.option("--task-column", help="Column that holds the task id of each row.")
 @click.option(
     "--task-from-name",
     is_flag=True,
@@ -52,7 +52,7 @@ SOME = 3
 def absorb(file: str, data: tuple[str, ...], stop_on_error: bool, as_json: bool, **options: Any) -> None:
     """Learn data files (CSV, TSV, Parquet, Arrow). Each file is learned completely or not at all.
 
-    With --workers or --scheduler, many files are one task, and addresses such as s3://… are read too.
+    With --workers or --scheduler, all files together are one task, and addresses such as s3://… are accepted.
 
     The command can be repeated safely: a task with the same rows counts once. If it exits with 0, what it learned
     survives a power failure. If it exits with 2, the state file is unchanged; with 3, some files were absorbed and some

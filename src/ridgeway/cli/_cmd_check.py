@@ -26,7 +26,7 @@ def check(file: str, restore_previous: bool, as_json: bool) -> None:
             emit({"file": file, "in_order": False, "error": str(error)})
         say(f"ridgeway check: {one_line(error)}", err=True)
         sys.exit(1)
-    again = [f"{file}: the previous generation was restored. Absorb the tasks that came after it again."]
+    again = [f"{file}: the previous generation was restored. Absorb again the tasks that were added after it."]
     kept = "not kept" if health.previous is None else f"{health.previous} kept"
     said = (
         f"{file}: intact. {counted(health.n_tasks, 'task')}, {counted(health.n_samples, 'row')}, "

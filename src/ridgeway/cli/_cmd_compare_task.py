@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ridgeway._text import counted
 from ridgeway.cli._options import command, csv_options, data_file, state_file
 from ridgeway.cli._output import answer
 
@@ -40,7 +41,7 @@ NUMBERS = (
 @click.option("--equal-noise", is_flag=True, help="Assume that the file has the noise variance of the state.")
 @csv_options
 def compare_task(file: str, data: str, equal_noise: bool, csv: Any, as_json: bool) -> None:
-    """Ask whether a data file fits in, before it is absorbed.
+    """Check a data file against the state, before absorbing it.
 
     Recommends absorbing it, absorbing it and watching, or keeping it apart. Prints how large the difference between the
     file and the state is in the unit of the target, the coefficients that differ most, and the test. Changes nothing.
@@ -57,7 +58,7 @@ def compare_task(file: str, data: str, equal_noise: bool, csv: Any, as_json: boo
     past = (
         "what remains without it"
         if found.absorbed
-        else f"{len(tasks)} task(s), {sum(t.n_samples for t in tasks):,} rows"
+        else f"{counted(len(tasks), 'task')}, {counted(sum(t.n_samples for t in tasks), 'row')}"
     )
     lines.append(f"{data} compared with {past}")
     lines += [line for name, numbers in targets.items() for line in _lines(found, name, numbers)]

@@ -12,7 +12,7 @@ HEADINGS = ("#", "task", "rows", "absorbed", "digest", "note")
 def history(file: str, as_json: bool) -> None:
     """List what was learned and when, with row counts and digests. Exits with 2 if the file cannot be read.
 
-    The column # numbers all changes in order; a removal has its own number.
+    Column "#" numbers all changes in order; a removal has its own number.
     """
     from ridgeway import store
 

@@ -26,8 +26,8 @@ PASSED = ("weight_column", "weight_kind", "prior", "information", "min_rows", "c
 LEFT_OUT = ("leave_out", "weight_column", "cluster_column")
 """Options that name columns which are not features, unless they are named as such."""
 PRIVACY = (
-    "What is kept of a small task gives away more than a total. If the task has no more rows than features, it "
-    "determines the space that the rows span; if it has one row, it is that row."
+    "What is kept of a small task gives away more than a total. If the task has no more rows than features, its "
+    "part determines the space that the rows span; if it has one row, its part is that row."
 )
 FOURTH = (
     "Fourth moments give more away than the part alone: extreme values and rare combinations show in them, and "
@@ -46,7 +46,12 @@ FOURTH = (
 @click.option("--features", help="Names of the features, or with --from terms such as log(age), separated by commas.")
 @click.option("--target", help="Name of the target, or of several, separated by commas.")
 @click.option("--weight-column", help="Column with the weight of each row.")
-@choice("--weight-kind", "precision", "frequency", words="What a weight is; frequency: how often the row was observed.")
+@choice(
+    "--weight-kind",
+    "precision",
+    "frequency",
+    words="Meaning of a weight; frequency is the number of times the row was observed.",
+)
 @click.option("--from", "source", type=click.Path(), help="A first data file: its columns and categories are used.")
 @click.option("--leave-out", help="Columns of data files that are not used, separated by commas.")
 @choice(
@@ -65,7 +70,12 @@ FOURTH = (
 @csv_options
 @option("--prior", default=0.0, help="Ridge penalty on the coefficients (P = prior·I), counted once for all tasks.")
 @click.option("--no-intercept", is_flag=True, help="Do not fit an intercept.")
-@choice("--information", "square_root", "moments", words="moments is usually faster, but keeps half of the digits.")
+@choice(
+    "--information",
+    "square_root",
+    "moments",
+    words="moments is usually faster, but loses twice as many digits on badly conditioned columns.",
+)
 @click.option(
     "--keep",
     help="What to keep besides the total: tasks, so that they can be removed without their rows; or "

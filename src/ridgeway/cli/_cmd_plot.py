@@ -17,7 +17,7 @@ def plot(folder: str, out: str | None, as_json: bool) -> None:
 
     The figures show the error, the forgetting and the error by direction, as PNG and SVG. Bands show two standard
     errors of the mean over repetitions on either side. Dashed lines show the theory: for a run with drawn noise, the
-    expected errors given a few designs; otherwise, what is known before any row is drawn.
+    expected errors given a few designs; otherwise, the oracle's expected error over all designs.
     """
     from pathlib import Path
 

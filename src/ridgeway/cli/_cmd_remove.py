@@ -18,7 +18,7 @@ from ridgeway.errors import InvalidParameterError, RemovalError
 @state_file
 @click.argument("data", type=click.Path(), metavar="[DATA]", required=False)
 @click.option("--task", required=True, help="Id of the task.")
-@click.option("--task-column", help="Column with the task of each row.")
+@click.option("--task-column", help="Column that holds the task id of each row.")
 @csv_options
 def remove(file: str, data: str | None, task: str, task_column: str | None, csv: Any, as_json: bool) -> None:
     """Remove a task, as if it had never been absorbed.

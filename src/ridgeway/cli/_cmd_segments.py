@@ -22,8 +22,9 @@ from ridgeway.cli._output import answer, lines_of
 def segments(file: str, false_alarms: float, noise: Any, terms: str | None, plot: str | None, as_json: bool) -> None:
     """Show when the coefficients changed.
 
-    Divides the tasks, in the order in which they were absorbed, where the coefficients changed. Needs a file that keeps
-    its tasks (ridgeway init --keep tasks). Exits with 2 if it does not, or if it has too many tasks or features.
+    Splits the sequence of tasks, in the order in which they were absorbed, at the points where the coefficients
+    changed. Needs a file that keeps its tasks (ridgeway init --keep tasks). Exits with 2 if it does not, or if it has
+    too many tasks or features.
     """
     from ridgeway import retrospect, store
 

@@ -108,7 +108,7 @@ def simulate(*, workers: "int | Executor", as_json: bool, **options: Any) -> Non
     the number of workers or on interruptions. Writes results.parquet and directions.parquet. Exits with 2 and writes
     nothing if the setting is invalid or the folder cannot be used.
 
-    SETTING.toml has options, such as n_samples = [50, 100]. Those on the command line replace them.
+    SETTING.toml sets options, such as n_samples = [50, 100]. Options on the command line override them.
     """
     from ridgeway.research import simulation
 

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 def summary(file: str, features: str | None, level: float, errors: str, as_json: bool) -> None:
     """Print standard errors, tests and intervals.
 
-    They are based on all rows absorbed so far. No rows are needed. With a prior, the numbers describe the posterior,
-    and the table says so. Exits with 2 if the rows absorbed so far are not enough.
+    They are based on all rows absorbed so far. The rows themselves are not needed. With a prior, the numbers describe
+    the posterior, and the table says so. Exits with 2 if the rows absorbed so far are not enough.
     """
     from ridgeway import store
 

@@ -28,7 +28,7 @@ VARIATION = ("feature", "mean", "Q", "P>Q", "I²")
 def tasks(file: str, feature: str | None, adjust: Any, level: float, plot: str | None, as_json: bool) -> None:
     """Compare each task with the others.
 
-    Shows how coefficients vary between tasks, too. The column "distance" is Cook's distance: how much all fitted values
+    Also shows how coefficients vary between tasks. The column "distance" is Cook's distance: how much all fitted values
     change if the task is left out. Needs a file that keeps its tasks (ridgeway init --keep tasks). Exits with 2 if it
     does not.
     """

@@ -28,7 +28,7 @@ HEADINGS = ["statement", "verdict", "row", "as printed", "as corrected", "librar
 @command(
     "ridgeway verify                             # all statements",
     "ridgeway verify ridge oracle                # two statements, in detail",
-    "ridgeway verify --budget full --seed 7      # other and more instances",
+    "ridgeway verify --budget full --seed 7      # different and more instances",
     "ridgeway verify --budget full --workers -1  # on every core",
     "ridgeway verify --json > verdicts.json      # for a program to read",
 )

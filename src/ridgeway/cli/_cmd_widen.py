@@ -68,5 +68,5 @@ def _value(text: str) -> float | str:
 def _number(text: str) -> float:
     value = _value(text)
     if isinstance(value, str):
-        raise InvalidParameterError(f"--prior must be numbers; got {text!r}.")
+        raise InvalidParameterError(f"--prior must be a number, or numbers separated by commas; got {text!r}.")
     return value

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._text import counted
 from ridgeway.data._classes import KINDS, Classes, CodedLabels, Label, joined_classes, listed_classes, refuse_rounded
 from ridgeway.data._refusals import refuse_shuffled_index
 from ridgeway.data._task import is_sparse
@@ -85,7 +86,9 @@ def _plain(values: Iterable[Any], name: str) -> NDArray[Any]:
     plain: list[Any] = [value.item() if isinstance(value, np.generic) else value for value in values]
     missing = sum(is_missing(value) for value in plain)
     if missing:
-        raise InvalidDataError(f"Input {name} contains NaN: {missing} missing label(s). Label or drop those rows.")
+        raise InvalidDataError(
+            f"Input {name} contains NaN: {counted(missing, 'missing label')}. Label or drop those rows."
+        )
     types = {type(value) if type(value) in KINDS else _ancestor(value, name) for value in plain}
     if len({KINDS[kind] for kind in types}) > 1:
         examples: list[Any] = [next(value for value in plain if isinstance(value, kind)) for kind in types]

@@ -81,9 +81,9 @@ def refuse_rounded(labels: Sequence[Any], name: str) -> None:
     limit = 53 if any(isinstance(label, float) for label in labels) else 63
     wrong = [label for label in labels if 2**limit <= abs(label) < inf]
     if wrong:
+        why = "are rounded as floats" if limit == 53 else "may be rounded"
         raise InvalidDataError(
-            f"{name} has whole numbers as labels that are rounded{' among floats' * (limit == 53)}, because they are "
-            f"2^{limit} or larger. Pass the labels as text."
+            f"{name} has whole-number labels of 2^{limit} or more, which {why}. Pass the labels as text."
         )
 
 

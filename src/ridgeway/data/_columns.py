@@ -331,8 +331,8 @@ def label_of(value: Any) -> str:
     elif known and text.lower() not in NOT_FINITE:
         return "0" if text == "-0" else text
     raise InvalidDataError(
-        f"the task column contains {text!r}, which cannot name a task: it can be spelled in several ways. Use words, "
-        "integers or dates."
+        f"the task column contains {text!r}, which cannot name a task: the same value can be written in several ways. "
+        "Use words, integers or dates."
     )
 
 

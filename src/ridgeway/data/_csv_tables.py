@@ -60,7 +60,7 @@ class CsvFormat:
         if mark is not None and not DELIMITER.fullmatch(str(mark)):
             raise InvalidParameterError(f"the delimiter must be a character such as ',' or ';'; got {mark!r}.")
         if self.decimal not in (".", ","):
-            raise InvalidParameterError(f"the decimal point must be '.' or ','; got {self.decimal!r}.")
+            raise InvalidParameterError(f"the decimal mark must be '.' or ','; got {self.decimal!r}.")
         try:
             "a".encode(self.charset)
         except (LookupError, ValueError, TypeError):

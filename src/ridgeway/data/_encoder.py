@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway._text import counted
 from ridgeway.data._columns import EXACT, Categories, Kind, Numbers, Times, as_numbers, as_text, as_times, text_id
 from ridgeway.data._encoding import MISSING, OTHER, Encoding
 from ridgeway.data._functions import FUNCTIONS
@@ -153,8 +154,8 @@ class Encoder:
                 continue
             if encoding.missing == "refuse":
                 raise InvalidDataError(
-                    f"{self._source}: column {name!r} has {int(gaps.sum()):,} missing values or more. Fill them, or "
-                    "start with --missing drop or --missing indicator."
+                    f"{self._source}: column {name!r} has at least {counted(int(gaps.sum()), 'missing value')}. Fill "
+                    "them, or create the state file with --missing drop or --missing indicator."
                 )
             if encoding.missing == "indicator" and name in encoding.kinds:
                 marked.append(name)
@@ -214,9 +215,7 @@ def refuse_reserved(source: str, key: str, names: Iterable[str]) -> None:
     """Raise if a category of a table has the name of a level that stands for something else."""
     reserved = [name for name in names if name in (OTHER, MISSING)]
     if reserved:
-        raise InvalidDataError(
-            f"{source}: column {key!r} has the value {reserved[0]!r}, which has a meaning of its own. Rename it."
-        )
+        raise InvalidDataError(f"{source}: column {key!r} has the value {reserved[0]!r}, which is reserved. Rename it.")
 
 
 def unknown_category(source: str, key: str, names: Sequence[str], rows: str) -> UnknownCategoryError:

@@ -203,12 +203,19 @@ class Encoding:
                 _check_factor(factor, self.kinds.get(factor.column))
         used = dict.fromkeys(factor.column for term in self.terms for factor in term.factors)
         if set(used) != set(self.kinds) or not set(self.indicators) <= set(self.kinds):
-            raise InvalidParameterError("an encoding has columns that its terms do not use. Name its columns again.")
+            raise InvalidParameterError(
+                "an encoding has columns that its terms do not use. List exactly the columns that its terms use."
+            )
         if set(self.levels) != set(self.categories):
-            raise InvalidParameterError("an encoding has levels without a category. Name its categories again.")
+            raise InvalidParameterError(
+                "an encoding has levels without a category. List the levels of exactly the categories that its terms "
+                "use."
+            )
         for key, levels in self.levels.items():
             if not levels or ordered(levels[0], levels[1:]) != levels:
-                raise InvalidParameterError(f"the levels of category {key!r} are not sorted. Name them again.")
+                raise InvalidParameterError(
+                    f"the levels of category {key!r} are not sorted. List the reference, then the others in order."
+                )
         return self
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import LARGEST
+from ridgeway._text import counted
 from ridgeway.data._columns import as_labels, as_numbers
 from ridgeway.data._encoder import Encoder
 from ridgeway.data._explain import explain
@@ -244,13 +245,13 @@ def _present(rows: RowBatch) -> RowBatch:
     weight: Any = rows.sample_weight
     if (weight < 0.0).any():
         raise InvalidDataError(
-            f"the weight column has {int((weight < 0.0).sum())} negative value(s). Use 0 to leave out a row."
+            f"the weight column has {counted(int((weight < 0.0).sum()), 'negative value')}. Use 0 to leave out a row."
         )
     tiny = (weight > 0.0) & (weight < 1.0 / LARGEST)
     if tiny.any():
         raise InvalidDataError(
-            f"the weight column has {int(tiny.sum())} value(s) below {1.0 / LARGEST:g}, whose products lose digits. "
-            "Use 0 to leave out a row."
+            f"the weight column has {counted(int(tiny.sum()), 'value')} below {1.0 / LARGEST:g}, whose products lose "
+            "digits. Use 0 to leave out a row."
         )
     return rows if weight.all() else rows.cut(weight != 0.0)
 

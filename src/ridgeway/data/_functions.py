@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway._text import counted
 from ridgeway.errors import InvalidDataError, InvalidParameterError
 
 LARGEST_POWER = 9
 FEWEST_KNOTS, MOST_KNOTS = 3, 50
+SPLINE = "For example: spline(hour, 6, 12, 18)."
 DAY = np.timedelta64(1, "D")
 
 Values = NDArray[Any]
@@ -41,13 +43,13 @@ class Function:
 
 def _no_arguments(given: Sequence[str]) -> Sequence[str]:
     if given:
-        raise ValueError("takes one column and nothing else")
+        raise ValueError("takes one column and nothing else. Leave out the rest.")
     return given
 
 
 def _whole_power(given: Sequence[str]) -> Sequence[str]:
     if not given[0].isdecimal() or not 2 <= int(given[0]) <= LARGEST_POWER:
-        raise ValueError(f"needs a whole power from 2 to {LARGEST_POWER}")
+        raise ValueError(f"needs a whole power from 2 to {LARGEST_POWER}. For example: distance^2.")
     return [str(int(given[0]))]
 
 
@@ -55,9 +57,9 @@ def _knots(given: Sequence[str]) -> Sequence[str]:
     try:
         knots = np.array([float(text) for text in given])
     except ValueError:
-        raise ValueError("needs knots that are numbers") from None
+        raise ValueError(f"needs knots that are numbers. {SPLINE}") from None
     if not FEWEST_KNOTS <= len(knots) <= MOST_KNOTS or not np.isfinite(knots).all() or (np.diff(knots) <= 0.0).any():
-        raise ValueError(f"needs {FEWEST_KNOTS} to {MOST_KNOTS} knots in rising order")
+        raise ValueError(f"needs {FEWEST_KNOTS} to {MOST_KNOTS} knots in ascending order. {SPLINE}")
     return [f"{knot:.17g}" if float(f"{knot:g}") != knot else f"{knot:g}" for knot in knots]
 
 
@@ -66,13 +68,14 @@ def _since(given: Sequence[str]) -> Sequence[str]:
         (text,) = given
         return [date.fromisoformat(text).isoformat()]
     except ValueError:
-        raise ValueError("needs a date to count from, such as days(date, 2013-01-01)") from None
+        raise ValueError("needs a date to count from. For example: days(date, 2013-01-01).") from None
 
 
 def _log(values: Array) -> Array:
     low = int((values <= 0.0).sum())
     if low:
-        raise InvalidDataError(f"{low:,} values are 0 or negative and have no logarithm. Drop those rows.")
+        are, have = ("is", "has") if low == 1 else ("are", "have")
+        raise InvalidDataError(f"{counted(low, 'value')} {are} 0 or negative and {have} no logarithm. Drop those rows.")
     return np.asarray(np.log(values))
 
 
@@ -145,4 +148,4 @@ def checked_arguments(name: str, given: Sequence[str], term: str) -> tuple[str, 
         return tuple(FUNCTIONS[name].check(given))
     except ValueError as error:
         shown = "^" if name == "power" else name
-        raise InvalidParameterError(f"cannot read the term {term!r}: {shown} {error}. Write it like that.") from None
+        raise InvalidParameterError(f"cannot read the term {term!r}: {shown} {error}") from None

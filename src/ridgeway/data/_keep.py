@@ -46,7 +46,10 @@ class Keep:
     def from_dict(cls, fields: Mapping[str, Any]) -> "Keep":
         """Return what `as_dict` wrote, or raise if it names something unknown."""
         if set(fields) - {FOURTH_MOMENTS} != {TASKS}:
-            raise InvalidParameterError(f"a state file keeps {', '.join(map(repr, fields))}. Upgrade Ridgeway.")
+            kept = ", ".join(map(repr, [name for name in fields if name not in (TASKS, FOURTH_MOMENTS)] or fields))
+            raise InvalidParameterError(
+                f"the state file keeps {kept}, which this version does not know. Upgrade Ridgeway."
+            )
         return cls(**fields[TASKS], fourth_moments=FOURTH_MOMENTS in fields)
 
     def check(self) -> None:

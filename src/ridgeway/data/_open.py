@@ -158,7 +158,7 @@ def expand(paths: Sequence[str]) -> list[Path]:
     [PosixPath('b.csv'), PosixPath('a.csv')]
     """
     if STDIN in paths and {*paths} != {STDIN}:
-        raise InvalidParameterError(f"{STDIN!r} is standard input, which is read alone. Leave out the other files.")
+        raise InvalidParameterError(f"{STDIN!r} (standard input) cannot be combined with other files. Leave those out.")
     found: dict[Path, Path] = {}
     for path in paths:
         for match in map(Path, _matches(path)):

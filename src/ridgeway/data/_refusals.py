@@ -47,7 +47,7 @@ def refuse_non_numbers(data: Any, name: str) -> None:
     """Raise for text, dates, masks, malformed sparse matrices, and numbers that float64 would round."""
     if is_sparse(data):
         if name != "X":
-            raise InvalidDataTypeError(f"{name} is sparse, which only X may be. Pass {name}.toarray().")
+            raise InvalidDataTypeError(f"{name} is sparse; only X may be sparse. Pass {name}.toarray().")
         data = entries_of(data)
     times = [str(kind) for kind in _column_types(data) if any(word in str(kind).lower() for word in TIMES)]
     if times:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway._text import counted
 from ridgeway.data._class_labels import coded_labels
 from ridgeway.data._columns import label_of
 from ridgeway.data._open import open_table
@@ -95,16 +96,13 @@ def checked_rows(schema: Schema, X: Any, y: Any, sample_weight: Any = None, clus
     """
     X = _in_order(X, schema.features, "X")
     y = _in_order(y, schema.targets, "y") if len(getattr(y, "shape", ())) == 2 else y
-    if schema.weight_column is not None and sample_weight is None:
-        raise InvalidDataError(
-            f"the model has a weight column, {schema.weight_column!r}. Pass its values as sample_weight."
-        )
+    _refuse_missing_weight(schema, sample_weight)
     names = schema.features if column_names(X) else None
     model = columns_of_a_model(len(schema.features), names)
     (task,) = check_tasks(model, X, y, sample_weight, first=False, clusters=clusters)
     if task.n_targets != len(schema.targets):
         raise FeatureMismatchError(
-            f"y has {task.n_targets} column(s); the model has {len(schema.targets)} target(s): "
+            f"y has {counted(task.n_targets, 'column')}; the model has {counted(len(schema.targets), 'target')}: "
             f"{', '.join(map(repr, schema.targets))}. Pass those."
         )
     return task
@@ -132,9 +130,9 @@ def with_targets(schema: Schema, X: Any, y: Any, sample_weight: Any, clusters: A
     """
     import pyarrow as pa
 
-    if (schema.weight_column is None) != (sample_weight is None):
-        what = "no weight column" if schema.weight_column is None else f"a weight column, {schema.weight_column!r}"
-        raise InvalidDataError(f"the model has {what}. Pass sample_weight if and only if it has one.")
+    if schema.weight_column is None and sample_weight is not None:
+        raise InvalidDataError("the model has no weight column. Leave out sample_weight.")
+    _refuse_missing_weight(schema, sample_weight)
     if not column_names(X):
         raise InvalidDataTypeError(
             f"X has no column names, and features are made from the columns {listed(schema.encoding.columns)}. Pass a "
@@ -188,6 +186,13 @@ def cut(schema: Schema, rows: Task) -> Iterator[Block]:
         # Adding zero turns -0.0 into 0.0: equal values must have equal digests.
         X, y = np.add(dense(rows.X[part]), 0.0, order="F"), np.add(rows.y[part], 0.0, order="F")
         yield Block(X, y, weight, None, schema, None if clusters is None else clusters[part])
+
+
+def _refuse_missing_weight(schema: Schema, sample_weight: Any) -> None:
+    if schema.weight_column is not None and sample_weight is None:
+        raise InvalidDataError(
+            f"the model has a weight column, {schema.weight_column!r}. Pass its values as sample_weight."
+        )
 
 
 def _in_order(table: Any, columns: tuple[str, ...], what: str) -> Any:

@@ -16,7 +16,7 @@ from ridgeway.data._target_family import TargetFamily
 from ridgeway.errors import FeatureMismatchError, InvalidParameterError, InvalidStateError
 
 InformationKind = Literal["square_root", "moments"]
-"""How a state file keeps its information: with all digits, or faster with half of them."""
+"""How a state file keeps its information: as a factor, or as co-moments, which are faster but lose more digits."""
 WeightKind = Literal["precision", "frequency"]
 """Whether a weight is the inverse of a row's noise variance, or the number of times that the row was observed."""
 
@@ -220,7 +220,7 @@ def checked(schema: Schema) -> Schema:
     _check_settings(schema)
     if schema.raw is not None:
         if schema.features != schema.raw.features:
-            raise InvalidParameterError("the features are not those of the encoding. Name them again.")
+            raise InvalidParameterError("the features are not those of the encoding. List exactly those, in order.")
         refuse_twice(schema.features, InvalidParameterError)
     references = () if schema.raw is None else schema.raw.references
     names = dict.fromkeys((*schema.features, *schema.columns, *schema.labels, *references))

@@ -91,7 +91,7 @@ def read_already(source: str) -> InvalidDataError:
 def not_text(source: str, encoding: str) -> InvalidDataError:
     """Return the error for bytes that are not text."""
     return InvalidDataError(
-        f"{source} is not {encoding.upper()} text. Save it as UTF-8. Or name the encoding of a CSV file, such as "
+        f"{source} is not {encoding.upper()} text. Save it as UTF-8, or pass the encoding of the CSV file, such as "
         "--charset latin-1."
     )
 

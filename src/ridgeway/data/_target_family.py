@@ -103,8 +103,8 @@ class TargetFamily:
             return y, None
         if self.name == "binomial" and len(self.classes) < 2:
             raise InvalidDataError(
-                f"the target has one class only so far, {self.classes[0]!r}, and two are needed to tell them apart. "
-                "Absorb these rows in one task with rows of the other class."
+                f"the target has only one class so far, {self.classes[0]!r}; two are needed. Absorb these rows in one "
+                "task with rows of the other class."
             )
         columns = CodedLabels(self.classes, self._positions(y[:, 0])).columns
         return (columns[:, 1:] if self.name == "binomial" else columns), self.classes
@@ -132,8 +132,8 @@ class TargetFamily:
         most = WITH_CLASSES.get(self.name, 0)
         if len(kinds) > 1 or not kinds <= LABEL_KINDS.keys() or len(self.classes) > most:
             raise InvalidParameterError(
-                f"the classes of family {self.name} are at most {most} labels of one type: text, whole numbers or "
-                f"bools; got {listed_classes(self.classes)}."
+                f"family {self.name} takes at most {most} classes, all of one type: text, whole numbers or bools; got "
+                f"{listed_classes(self.classes)}."
             )
         listed: Any = self.classes
         if any(not one < two for one, two in pairwise(listed)):

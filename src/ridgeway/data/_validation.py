@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import LARGEST, Array
+from ridgeway._text import counted
 from ridgeway.data._frames import FLOATS, unframed
 from ridgeway.data._refusals import from_arrow, refuse_ambiguous_names, refuse_non_numbers, refuse_shuffled_index
 from ridgeway.data._schema import listed
@@ -251,7 +252,7 @@ def _labels(labels: Any, n_samples: int, what: str) -> list[Any]:
         raise InvalidDataError(f"{what} has {len(listed)} labels; it needs one per row, {n_samples}. {remedy}")
     missing = sum(is_missing(label) for label in listed)
     if missing:
-        raise InvalidDataError(f"{what} has {missing} missing label(s). Label those rows, or drop them.")
+        raise InvalidDataError(f"{what} has {counted(missing, 'missing label')}. Label those rows, or drop them.")
     return listed
 
 
@@ -343,8 +344,8 @@ def check_offset(offset: Any, n_samples: int) -> Array | None:
         raise InvalidDataError("offset contains NaN or infinity. Pass finite numbers, or drop those rows.")
     if (np.abs(values) > LARGEST_OFFSET).any():
         raise InvalidDataError(
-            f"offset has values up to {np.abs(values).max():g}, beside which predictions are rounded; the limit is "
-            f"{LARGEST_OFFSET:g}. Pass logarithms or log-odds, such as the logarithm of the exposure."
+            f"offset has values up to {np.abs(values).max():g}, so large that predictions would lose digits; the limit "
+            f"is {LARGEST_OFFSET:g}. Pass logarithms or log-odds, such as the logarithm of the exposure."
         )
     return values
 

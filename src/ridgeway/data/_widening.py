@@ -122,7 +122,9 @@ def widened_schema(
     """
     encoding, past = schema.encoding, dict(schema.past)
     if targets and schema.family is not None:
-        raise InvalidParameterError(f"a file of family {schema.family.name} has one target. Make a file for another.")
+        raise InvalidParameterError(
+            f"a file of family {schema.family.name} has one target. Create another file for a second target."
+        )
     for key, levels in categories.items():
         encoding = _with_categories(encoding, key, list(levels))
     for text, value in features.items():

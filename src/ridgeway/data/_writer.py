@@ -100,5 +100,6 @@ def _writing(path: Path) -> Iterator[None]:
         yield
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise InvalidDataTypeError(
-            f"{path} cannot hold a column: {first_line(error)}. Leave out the column, or write another kind of file."
+            f"a column cannot be written to {path}: {first_line(error)}. Leave out the column, or write another kind "
+            "of file."
         ) from error

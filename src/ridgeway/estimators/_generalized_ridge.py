@@ -23,9 +23,9 @@ class GeneralizedRidge(RetainingMixin, DefaultPolicyMixin, ContinualRegressor):
         How H_t is chosen; `Accumulated(prior=0.0)` if not given. `set_params(weights__prior=1.0)` works in either case.
     information : {"square_root", "moments", "by_task"} or `information.ByTask`, default "square_root"
         How `Accumulated` keeps the past. "square_root" is a triangular factor, as accurate as a QR decomposition of all
-        rows; "moments" is faster, with half as many digits. "by_task" keeps one factor per task, so that tasks can be
-        removed, weighted and compared when their rows are gone; `ByTask(Moments)` keeps moments,
-        and `ByTask(fourth_moments=True)` also what `retrospect.heteroscedastic` needs.
+        rows; "moments" is usually faster, but loses twice as many digits on badly conditioned columns. "by_task" keeps
+        one factor per task, so that tasks can be removed, weighted and compared when their rows are gone;
+        `ByTask(Moments)` keeps moments, and `ByTask(fourth_moments=True)` also what `retrospect.heteroscedastic` needs.
     fit_intercept : bool, default True
         Whether an intercept is fitted. It is never penalised. With `Accumulated` there is one for all tasks; otherwise
         each task sets its own, b_t = ȳ_t − x̄_t·ŵ_t.

@@ -135,7 +135,7 @@ class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualCl
         (rows,) = self._checked(state, X, y, sample_weight)
         if rows.classes != state.origin.classes:
             never = [label for label in rows.classes or () if label not in state.origin.classes]
-            raise RemovalError(f"there are no rows of class {listed_classes(never)}. Remove rows that were learned.")
+            raise RemovalError(f"no rows were learned of class {listed_classes(never)}. Remove rows that were learned.")
         return self._with(without_rows(state, rows))
 
     def _rule(self) -> Answer:

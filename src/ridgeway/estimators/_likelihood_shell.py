@@ -59,7 +59,8 @@ class LikelihoodEstimator(DefaultPolicyMixin, ContinualEstimator):
         estimate moves to where both agree best, so that their remainders grow with the distance that each moves.
         """
         if type(other) is not type(self):
-            raise MergeError(f"cannot merge a {type(self).__name__} with {other!r}. Pass another one.")
+            name = type(self).__name__
+            raise MergeError(f"cannot merge a {name} with {other!r}. Pass a {name}.")
         mine, theirs = self.state_, other.state_
         if not isinstance(mine, Mergeable) or not isinstance(theirs, Mergeable):
             raise MergeError("cannot merge models that keep only their last estimate. Use weights.Accumulated().")
@@ -97,7 +98,7 @@ class LikelihoodEstimator(DefaultPolicyMixin, ContinualEstimator):
         if state.likelihood.name != expected or (state.n_tasks and named != issubclass(cls, ClassifierMixin)):
             raise InvalidStateError(
                 f"the state is {state.likelihood.name}, with{'' if named else 'out'} classes; a {cls.__name__} is "
-                f"{expected}. Use the class that wrote it."
+                f"{expected}. Use the estimator that wrote it."
             )
         if feature_names is not None and len(feature_names) != n_features:
             raise InvalidStateError(

@@ -40,7 +40,8 @@ class RetainingMixin(ContinualEstimator):
         classes of classifiers may differ: the new model has those of both.
         """
         if not isinstance(other, RetainingMixin):
-            raise MergeError(f"cannot merge a {type(self).__name__} with {other!r}. Pass another such model.")
+            name = type(self).__name__
+            raise MergeError(f"cannot merge a {name} with {other!r}. Pass a {name}.")
         mine, theirs = self.state_, other.state_
         if not isinstance(mine, Mergeable) or not isinstance(theirs, Mergeable):
             raise MergeError(f"cannot merge: {_reason(other.weights if isinstance(mine, Mergeable) else self.weights)}")
@@ -141,9 +142,7 @@ class RetainingMixin(ContinualEstimator):
 def without_task(state: Any, task: Any, X: Any) -> Any:
     """Return a state without a task, or raise unless it keeps its tasks apart and rows are not given."""
     if X is not None or not isinstance(state, TaskKeeper):
-        raise RemovalError(
-            "a task is removed by its id alone, from a model with information='by_task'; or by its rows, from any."
-        )
+        raise RemovalError("to remove a task, pass its id alone (needs information='by_task') or its rows.")
     given = str(task)
     return state.without(given if given in state.by_task.ids else label_of(task))
 

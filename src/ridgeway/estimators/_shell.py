@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ridgeway._checks import Array, flag, one_of
+from ridgeway._checks import LARGEST, Array, flag, one_of
 from ridgeway.data import Task, WeightKind, check_rows, check_tasks
 from ridgeway.errors import InferenceError, InvalidParameterError, InvalidStateError
 from ridgeway.information import ByTask, SquareRoot
@@ -87,7 +87,8 @@ class ContinualEstimator(BaseEstimator, ABC):
         if given and self._keeps.name != ByTask.name:
             name = "task" if "task_id" in given else "clusters"
             raise InvalidParameterError(
-                f"{name} needs a GeneralizedRidge, or its classifier, with information='by_task'. Leave it out."
+                f"the argument `{name}` needs a GeneralizedRidge, or its classifier, with information='by_task'. Leave "
+                "it out."
             )
         with lock_of(self):
             before = getattr(self, "_state", None)
@@ -267,8 +268,10 @@ def checked_start(initial_coef: Any, n_features: int, n_targets: int) -> Array:
         start = np.array(initial_coef, dtype=np.float64)
     except (OverflowError, TypeError, ValueError):
         raise InvalidParameterError("initial_coef must hold numbers. Pass an array like coef_.") from None
-    if not np.isfinite(start).all():
-        raise InvalidParameterError("initial_coef holds NaN or infinity. Pass finite numbers.")
+    if not (np.abs(start) <= LARGEST).all():
+        raise InvalidParameterError(
+            f"initial_coef holds NaN, infinity or entries above {LARGEST:g}. Pass finite numbers."
+        )
     if start.shape not in ((p,), (k, p)):
         raise InvalidParameterError(
             f"initial_coef has shape {start.shape}; it must be ({p},) or ({k}, {p}), like coef_."

@@ -254,6 +254,9 @@ def _absorb(R: Array, rows: Array, new: Array, triangular_rows: int = 0) -> None
 
 def _absorb_wide(R: Array, rows: Array, new: Array, triangular_rows: int) -> None:
     """Do the same panel by panel, until nothing is left of the rows: after as many columns as there are rows in all."""
+    if not len(rows):
+        new[:] = R
+        return
     width, full, in_all = len(R), len(rows) - triangular_rows, _filled(R) + len(rows)
     limit = ROUNDING * len(rows) * _largest(rows) if in_all < width else np.empty(0)
     stop = 0
@@ -280,7 +283,10 @@ def _largest(rows: Array) -> Array:
 def _outweighs(rows: Array, R: Array) -> bool:
     """Return whether some rows are so much larger than R that digits of R are lost unless they are placed above it."""
     held = max(np.abs(R.diagonal()).max(), np.abs(R[:, -1]).max())
-    return bool(0.0 < LARGE * held < max(rows.max(initial=0.0), -rows.min(initial=0.0)) < np.inf)
+    largest = max(rows.max(initial=0.0), -rows.min(initial=0.0))
+    if not 0.0 < LARGE * held < largest < np.inf:
+        return False
+    return bool(LARGE * np.abs(R).max() < largest)  # collinear columns hide large entries above a small diagonal
 
 
 def _absorb_panel(panel: Array, new: Array, rows: Array, triangular_rows: int) -> None:

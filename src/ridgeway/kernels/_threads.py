@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from functools import cache, wraps
 from itertools import count, product
 from queue import SimpleQueue
-from threading import Lock, Thread, local
+from threading import Lock, RLock, Thread, local
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
@@ -20,14 +20,14 @@ WIDE = 512
 """With fewer columns than this, one BLAS thread is as fast as several, and much faster on a busy machine."""
 
 FEW = 2**16
-"""BLAS uses one thread for fewer multiplications than this, so a limit would only cost time."""
+"""With fewer multiplications than this, BLAS uses one thread for a matrix, so a limit would only cost time."""
 
 
 class _OneThread:
     """Limits BLAS to one thread while anyone is inside. The limit is the process's, so the last to leave lifts it."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock = RLock()  # a signal handler may learn, too
         self._inside = 0
         self._before: list[tuple[_Blas, int]] = []
         self._spare = 1
@@ -54,7 +54,7 @@ class _OneThread:
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
-            self._inside -= 1
+            self._inside = max(self._inside - 1, 0)
             if self._inside == 0:
                 self._lift()
 
@@ -63,9 +63,9 @@ class _OneThread:
             blas.set_threads(threads)
         self._before = []
 
-    def renew_lock(self) -> None:
-        """Replace the lock, which another thread of the parent process may have held."""
-        self._lock = Lock()
+    def restart(self) -> None:
+        """Forget the threads of the parent process, which may have held the lock, or been inside."""
+        self._lock, self._inside = RLock(), 0
 
 
 ONE_THREAD = _OneThread()
@@ -182,7 +182,7 @@ class _Helpers:
 
     def __init__(self) -> None:
         self._started: list[_Helper] = []
-        self._lock = Lock()
+        self._lock = RLock()
 
     def ready(self, wanted: int, most: int) -> list[_Helper]:
         """Return some of the helpers, idle ones first. While the interpreter ends, no more can be started."""
@@ -202,7 +202,7 @@ def _after_fork() -> None:
     """Start again without threads: a forked process has none of its parent's."""
     global _helpers
     _helpers = _Helpers()
-    ONE_THREAD.renew_lock()
+    ONE_THREAD.restart()
 
 
 if hasattr(os, "register_at_fork"):

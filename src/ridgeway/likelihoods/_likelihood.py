@@ -38,7 +38,8 @@ class Likelihood(ABC):
     """What one row says about w, through its linear predictors η = x·w + b + offset.
 
     A likelihood must be concave in η; with canonical links the observed and the expected information are the same. The
-    dispersion is 1, and standard errors assume it. `y` has one column per linear predictor.
+    dispersion is 1, and standard errors assume it. `y` has one column per linear predictor. |ℓ'''| and |ℓ''''| must not
+    exceed |ℓ''|: `distance_bound_` relies on it. A subclass is stored by its name, so it has no parameters.
 
     Attributes
     ----------

@@ -76,7 +76,8 @@ class CoefficientPath(Printed):
         return DataFrame(table.reshape(-1, len(COLUMNS)), index=index, columns=list(COLUMNS))
 
     def _title(self) -> str:
-        over = "after each task" if self.window is None else f"over each {self.window} consecutive task(s)"
+        several = "of each task" if self.window == 1 else f"over each {self.window} consecutive tasks"
+        over = "after each task" if self.window is None else several
         return f"Coefficients {over}: {len(self.tasks)} steps, standard errors in parentheses"
 
     def _tables(self) -> Iterator[tuple[str, Rows]]:

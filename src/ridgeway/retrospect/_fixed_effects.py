@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway._text import counted
 from ridgeway.errors import InferenceError, InvalidParameterError
 from ridgeway.retrospect._compressed import CompressedTasks, compressed, without_prior
 from ridgeway.retrospect._estimated import Estimated, estimates
@@ -59,8 +60,8 @@ class FixedEffects(Estimated):
 
     def _title(self) -> str:
         own = ", ".join(self.effect_terms)
-        counts = f"{self.n_samples} rows, {self.degrees_of_freedom} degrees of freedom"
-        return f"Fixed effects ({own}) of {self.n_tasks} task(s): {counts}"
+        counts = f"{counted(self.n_samples, 'row')}, {counted(self.degrees_of_freedom, 'degree')} of freedom"
+        return f"Fixed effects ({own}) of {counted(self.n_tasks, 'task')}: {counts}"
 
     def _captions(self) -> list[str]:
         return [f"noise variance {noise:.4g}" for noise in np.atleast_1d(self.noise_variance)]
@@ -102,7 +103,7 @@ def fixed_effects(model: Any, slopes: Any = (), *, level: float = 0.95) -> Fixed
     >>> model = model.partial_fit([[2.0], [3.0], [4.0]], [0.1, 0.9, 2.0], task="south")
     >>> found = retrospect.fixed_effects(model)
     >>> print(found)
-    Fixed effects (intercept) of 2 task(s): 6 rows, 3 degrees of freedom
+    Fixed effects (intercept) of 2 tasks: 6 rows, 3 degrees of freedom
     noise variance 0.01
     --------------------------------------------------------------------
              coef    std err          t      P>|t|      [95 %      95 %]

@@ -7,6 +7,7 @@ import numpy as np
 import scipy
 
 from ridgeway._checks import Array
+from ridgeway._text import counted
 from ridgeway.errors import InferenceError
 from ridgeway.retrospect._coefficients import HEADS, CoefficientTable
 from ridgeway.retrospect._model import checked_level, feature_names
@@ -60,7 +61,7 @@ class LikelihoodSummary(CoefficientTable):
 
     def _title(self) -> str:
         kind = "Posterior under the prior" if self.posterior else "Maximum likelihood"
-        return f"{kind}: {self.n_samples} rows of {self.n_tasks} task(s)"
+        return f"{kind}: {counted(self.n_samples, 'row')} of {counted(self.n_tasks, 'task')}"
 
     def _caption(self, target: int) -> str:
         return f"log-likelihood {self.log_likelihood:.6g}"

@@ -204,8 +204,9 @@ def meta_analysis(model: Any, feature: Any, *, level: float = 0.95) -> MetaAnaly
     kept = {task: each for task, each in found.items() if each is not None}
     if len(kept) < 2:
         raise InferenceError(
-            f"{len(kept)} task(s) determine the coefficient of {feature!r} and a noise variance on their own; at least "
-            "2 are needed: tasks in which the feature varies, with more rows than coefficients, not fitted exactly."
+            f"too few tasks determine the coefficient of {feature!r} and a noise variance on their own; got "
+            f"{len(kept)}, and at least 2 are needed: tasks in which the feature varies, with more rows than "
+            "coefficients, not fitted exactly."
         )
     coef, deviations = (np.stack([each[i] for each in kept.values()], axis=1) for i in (0, 1))
     freedom = np.array([each.freedom for each in kept.values()])

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway._text import counted
 from ridgeway.errors import InferenceError
 from ridgeway.kernels import solve_triangular, triangular_factor
 from ridgeway.linalg import RowSpace
@@ -142,8 +143,8 @@ def _check(tasks: CompressedTasks, effects: NDArray[np.intp], whole: StackedFit)
     """Raise if the variances of effects and noise cannot be told apart."""
     if len(tasks.names) < FEWEST_TASKS:
         raise InferenceError(
-            f"the variance over tasks cannot be estimated from {len(tasks.names)} task(s); at least {FEWEST_TASKS} are "
-            "needed. Use retrospect.fixed_effects."
+            f"the variance over tasks cannot be estimated from {counted(len(tasks.names), 'task')}; at least "
+            f"{FEWEST_TASKS} are needed. Use retrospect.fixed_effects."
         )
     Z, _ = _columns(tasks, effects)
     R = triangular_factor(Z.reshape(-1, len(effects)))

@@ -8,6 +8,7 @@ import scipy
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway._text import counted
 from ridgeway.errors import InferenceError
 from ridgeway.retrospect._cells import number
 from ridgeway.retrospect._compressed import CompressedTasks, by_task, compressed, without_prior
@@ -67,7 +68,8 @@ class NoiseWeighted(Estimated):
     is_converged: Any
 
     def _title(self) -> str:
-        return f"Least squares with a noise variance per task: {self.n_samples} rows of {self.n_tasks} task(s)"
+        tasks = counted(self.n_tasks, "task")
+        return f"Least squares with a noise variance per task: {counted(self.n_samples, 'row')} of {tasks}"
 
     def _captions(self) -> list[str]:
         spread = self.noise_variance.reshape(-1, self.n_tasks)
@@ -174,8 +176,9 @@ def _groups(tasks: CompressedTasks, freedom: Array) -> tuple[NDArray[np.intp], t
     rows, n_terms = int(tasks.n_samples[few].sum()), len(tasks.terms)
     if shared and rows < n_terms + FEW:
         raise InferenceError(
-            f"the tasks {', '.join(shared[:6])}{' …' if len(shared) > 6 else ''} have {rows} row(s) in all, too few "
-            f"for a noise variance; at least {n_terms + FEW} are needed. Learn more of their rows, or remove them."
+            f"the tasks {', '.join(shared[:6])}{' …' if len(shared) > 6 else ''} have {counted(rows, 'row')} in all, "
+            f"too few for a noise variance; at least {n_terms + FEW} are needed. Learn more of their rows, or remove "
+            "them."
         )
     return np.where(few, len(few), np.arange(len(few))), shared
 

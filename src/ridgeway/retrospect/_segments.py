@@ -9,6 +9,7 @@ import numpy as np
 from ridgeway._checks import Array, fraction, nonnegative, one_of
 from ridgeway._optional import require
 from ridgeway._printed import Printed, Rows
+from ridgeway._text import counted
 from ridgeway.errors import InvalidParameterError
 from ridgeway.retrospect._cells import cells, targets
 from ridgeway.retrospect._compressed import by_task
@@ -103,7 +104,7 @@ class Segments(Printed):
     def _title(self) -> str:
         n_tasks = sum(map(len, self.segments))
         rate = "" if self.false_alarms is None else f" (false alarms: {100 * self.false_alarms:g} % of sequences)"
-        found = f"{len(self.changes)} change(s) in {n_tasks} tasks"
+        found = f"{counted(len(self.changes), 'change')} in {counted(n_tasks, 'task')}"
         return f"{found}; a change must gain {self.penalty:.4g}{rate}"
 
     def _tables(self) -> Iterator[tuple[str, Rows]]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ridgeway._text import counted
 from ridgeway.retrospect._coefficients import CoefficientTable
 from ridgeway.retrospect._model import (
     assumption_of,
@@ -76,7 +77,8 @@ class Summary(CoefficientTable):
 
     def _title(self) -> str:
         kind = "Posterior under the prior" if self.posterior else "Least squares"
-        return f"{kind}: {self.n_samples} rows of {self.n_tasks} task(s), {self.degrees_of_freedom} degrees of freedom"
+        counts = f"{counted(self.n_samples, 'row')} of {counted(self.n_tasks, 'task')}"
+        return f"{kind}: {counts}, {counted(self.degrees_of_freedom, 'degree')} of freedom"
 
     def _caption(self, target: int) -> str:
         numbers = (self.r_squared, self.noise_variance, self.aic, self.bic)
@@ -136,7 +138,7 @@ def summary(model: Any, *, level: float = 0.95) -> Summary:
     >>> from ridgeway import GeneralizedRidge, retrospect
     >>> model = GeneralizedRidge().fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 2.0, 4.0])
     >>> print(retrospect.summary(model))
-    Least squares: 4 rows of 1 task(s), 2 degrees of freedom
+    Least squares: 4 rows of 1 task, 2 degrees of freedom
     R² 0.8526, noise variance 0.35, AIC 8.38, BIC 7.152
     ---------------------------------------------------------------------------
                     coef    std err          t      P>|t|      [95 %      95 %]

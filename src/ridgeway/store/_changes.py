@@ -208,7 +208,7 @@ def write_generation(
     """
     if number > LARGEST_GENERATION:
         raise StoreError(
-            f"generation {LARGEST_GENERATION} is the last one. Export the state file, and import it again."
+            f"generation {LARGEST_GENERATION} is the highest possible. Export the state file, and import it again."
         )
     connection.execute(f"PRAGMA user_version = {number}")
     link = link_of(connection)
@@ -323,5 +323,6 @@ def _beside(connection: sqlite3.Connection, touched: Touched) -> list[list[int]]
 def uncertain(path: Path, error: Exception) -> UncertainStoreError:
     """Return the error for a disk that failed permanently at the very end of a change."""
     return UncertainStoreError(
-        f"it is not known whether {path} took the change ({error}). See `ridgeway history`; repeating the call is safe."
+        f"it is not known whether the change was saved to {path} ({error}). See `ridgeway history`; repeating the call "
+        "is safe."
     )

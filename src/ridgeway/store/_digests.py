@@ -38,9 +38,9 @@ def parsed(stored: bytes) -> dict[str, Any]:
     try:
         value = json.loads(stored)
     except (ValueError, RecursionError) as error:
-        raise DamagedStoreError(f"the state file has a note that cannot be read. {RESTORE}") from error
+        raise DamagedStoreError(f"the state file has a metadata record that cannot be read. {RESTORE}") from error
     if not isinstance(value, dict):
-        raise DamagedStoreError(f"the state file has a note of the wrong kind. {RESTORE}")
+        raise DamagedStoreError(f"the state file has a metadata record of the wrong kind. {RESTORE}")
     return value
 
 

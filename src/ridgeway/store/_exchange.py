@@ -91,7 +91,7 @@ def imported(path: Path) -> Contents:
             raise DamagedStoreError(f"{path} has arrays of the wrong type. Export it again.")
         contents = Contents(schemas, known, arrays, tree)
         if max(fields["format"], EXPORT_FORMAT) != _format(contents.schema):
-            raise DamagedStoreError(f"{path} has parts that it should not have, or none. Export it again.")
+            raise DamagedStoreError(f"{path} has parts that it should not have, or lacks them. Export it again.")
         check_state(contents.schema, arrays, found.n_tasks, found.n_samples)
         if contents.schema.keep is not None:
             leaves: Any = () if tree is None else tree.leaves()

@@ -123,7 +123,10 @@ def root_of(file_id: str, number: int, schemas: Sequence[bytes], manifest: bytes
     except (OSError, ValueError) as error:
         raise StoreError(f"the key {key_file!r}, which {KEY_VARIABLE} names, cannot be read: {error}.") from None
     if not SHORTEST_KEY <= len(key) <= LONGEST_KEY:
-        raise StoreError(f"the key {key_file!r} does not have {SHORTEST_KEY} to {LONGEST_KEY} bytes. Use random bytes.")
+        size = f"{len(key)}" if len(key) <= LONGEST_KEY else f"more than {LONGEST_KEY}"
+        raise StoreError(
+            f"the key {key_file!r} must have {SHORTEST_KEY} to {LONGEST_KEY} bytes; it has {size}. Use random bytes."
+        )
     return digest + hmac.digest(key, digest, "sha256")
 
 
@@ -151,7 +154,9 @@ def read_generation(connection: sqlite3.Connection, path: Path, *, previous: boo
         what = "was signed with a key" if len(root) > DIGEST_BYTES else "was not signed"
         raise StoreError(f"{path} {what}. If you trust the file, set or unset {KEY_VARIABLE} accordingly.")
     if other_signature:
-        raise DamagedStoreError(f"{path} was signed with another key than {KEY_VARIABLE} names, or forged.")
+        raise DamagedStoreError(
+            f"{path} was signed with a key other than the one that {KEY_VARIABLE} names, or was forged."
+        )
     if expected != root or len(buckets) != BUCKETS * DIGEST_BYTES:
         raise _damaged(path, "schema, ledger or state are not what was committed")
     if [version for version, _ in schemas[: len(known)]] != list(range(1, fields["schema"] + 1)):

@@ -39,7 +39,7 @@ class Wanted:
         """Return the names of the columns with predictions and their intervals."""
         if self.column is not None and len(targets) > 1:
             raise InvalidParameterError(
-                f"one name for the predictions of {len(targets)} targets: {self.column!r}. Leave it out."
+                f"column={self.column!r} names one column, but there are {len(targets)} targets. Leave it out."
             )
         ends = [""]
         ends += ["_lower", "_upper"] if self.interval is not None else []
@@ -64,7 +64,7 @@ class Wanted:
         twice = [name for name, count in Counter((*{*self.ids}, *names)).items() if count > 1]
         if twice:
             raise InvalidParameterError(
-                f"the predictions would have two columns {twice[0]!r}. Name the predictions otherwise."
+                f"the predictions would have two columns {twice[0]!r}. Choose another name for the predictions."
             )
         return names
 
@@ -115,7 +115,7 @@ class UnlearnedFeatures:
             names = listed([self._features[place] for place in self._places[self._used]])
             warnings.warn(
                 f"{self._n_using:,} of {self._n_rows:,} predictions depend on features that did not vary in the rows "
-                f"learned: {names}. What these add is not known. Absorb rows in which they vary.",
+                f"learned: {names}. Their effect is unknown. Absorb rows in which they vary.",
                 PrecisionWarning,
                 stacklevel=3,
             )

@@ -75,7 +75,8 @@ def _check_previous(connection: sqlite3.Connection, path: Path, parts: Seen) -> 
         check_parts(connection, previous, path, read_arrays(connection, previous, path), parts)
     except DamagedStoreError as error:
         raise DamagedStoreError(
-            f"the current generation is intact, the previous one is not ({error}) The next task will replace it."
+            f"the current generation is intact, but the previous one is not ({str(error).removesuffix('.')}). The next "
+            "task will replace it."
         ) from error
     return previous.number
 
@@ -168,5 +169,5 @@ def _checked_copy(copy: sqlite3.Connection, path: Path, arrays: dict[str, Array]
     read = read_arrays(copy, generation, path)
     check_parts(copy, generation, path, read)
     if list(read) != list(arrays) or any(read[name].tobytes() != arrays[name].tobytes() for name in arrays):
-        raise DamagedStoreError("the copy is not what was written to it; the file is left as it was.")
+        raise DamagedStoreError("the copy differs from what was written; the file is left as it was.")
     return generation

@@ -37,7 +37,7 @@ def empty_arrays(schema: Schema, prior: Any) -> dict[str, Array]:
         return expanded_to_arrays(with_likelihood(policy, FAMILIES[family.name](), family.memory).start(origin))
     state = policy.start(origin)
     if state.prior is None:
-        raise InvalidParameterError(f"a state file needs a prior that is given; got {prior!r}. Pass numbers.")
+        raise InvalidParameterError(f"a state file needs a fixed prior; got {prior!r}. Pass numbers.")
     return to_arrays(state)
 
 

@@ -39,7 +39,8 @@ class RawTablesMixin:
             name, n_rows = next(iter(encoder.dropped.items()))
             what = "1 row of X has" if n_rows == 1 else f"{n_rows:,} rows of X have"
             raise InvalidDataError(
-                f"{what} no value in {name!r}, and such rows were left out. Drop them, or use the store's `predict`."
+                f"{what} no value in {name!r}, and such rows were left out of learning. Drop them, or use the store's "
+                "`predict`."
             )
         rows = np.vstack(parts) if parts else np.empty((0, len(schema.features)))
         return pa.table(dict(zip(schema.features, rows.T, strict=True)))

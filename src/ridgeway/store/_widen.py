@@ -27,8 +27,8 @@ def widened(state: Any, old: Schema, new: Schema, prior: Any = None) -> Any:
         before = old.encoding.levels.get(key, levels)
         if OTHER in before and len(levels) > len(before) and _is_used(state, old, key):
             raise InvalidParameterError(
-                f"rows of other categories of {key!r} have been learned together, and nobody can tell how many of them "
-                "had the new one. Start a new state file."
+                f"rows of other categories of {key!r} were pooled, so it cannot be known how many of them had the new "
+                "one. Start a new state file."
             )
     if new.family is not None and new.family.memory is not None:
         return state.widened(features, past[: len(features)], prior)
@@ -73,7 +73,7 @@ def undo_widening(handle: Handle) -> Schema:
     """Go back to the generation before the last change, if that was a widening and nothing else."""
     with changing(handle) as change:
         now, path = change.generation, handle.path
-        nothing = StoreError(f"the last change of {path} was not a widening alone. There is nothing to undo.")
+        nothing = StoreError(f"the last change of {path} was not only a widening. There is nothing to undo.")
         if change.connection.execute("SELECT count(*) FROM generations").fetchone() == (1,):
             raise nothing
         previous = read_generation(change.connection, path, previous=True)

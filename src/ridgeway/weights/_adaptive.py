@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway._text import counted
 from ridgeway.data import Task
 from ridgeway.errors import InvalidParameterError
 from ridgeway.information import Information, change_odds, useful_share
@@ -118,7 +119,8 @@ class Adaptive(Whole):
         """Raise: whether the past still counts was decided with the old classes."""
         raise InvalidParameterError(
             f"decay='adaptive' needs all classes from the start, since they decide which rows count; got "
-            f"{(targets < 0).sum()} new one(s). Pass them to the first partial_fit as classes, or use a fixed decay."
+            f"{counted(int((targets < 0).sum()), 'new one')}. Pass them to the first partial_fit as classes, or use a "
+            "fixed decay."
         )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ridgeway._checks import whole
 from ridgeway._plots import draw_terms
 from ridgeway._printed import Printed, Rows
+from ridgeway._text import counted
 from ridgeway.errors import RidgewayError
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ class Displayed(Printed):
     def _title(self: "State") -> str:
         p, k = self.origin.coef.shape
         targets = f", {k} targets" if k > 1 else ""
-        return f"{type(self).__name__}: {self.n_tasks} task(s), {self.n_samples:,} rows, {p} features{targets}"
+        counts = [counted(self.n_tasks, "task"), counted(self.n_samples, "row"), counted(p, "feature")]
+        return f"{type(self).__name__}: {', '.join(counts)}{targets}"
 
     def _tables(self: "State") -> Iterator[tuple[str, Rows]]:
         try:

@@ -32,9 +32,9 @@ def warn_of_lost_digits(
         _warn(f"removals may have cost {digits:.0f} digits of coef_. Learn the remaining tasks again.")
     if solution.constant:
         _warn(
-            f"columns {list(solution.constant)} of X, counted from 0, vary by no more than rounding: they count as "
-            "constant, and their coefficients are left as they were. Drop these columns, or subtract a constant before "
-            "they are rounded."
+            f"columns {list(solution.constant)} of X, counted from 0, vary by no more than rounding error: they count "
+            "as constant, and their coefficients are left as they were. Drop these columns, or subtract a constant "
+            "before they are rounded."
         )
     if np.isinf(solution.growth):
         what = f"collinear, exactly or to within {within}: rank {solution.rank}, so coef_ is the solution of least norm"

@@ -286,8 +286,8 @@ class Pooled(Whole):
         """Return the state of the same rows, the features being x·matrix + shift: as `Information.mapped`."""
         if self.prior is None or self.prior.any() or self.origin.coef.any():
             raise InvalidParameterError(
-                "features cannot be replaced by functions of them under a prior or an initial_coef: both are about the "
-                "old features. Learn without them."
+                "features cannot be transformed in a model with a prior or an initial_coef: both are about the old "
+                "features. Learn without them."
             )
         q, k = matrix.shape[1], self.origin.coef.shape[1]
         origin = replace(self.origin, coef=np.zeros((q, k)), given=None)
