@@ -292,7 +292,7 @@ BAD_PARAMETERS = {
     "fractional n_steps": (EarlyStopping(n_steps=1.5), "got 1.5"),
     "too few n_steps": (EarlyStopping(n_steps=[3]), "too few for task 2"),
     "initial_coef of the wrong shape": (MinimumNorm(initial_coef=[1.0]), r"shape \(1,\); it must be \(2,\)"),
-    "initial_coef of NaN": (Oracle(initial_coef=[np.nan, 0.0]), "NaN or infinity"),
+    "initial_coef of NaN": (Oracle(initial_coef=[np.nan, 0.0]), "NaN, infinity or entries above"),
     "initial_coef of text": (GeneralizedRidge(initial_coef=["a", "b"]), "must hold numbers"),
 }
 

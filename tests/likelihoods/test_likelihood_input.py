@@ -170,7 +170,8 @@ def test_large_counts_and_rates_are_answered():
         ({"weight_kind": "counts"}, InvalidParameterError, "weight_kind"),
         ({"weights": weights.Zero(), "weight_kind": "frequency"}, InvalidParameterError, "counts rows"),
         ({"initial_coef": [1.0, 2.0, 3.0]}, InvalidParameterError, "initial_coef"),
-        ({"initial_coef": [1e300, 0.0]}, InvalidDataError, "overflows|overflow"),
+        ({"initial_coef": [1e300, 0.0]}, InvalidParameterError, "entries above"),
+        ({"initial_coef": [1e149, 0.0]}, InvalidDataError, "overflow"),
     ],
 )
 def test_settings_that_do_not_fit(settings_, error, message):

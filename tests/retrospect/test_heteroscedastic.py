@@ -265,7 +265,7 @@ def test_what_cannot_be_answered_is_refused(rng):
     assert (retrospect.heteroscedastic(learned(X[:5], y[:5])).degrees_of_freedom == 1.0).all()
     with pytest.raises(InvalidParameterError, match="fourth_moments"):
         ByTask(fourth_moments="yes")
-    with pytest.raises(InvalidParameterError, match="cannot be replaced by functions of them"):
+    with pytest.raises(InvalidParameterError, match="features cannot be transformed"):
         model.state_.mapped(np.eye(3), np.zeros(3))
 
 

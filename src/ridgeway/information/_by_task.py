@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array, flag
-from ridgeway._text import did_you_mean
+from ridgeway._text import counted, did_you_mean
 from ridgeway.data import Task, label_of, listed
 from ridgeway.errors import InvalidDataError, InvalidParameterError, InvalidStateError, MergeError, RemovalError
 from ridgeway.information._base import Information
@@ -83,7 +83,7 @@ class ByTask:
     def __repr__(self) -> str:
         """Return how it is asked for, and the number of tasks."""
         fourth = ", fourth_moments=True" if self.fourth_moments else ""
-        return f"ByTask({self.kind.__name__}{fourth})" + (f" of {len(self.ids)} task(s)" if self.ids else "")
+        return f"ByTask({self.kind.__name__}{fourth})" + (f" of {counted(len(self.ids), 'task')}" if self.ids else "")
 
     @property
     def setting(self) -> Any:

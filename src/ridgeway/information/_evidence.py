@@ -11,6 +11,7 @@ import scipy
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway._text import counted
 from ridgeway.errors import InferenceError
 from ridgeway.information._base import Information
 from ridgeway.kernels import qr_update, svd
@@ -88,7 +89,7 @@ class Spectrum:
         n = information.n_samples - information.centered
         if n < 2:
             raise InferenceError(
-                f"the evidence of {information.n_samples} row(s){' and an intercept' * information.centered} cannot "
+                f"the evidence of {counted(information.n_samples, 'row')}{' and an intercept' * information.centered} cannot "
                 "tell noise from signal. Learn more rows, or give the prior as a number."
             )
         p, factor = information.n_features, information.factor()

@@ -97,8 +97,7 @@ class WithFourth(Information, ABC):
     def mapped(self, matrix: Array, shift: Array) -> NoReturn:
         """Raise: this would take all products of four columns apart."""
         raise InvalidParameterError(
-            "features cannot be replaced by functions of them in a model that keeps fourth moments. Learn without "
-            "fourth_moments."
+            "features cannot be transformed in a model that keeps fourth moments. Learn without fourth_moments."
         )
 
     def _each(self, change: Callable[[FourthMoments], FourthMoments]) -> tuple[FourthMoments, ...]:

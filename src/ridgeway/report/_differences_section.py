@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ridgeway._text import counted
 from ridgeway._text import escaped as escape
 from ridgeway.report._differences import SIGNIFICANT, TaskDifferences
 from ridgeway.report._html import make_figure, make_table
@@ -38,7 +39,7 @@ def draw_differences(found: TaskDifferences) -> Iterator[tuple[str, str, "Figure
         words = f"Influence of {len(found.influence.tasks)} tasks."
         yield _named("influence", words, draw_influence(found.influence))
     if found.segments is not None:
-        words = f"Coefficients in {len(found.segments.segments)} segment(s) of tasks."
+        words = f"Coefficients in {counted(len(found.segments.segments), 'segment')} of tasks."
         yield _named("segments", words, draw_segments(found.segments, found.alone))
 
 
