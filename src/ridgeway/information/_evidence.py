@@ -88,9 +88,9 @@ class Spectrum:
         """Decompose the information, or raise `InferenceError` if it has too few rows to learn a prior from. O(p³)."""
         n = information.n_samples - information.centered
         if n < 2:
-            given = counted(information.n_samples, "row") + " and an intercept" * information.centered
+            rows = counted(information.n_samples, "row") + " and an intercept" * information.centered
             raise InferenceError(
-                f"the evidence of {given} cannot tell noise from signal. Learn more rows, or give the prior as a number."
+                f"the evidence of {rows} cannot tell noise from signal. Learn more rows, or give the prior as a number."
             )
         p, factor = information.n_features, information.factor()
         U, s, Vt = svd(factor[:p, :p])
