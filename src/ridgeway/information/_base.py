@@ -24,7 +24,7 @@ from ridgeway.information._reshaped import (
     with_targets,
 )
 from ridgeway.information._underflow import SMALLEST, warn_of_underflow
-from ridgeway.kernels import Mean
+from ridgeway.kernels import Mean, single_threaded
 from ridgeway.linalg import EPS, Solution, empty_triangle, tolerance
 
 
@@ -213,7 +213,8 @@ class Information(ABC):
         varies = varying_columns(self)
         if not varies.all():
             return self._remove_among(varies, task)
-        held, digits = self._without_task(task)
+        with single_threaded():  # the same bits with any number of threads
+            held, digits = self._without_task(task)
         return replace(
             self,
             n_samples=self.n_samples - task.n_samples,
