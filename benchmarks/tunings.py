@@ -55,8 +55,8 @@ TUNINGS = (
     Tuning("one BLAS thread for few columns, idle cores", "a model", (150, 200), _threads, "WIDE", 0),
     Tuning("one BLAS thread for few columns, busy cores", "a model", (150, 200), _threads, "WIDE", 0, busy=True),
     Tuning("tridiagonal instead of eigenvalues", "reduce_symmetric", (0, 300), _tridiagonal, "TridiagonalForm", None),
-    Tuning("a weak prior as a correction", "stacked", (450, 200), _penalized, "SHRINKS", np.inf),
-    Tuning("a weak prior as a correction", "stacked", (4000, 2000), _penalized, "SHRINKS", np.inf),
+    Tuning("a weak prior as a correction", "with_prior", (450, 200), _penalized, "SHRINKS", np.inf),
+    Tuning("a weak prior as a correction", "with_prior", (4000, 2000), _penalized, "SHRINKS", np.inf),
 )
 
 
@@ -64,8 +64,8 @@ def run(kernel: str, arguments: tuple[Any, ...]) -> None:
     """Call a kernel, or let a model learn and solve."""
     if kernel == "a model":
         _ = GeneralizedRidge(Accumulated(prior=1.0), information="moments").partial_fit(*arguments).coef_
-    elif kernel == "stacked":
-        arguments[0].stacked(*arguments[1:]).solve()
+    elif kernel == "with_prior":
+        arguments[0].with_prior(*arguments[1:]).solve()
     elif kernel == "reduce_symmetric":
         _tridiagonal.reduce_symmetric(*arguments)
     else:
@@ -86,7 +86,7 @@ def given(kernel: str, n: int, p: int) -> tuple[Any, ...]:
     X, y = rng.standard_normal((n, p)), rng.standard_normal((n, 1))
     if kernel == "a model":
         return X, y
-    if kernel == "stacked":
+    if kernel == "with_prior":
         held = SquareRoot.empty(p, 1, centered=True).add(Task.of(X, y))
         return (held, np.ones(p), np.zeros((p, 1)))
     start = np.asfortranarray(np.eye(p + 1))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 RED, PURPLE, ORANGE, SKY, GREEN, BLUE = "#D55E00", "#CC79A7", "#E69F00", "#56B4E9", "#009E73", "#0072B2"
 BLACK, GREY, PALE = "#222222", "#666666", "#B5B5B5"
-METHODS = {
+METHOD_LOOKS = {
     "mn": (RED, "o"),
     "es": (PURPLE, "s"),
     "crr": (ORANGE, "^"),
@@ -67,10 +67,10 @@ def looks(keys: Iterable[str]) -> dict[str, tuple[str, str]]:
     counts: dict[str, int] = {}
     for key in keys:
         kind = key.partition(":")[0]
-        known = kind in METHODS
+        known = kind in METHOD_LOOKS
         family = kind if known else ""
         number = counts[family] = counts.get(family, -1) + 1
-        colour, marker = METHODS[kind] if known else OTHERS[number % len(OTHERS)]
+        colour, marker = METHOD_LOOKS[kind] if known else OTHERS[number % len(OTHERS)]
         if known and number:
             colour, marker = shade(colour, SHADES[number % len(SHADES)]), MARKERS[number % len(MARKERS)]
         found[key] = (colour, marker)

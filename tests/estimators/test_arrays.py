@@ -151,7 +151,7 @@ def test_a_pickle_is_those_arrays(settings):
     """Whatever was asked for in between: a pickle holds the state alone."""
     model = learned(**settings)
     before = pickle.dumps(model)
-    _ = model.coef_, model.state_.stacked
+    _ = model.coef_, model.state_.with_prior
     assert pickle.dumps(model) == before
     again = copy.deepcopy(model)  # which goes through the pickle
     for name, array in again.to_arrays().items():

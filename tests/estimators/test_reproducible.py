@@ -52,3 +52,30 @@ def test_a_copy_learns_on_bitwise():
     model = GeneralizedRidge().fit(X, Y[:, 0])
     back = copy.deepcopy(model)  # by the same protocol as a pickle
     np.testing.assert_array_equal(back.partial_fit(X[:9], Y[:9, 0]).coef_, model.partial_fit(X[:9], Y[:9, 0]).coef_)
+
+
+def states(kind, p, n, fit_intercept):
+    """Return the bits of a first task, of another one, of a merged model and of one without a task."""
+    drawn = np.random.default_rng(p)
+    rows, y = drawn.normal(size=(254 + n, p)), drawn.normal(size=254 + n)
+    new = {"information": kind, "fit_intercept": fit_intercept}
+    first = GeneralizedRidge(**new).partial_fit(rows[:254], y[:254])
+    second = copy.deepcopy(first).partial_fit(rows[254:], y[254:])
+    merged = first.merge(GeneralizedRidge(**new).partial_fit(rows[254:], y[254:]))
+    rest = second.remove(rows[254:], y[254:])
+    return [
+        [array.tobytes() for array in model.information_.to_parts()[1].values()]
+        for model in (first, second, merged, rest)
+    ]
+
+
+@pytest.mark.parametrize("kind", ["square_root", "moments"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("p", [3, 16, 37, 63, 80, 97, 128, 180, 240])
+@pytest.mark.parametrize("n", [1, 2, 6, 50, 3000])
+def test_small_tasks_are_bitwise_the_same_with_any_number_of_threads(kind, p, n, fit_intercept):
+    with threadpool_limits(1):
+        one = states(kind, p, n, fit_intercept)
+    with threadpool_limits(2):
+        two = states(kind, p, n, fit_intercept)
+    assert one == two

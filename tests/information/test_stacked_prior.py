@@ -32,12 +32,12 @@ def pair(prior=PRIOR, **settings):
 
 
 def stacked(model):
-    return model.state_.stacked is not None
+    return model.state_.with_prior is not None
 
 
 def is_factor(model):
     """Return whether the prior is in a factor of its own, rather than a correction."""
-    return hasattr(model.state_.stacked, "held")
+    return hasattr(model.state_.with_prior, "held")
 
 
 def assert_agree(one, two, rtol=1e-10):
@@ -57,7 +57,7 @@ def test_stacked_is_as_good_as_apart(settings, sizes):
         assert_agree(one.partial_fit(X, y), two.partial_fit(X, y))
         assert stacked(one)
         assert not stacked(two)
-    stack = one.state_.stacked.held
+    stack = one.state_.with_prior.held
     assert not np.allclose(stack.moments(), one.information_.moments(), rtol=1e-6)  # the prior is in the copy alone
 
 
@@ -166,19 +166,19 @@ def test_what_is_stored_does_not_depend_on_who_asked():
 
 def test_the_stacked_factor_is_carried_while_somebody_asks():
     model = pair(prior=100.0 * PRIOR)[0].fit(*rows(20))
-    assert "stacked" not in vars(model.state_)
+    assert "with_prior" not in vars(model.state_)
     _ = model.coef_
-    assert "stacked" in vars(model.partial_fit(*rows(2)).state_)  # asked after the last task
-    assert "stacked" not in vars(model.partial_fit(*rows(2)).state_)  # and not any more
+    assert "with_prior" in vars(model.partial_fit(*rows(2)).state_)  # asked after the last task
+    assert "with_prior" not in vars(model.partial_fit(*rows(2)).state_)  # and not any more
     _ = model.coef_
-    assert "stacked" not in vars(model.partial_fit(*rows(5)).state_)  # with many rows it is cheaper to stack again
+    assert "with_prior" not in vars(model.partial_fit(*rows(5)).state_)  # with many rows it is cheaper to stack again
 
 
 @pytest.mark.parametrize(("scale", "carried"), [(1.0, True), (1e3, True), (1e6, False)])
 def test_the_stacked_factor_is_carried_until_the_prior_is_weak(scale, carried):
     model = pair(prior=100.0 * PRIOR)[0].fit(*rows(20))
     _ = model.coef_
-    assert ("stacked" in vars(model.partial_fit(*rows(2, scale)).state_)) is carried
+    assert ("with_prior" in vars(model.partial_fit(*rows(2, scale)).state_)) is carried
 
 
 @pytest.mark.usefixtures("corrected")
@@ -186,7 +186,7 @@ def test_nothing_is_carried_if_the_information_outweighs_the_prior():
     model = pair()[0].fit(*rows(200))
     _ = model.coef_
     assert not is_factor(model)
-    assert "stacked" not in vars(model.partial_fit(*rows(1)).state_)
+    assert "with_prior" not in vars(model.partial_fit(*rows(1)).state_)
 
 
 @pytest.mark.usefixtures("corrected")

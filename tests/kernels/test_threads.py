@@ -121,10 +121,11 @@ def test_a_limit_holds_whichever_thread_asks_for_it():
         with _threads.threads_for(100, 1e6):
             assert blas_threads() == {1}
         with ThreadPoolExecutor(1) as pool:
-            inside = pool.submit(_threads.ONE_THREAD.__enter__)
+            limit = _threads.OneThread()
+            inside = pool.submit(limit.__enter__)
             inside.result()
             assert blas_threads() == {1}
-        _threads.ONE_THREAD.__exit__()  # another thread than the one that came in
+        limit.__exit__()  # another thread than the one that came in
         assert blas_threads() == {2}
 
 
@@ -306,7 +307,7 @@ threading.Thread(target=later).start()
 
 
 def limited_once(_):
-    with _threads.ONE_THREAD:
+    with _threads.OneThread():
         inside = blas_threads()
     return inside, blas_threads()
 
@@ -315,10 +316,11 @@ def limited_once(_):
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_process_forked_while_another_thread_is_limited_gets_its_threads_back():
     with threadpool_limits(2), ThreadPoolExecutor(1) as pool:
-        pool.submit(_threads.ONE_THREAD.__enter__).result()
+        limit = _threads.OneThread()
+        pool.submit(limit.__enter__).result()
         with multiprocessing.get_context("fork").Pool(1) as processes:
             assert processes.map(limited_once, [0]) == [({1}, {2})]
-        pool.submit(_threads.ONE_THREAD.__exit__).result()
+        pool.submit(limit.__exit__).result()
         assert limited_once(0) == ({1}, {2})
 
 
@@ -326,7 +328,7 @@ def test_a_signal_handler_may_limit_threads_while_a_limit_is_being_set():
     ended = []
 
     def interrupted():
-        with _threads.ONE_THREAD._lock:  # where a handler may run
+        with _threads._limits._lock:  # where a handler may run
             ended.append(limited_once(0))
 
     thread = threading.Thread(target=interrupted, daemon=True)
@@ -334,3 +336,19 @@ def test_a_signal_handler_may_limit_threads_while_a_limit_is_being_set():
         thread.start()
         thread.join(10.0)
         assert ended == [({1}, {2})]
+
+
+def test_a_limit_whose_exit_was_interrupted_ends(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    entered = _threads.OneThread.__enter__
+    with threadpool_limits(2):
+        for step in ("__enter__", "__exit__"):
+            with monkeypatch.context() as patch:
+                patch.setattr(_threads.OneThread, step, lambda limit, *_: (entered(limit), interrupted()))
+                with pytest.raises(KeyboardInterrupt), _threads.OneThread():
+                    pass
+            assert not _threads._limits._inside
+            assert blas_threads() == {2}
+        assert limited_once(0) == ({1}, {2})

@@ -93,3 +93,8 @@ def test_the_picture_of_the_readme_is_the_one_that_is_made(tmp_path):
     shown = {label.rpartition(" +")[2] for label in labels}
     assert {f"{percent}%" for percent in said} <= shown
     assert "99%" not in shown
+
+
+def test_the_oracle_can_be_drawn_alone():
+    _, figures = drawn(["oracle"])
+    assert figures["average"].get_suptitle() == "The average error over the tasks seen so far"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ridgeway.cli._options import FAMILIES, choice, command, option, out_option, worker_options
+from ridgeway.cli._options import FAMILY_NAMES, choice, command, option, out_option, worker_options
 from ridgeway.cli._output import Cell, emit, lines_of, print_table, progress_bar, say
 from ridgeway.errors import InvalidParameterError
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--family",
-    type=click.Choice(FAMILIES),
+    type=click.Choice(FAMILY_NAMES),
     help="What the target is: numbers, two classes, counts or classes.  [default: chosen from the target]",
 )
 @choice(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgeway._text import counted
-from ridgeway.cli._options import FAMILIES, choice, command, csv_options, names, option, pairs, state_file
+from ridgeway.cli._options import FAMILY_NAMES, choice, command, csv_options, names, option, pairs, state_file
 from ridgeway.cli._output import answer
 from ridgeway.errors import InvalidParameterError
 
@@ -85,7 +85,7 @@ FOURTH = (
 @click.option("--cluster-column", help="Column that divides the rows of each task into clusters; with --keep tasks.")
 @choice(
     "--family",
-    *FAMILIES,
+    *FAMILY_NAMES,
     words="What the target is: a number, one of two classes, a count, or one of any number of classes.",
 )
 @click.option(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ridgeway.distributed import Executor
     from ridgeway.research.simulation import Results
 
-METHODS = """
+METHODS_HELP = """
 \b
 Methods:
   mn                 minimum norm: the least change that fits the task
@@ -65,7 +65,7 @@ def _from_file(context: click.Context, parameter: click.Parameter, path: str | N
     "ridgeway simulate setting.toml --out runs/f  # options from a file",
     "ridgeway simulate --scheduler tcp://10.0.0.1:8786 --out runs/g  # with Dask",
     "ridgeway plot runs/a            # draw the results",
-    more=METHODS,
+    more=METHODS_HELP,
     resumes=True,
 )
 @click.argument(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ROOM = 76
 """The width of an example: 80 columns less the margin."""
 
-FAMILIES = ("gaussian", "binomial", "poisson", "multiclass")
+FAMILY_NAMES = ("gaussian", "binomial", "poisson", "multiclass")
 """The words of `data.FamilyName`, which help does not import: numpy would come with it. A test compares them."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])

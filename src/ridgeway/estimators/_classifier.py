@@ -194,7 +194,7 @@ class ContinualClassifier(ClassifierMixin, ContinualEstimator):
         known = () if state is None else state.origin.classes or ()
         beside = {"X": X, "sample_weight": sample_weight, "tasks": names.get("labels")}
         labels = coded_labels(y, known, names.pop("declared", None), beside)
-        if self._keeps.name == ByTask.name:
+        if self._information_kind.name == ByTask.name:
             names["clusters"] = labels.names
         tasks = check_tasks(self, X, labels.columns, sample_weight, first=state is None, **names)
         return [replace(task, classes=labels.classes) for task in tasks]

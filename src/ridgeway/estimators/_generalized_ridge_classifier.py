@@ -164,7 +164,10 @@ class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualCl
         shrinkage = "auto" if automatic else nonnegative(self.shrinkage, "shrinkage")
         if isinstance(shrinkage, float) and shrinkage > 1.0:
             raise InvalidParameterError(f"shrinkage must lie between 0 and 1; got {self.shrinkage!r}.")
-        kept, even = self._keeps if state is None else state.origin.information, flag(self.balanced, "balanced")
+        kept, even = (
+            self._information_kind if state is None else state.origin.information,
+            flag(self.balanced, "balanced"),
+        )
         if decision == "lda" and not self._retains(state):
             raise InvalidParameterError(
                 f"decision='lda' needs the information of all rows, and weights={self.weights!r} keeps none. Use "

@@ -148,7 +148,7 @@ class LikelihoodEstimator(DefaultPolicyMixin, ContinualEstimator):
         return bound
 
     @property
-    def _keeps(self) -> type[SquareRoot]:
+    def _information_kind(self) -> type[SquareRoot]:
         return SquareRoot
 
     def _policy(self) -> WeightPolicy:

@@ -50,7 +50,7 @@ class Oracle(ContinualRegressor):
         self.initial_coef = initial_coef
 
     @property
-    def _keeps(self) -> type[AllRows]:
+    def _information_kind(self) -> type[AllRows]:
         return AllRows
 
     def _policy(self) -> Accumulated:

@@ -36,7 +36,7 @@ class OracleClassifier(ContinualClassifier):
         self.fit_intercept = fit_intercept
 
     @property
-    def _keeps(self) -> type[AllRows]:
+    def _information_kind(self) -> type[AllRows]:
         return AllRows
 
     def _policy(self) -> Accumulated:

@@ -118,7 +118,7 @@ class RetainingMixin(ContinualEstimator):
         return self.information_.digits_lost
 
     @property
-    def _keeps(self) -> Any:
+    def _information_kind(self) -> Any:
         named = isinstance(self.information, str) and self.information in KINDS
         return KINDS[str(self.information)] if named else checked_kind(self.information)
 

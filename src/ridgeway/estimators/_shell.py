@@ -41,7 +41,7 @@ class ContinualEstimator(BaseEstimator, ABC):
 
     @property
     @abstractmethod
-    def _keeps(self) -> Any:
+    def _information_kind(self) -> Any:
         """The kind of information to keep, if the policy keeps some."""
 
     @abstractmethod
@@ -84,7 +84,7 @@ class ContinualEstimator(BaseEstimator, ABC):
     def _learn(self, X: Any, y: Any, sample_weight: Any, *, first: bool, **names: Any) -> Self:
         """Learn the tasks of one call: from the beginning if it is the `first`, or after those learned before."""
         given = [name for name in ("task_id", "clusters") if names.get(name) is not None]
-        if given and self._keeps.name != ByTask.name:
+        if given and self._information_kind.name != ByTask.name:
             name = "task" if "task_id" in given else "clusters"
             raise InvalidParameterError(
                 f"the argument `{name}` needs a GeneralizedRidge, or its classifier, with information='by_task'. Leave "
@@ -96,9 +96,10 @@ class ContinualEstimator(BaseEstimator, ABC):
             return self._take(state, self._checked(state, X, y, sample_weight, **names), before)
 
     def _take(self, state: State | None, tasks: list[Task], before: State | None) -> Self:
-        """Learn tasks, starting from a state, or raise if the model's own is not the same as before.
+        """Learn tasks, starting from a state, and swap the new state in.
 
-        Whether a step solves at once or when `answer` is first read is up to the state.
+        Whether a step solves at once or when `answer` is first read is up to the state. If the model's own state is no
+        longer `before`, something else was learned meanwhile: raise.
         """
         policy, first = self._policy(), tasks[0]
         after = policy.start(self._origin(first)) if state is None else self._resumed(state, first)
@@ -119,7 +120,7 @@ class ContinualEstimator(BaseEstimator, ABC):
         origin = state.origin
         if task.single_target != origin.single_target or task.n_targets != origin.coef.shape[1]:
             origin.check_targets(task)
-        settings = (self.initial_coef, self.fit_intercept, self._keeps, self.weight_kind)
+        settings = (self.initial_coef, self.fit_intercept, self._information_kind, self.weight_kind)
         if all(map(is_, settings, (origin.given, origin.centered, origin.information, origin.weight_kind))):
             return state
         return state.resumed(self._origin(task))
@@ -129,7 +130,9 @@ class ContinualEstimator(BaseEstimator, ABC):
         centered = flag(self.fit_intercept, "fit_intercept")
         start = checked_start(self.initial_coef, task.n_features, task.n_targets)
         kind = one_of(self.weight_kind, get_args(WeightKind), "weight_kind")
-        return Origin(start, self._keeps, centered, task.single_target, self.initial_coef, kind, task.classes)
+        return Origin(
+            start, self._information_kind, centered, task.single_target, self.initial_coef, kind, task.classes
+        )
 
     def _with(self, state: State) -> Self:
         """Return a model like this one, with another state."""
@@ -235,7 +238,7 @@ class AnchoredMixin(ContinualEstimator):
     """A model that remembers only its last estimate, and keeps no information."""
 
     @property
-    def _keeps(self) -> type[SquareRoot]:
+    def _information_kind(self) -> type[SquareRoot]:
         return SquareRoot
 
 

@@ -6,7 +6,7 @@ add to and keeps half of them. `ByTask` keeps one of either kind for each task.
 
 from ridgeway.information._all_rows import AllRows
 from ridgeway.information._averaged import AveragedInference
-from ridgeway.information._base import Information, Stacked
+from ridgeway.information._base import Information, WithPrior
 from ridgeway.information._by_task import ByTask
 from ridgeway.information._change import change_odds, useful_share
 from ridgeway.information._discriminant import (
@@ -49,7 +49,7 @@ __all__ = [
     "Node",
     "PartName",
     "SquareRoot",
-    "Stacked",
+    "WithPrior",
     "change_odds",
     "checked_kind",
     "checked_past",

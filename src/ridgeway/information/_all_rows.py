@@ -67,7 +67,7 @@ class AllRows:
         tasks = (replace(task, y=y, n_targets=n_targets) for task, y in zip(self.tasks, columns, strict=True))
         return replace(self, n_targets=n_targets, tasks=tuple(tasks))
 
-    def stacked(self, prior: Array, start: Array) -> None:
+    def with_prior(self, prior: Array, start: Array) -> None:
         """Return None: the prior is ignored."""
 
     def solve(self, prior: Array, start: Array) -> Solution:

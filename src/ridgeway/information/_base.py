@@ -24,7 +24,7 @@ from ridgeway.information._reshaped import (
     with_targets,
 )
 from ridgeway.information._underflow import SMALLEST, warn_of_underflow
-from ridgeway.kernels import Mean
+from ridgeway.kernels import Mean, single_threaded
 from ridgeway.linalg import EPS, Solution, empty_triangle, tolerance
 
 
@@ -37,7 +37,7 @@ class Held(NamedTuple):
     peak: Array
 
 
-class Stacked(Protocol):
+class WithPrior(Protocol):
     """Information and a prior, ready to be solved in O(p²).
 
     Examples
@@ -46,14 +46,15 @@ class Stacked(Protocol):
     >>> from ridgeway import GeneralizedRidge
     >>> held = GeneralizedRidge().fit([[1.0], [2.0], [4.0]], [1.0, 3.0, 4.0]).information_
     >>> prior, start = np.array([2.0]), np.zeros((1, 1))
-    >>> np.allclose(held.stacked(prior, start).solve().coef, held.solve(prior, start).coef)
+    >>> ready = held.with_prior(prior, start)
+    >>> np.allclose(ready.solve().coef, held.solve(prior, start).coef)
     True
     """
 
     def solve(self) -> Solution:
         """Return the minimiser of Σ w·(y − x·w − b)² + ‖w − start‖²_prior."""
 
-    def after(self, task: Task, decay: float = 1.0) -> "Stacked | None":
+    def after(self, task: Task, decay: float = 1.0) -> "WithPrior | None":
         """Return the same with everything multiplied by `decay` and a task added, or None if it gains nothing."""
 
 
@@ -212,7 +213,8 @@ class Information(ABC):
         varies = varying_columns(self)
         if not varies.all():
             return self._remove_among(varies, task)
-        held, digits = self._without_task(task)
+        with single_threaded():  # the same bits with any number of threads
+            held, digits = self._without_task(task)
         return replace(
             self,
             n_samples=self.n_samples - task.n_samples,
@@ -270,7 +272,7 @@ class Information(ABC):
         return replace(nearest, coef=start + nearest.coef)
 
     @abstractmethod
-    def stacked(self, prior: Array, start: Array) -> "Stacked | None":
+    def with_prior(self, prior: Array, start: Array) -> "WithPrior | None":
         """Return the information with a prior on top, as if it were rows, or None if that gains nothing."""
 
     def intercept(self, coef: Array) -> Array:

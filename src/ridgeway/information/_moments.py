@@ -117,7 +117,7 @@ class Moments(Information):
             raise refuse_removal()
         return Held(matrix, mean.high, mean.low, noise), digits
 
-    def stacked(self, prior: Array, start: Array) -> None:
+    def with_prior(self, prior: Array, start: Array) -> None:
         """Return None: a prior is added to the squares when they are solved for."""
 
     def _scaled(self, factor: float) -> Array:

@@ -159,7 +159,7 @@ class SquareRoot(Information):
             raise refuse_removal()
         return Held(factor, mean.high, mean.low, noise), digits
 
-    def stacked(self, prior: Array, start: Array) -> Corrected | StackedFactor | None:
+    def with_prior(self, prior: Array, start: Array) -> Corrected | StackedFactor | None:
         """Return the factor with the prior on top, if that is diagonal and neither tiny nor overwhelming. O(p³).
 
         If there are many features, and the information outweighs the prior in every direction, return the answer itself

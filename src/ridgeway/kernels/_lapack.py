@@ -1,7 +1,7 @@
 """What makes the kernels fast: rows in blocks, LAPACK in place, and threads if they pay."""
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, Literal
 
@@ -16,12 +16,12 @@ from ridgeway.kernels._means import Mean, about_own_mean
 from ridgeway.kernels._returned import Updated, twin_of
 from ridgeway.kernels._routines import dsyrk, dtpmqrt, dtpqrt, dtrtrs
 from ridgeway.kernels._tall import TaskRows, condensed, copied_blocks, in_blocks, n_blocks
-from ridgeway.kernels._threads import FEW, ONE_THREAD, WIDE, few_threads, in_parallel, threads_for
+from ridgeway.kernels._threads import FEW, WIDE, OneThread, few_threads, in_parallel, threads_for
 
 ONE_PASS = 2**14
 """Entries of a task above which one pass over the rows is faster than three."""
 SINGLE = 2**12
-"""Entries of a task below which BLAS sums rows with one thread, so that a limit would only cost time."""
+"""Entries of a matrix below which BLAS multiplies it by a vector with one thread."""
 ROWS = 1024
 """Rows that are added at a time to a wide matrix."""
 NARROW_REFLECTORS = 4
@@ -156,18 +156,26 @@ def _by_rows(
     (X, y, weight), width = rows, len(matrix)
     new, squares = np.zeros(matrix.shape, order="F"), np.zeros(width)
     step = ROWS if width >= WIDE else len(y)
-    # Limiting BLAS takes time: a narrow task does so once, for all that is inside.
-    with ONE_THREAD if width < WIDE and len(y) * width**2 >= FEW else nullcontext():
+    with _one_thread(len(y), width):  # once for all that is inside: a limit takes time
         for start in range(0, len(y), step):
             part = slice(start, start + step)
             own_weight = None if weight is None else weight[part]
-            with ONE_THREAD if len(y) * width >= SINGLE else nullcontext():  # the same bits with any number of threads
+            with OneThread() if width >= WIDE else nullcontext():
                 block, own = about_own_mean(X[part], y[part], own_weight, order, centered=centered)
             mean, block[0] = _together(mean, own, centered)
             squares += np.einsum("ij,ij->j", block, block)
             add(matrix, block, new)
             matrix = new
     return Updated(matrix, mean, squares)
+
+
+def _one_thread(n: int, width: int) -> AbstractContextManager[int | None]:
+    """Return a context in which rows are added to a narrow matrix: the same bits with any number of threads.
+
+    BLAS uses one thread for what is small anyway.
+    """
+    small = (n + width) * width < SINGLE and n * width**2 < FEW
+    return nullcontext() if small or width >= WIDE else OneThread()
 
 
 def _together(past: Mean, own: Mean, centered: bool) -> tuple[Mean, Array]:
@@ -240,15 +248,15 @@ def _absorb(R: Array, rows: Array, new: Array, triangular_rows: int = 0) -> None
     """
     width = len(R)
     if _outweighs(rows, R):
-        with ONE_THREAD:  # the same bits with any number of threads
+        with OneThread():
             new[:] = plain.qr_update(R, rows)
         return
     if width >= WIDE:
-        with ONE_THREAD:
+        with OneThread():
             _absorb_wide(R, rows, new, triangular_rows)
         return
     new[:] = R
-    with threads_for(width, rows.size * width) if rows.size * width >= FEW else nullcontext():
+    with _one_thread(len(rows), width):
         dtpqrt(new, rows, triangular_rows=triangular_rows)
 
 

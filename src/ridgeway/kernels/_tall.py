@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ridgeway._checks import Array
 from ridgeway.data import dense, is_sparse
 from ridgeway.kernels._means import Mean, two_sum
-from ridgeway.kernels._threads import ONE_THREAD, in_parallel, threads_for
+from ridgeway.kernels._threads import OneThread, in_parallel, threads_for
 
 T = TypeVar("T")
 
@@ -118,7 +118,7 @@ def condensed(
     """
     if not centered:
         return tree(None), rows.about_zero()
-    with ONE_THREAD:  # the same bits with any number of threads
+    with OneThread():  # the same bits with any number of threads
         about = rows.part(slice(None, None, max(len(rows.y) // SAMPLE, 1))).mean()
     weight = rows.total_weight()
     matrix, away = _split(tree(about), factored)

@@ -19,43 +19,38 @@ T = TypeVar("T")
 WIDE = 512
 """With fewer columns than this, one BLAS thread is as fast as several, and much faster on a busy machine."""
 
-FEW = 2**16
-"""With fewer multiplications than this, BLAS uses one thread for a matrix, so a limit would only cost time."""
+FEW = 3 * 2**14
+"""With fewer multiplications than this, BLAS uses one thread for a product, so a limit would only cost time."""
 
 
-class _OneThread:
-    """Limits BLAS to one thread while anyone is inside. The limit is the process's, so the last to leave lifts it."""
+class _Limits:
+    """The limits on BLAS that are in force. They are the process's, so the last to leave lifts them."""
 
     def __init__(self) -> None:
         self._lock = RLock()  # a signal handler may learn, too
-        self._inside = 0
+        self._inside: set[int] = set()
         self._before: list[tuple[_Blas, int]] = []
         self._spare = 1
 
-    def __enter__(self) -> int:
-        """Return how many threads BLAS had before, no more than there are cores."""
-        inside = False
-        try:
-            with self._lock:
-                if self._inside == 0:
-                    self._lift()  # what an interrupt may have left
-                    had = [(blas, blas.threads() or 1) for blas in _libraries()]
-                    self._spare = min(max((threads for _, threads in had), default=1), _cores())
-                    self._before = [(blas, threads) for blas, threads in had if threads > 1]
-                    for blas, _ in self._before:
-                        blas.set_threads(1)
-                self._inside += 1
-                inside = True
-            return self._spare
-        except BaseException:  # an interrupt: there will be no exit
-            if inside:
-                self.__exit__()
-            raise
-
-    def __exit__(self, *_: object) -> None:
+    def enter(self, limit: int) -> int:
+        """Give BLAS one thread. Return how many it had before, no more than there are cores."""
         with self._lock:
-            self._inside = max(self._inside - 1, 0)
-            if self._inside == 0:
+            first = not self._inside
+            self._inside.add(limit)
+            if first:
+                self._lift()  # what a parent process may have left
+                had = [(blas, blas.threads() or 1) for blas in _libraries()]
+                self._spare = min(max((threads for _, threads in had), default=1), _cores())
+                self._before = [(blas, threads) for blas, threads in had if threads > 1]
+                for blas, _ in self._before:
+                    blas.set_threads(1)
+            return self._spare
+
+    def leave(self, limit: int) -> None:
+        """End a limit, if it has not ended yet."""
+        with self._lock:
+            self._inside.discard(limit)
+            if not self._inside:
                 self._lift()
 
     def _lift(self) -> None:
@@ -65,11 +60,28 @@ class _OneThread:
 
     def restart(self) -> None:
         """Forget the threads of the parent process, which may have held the lock, or been inside."""
-        self._lock, self._inside = RLock(), 0
+        self._lock, self._inside = RLock(), set()
 
 
-ONE_THREAD = _OneThread()
-"""A context in which BLAS has one thread. Threads that BLAS has just used keep a core busy for a while."""
+_limits = _Limits()
+
+
+class OneThread:
+    """A context in which BLAS has one thread. Threads that BLAS has just used keep a core busy for a while.
+
+    An interrupt may come between any two steps, and skip the exit. The limit then ends when the context is deleted.
+    """
+
+    def __enter__(self) -> int:
+        return _limits.enter(id(self))
+
+    def __exit__(self, *_: object) -> None:
+        _limits.leave(id(self))
+
+    def __del__(self) -> None:
+        _limits.leave(id(self))
+
+
 _THREAD = local()
 
 
@@ -86,7 +98,7 @@ def single_threaded() -> Iterator[None]:
     array([[3.], [4.]])
     """
     before = getattr(_THREAD, "alone", False)
-    with ONE_THREAD:
+    with OneThread():
         _THREAD.alone = True
         try:
             yield
@@ -96,7 +108,7 @@ def single_threaded() -> Iterator[None]:
 
 def threads_for(n_columns: int, multiplications: float) -> AbstractContextManager[int | None]:
     """Return a context in which BLAS has the threads that a computation of this size can use."""
-    return ONE_THREAD if n_columns < WIDE and multiplications >= FEW else nullcontext()
+    return OneThread() if n_columns < WIDE and multiplications >= FEW else nullcontext()
 
 
 def few_threads(kernel: Callable[Concatenate[Array, P], T]) -> Callable[Concatenate[Array, P], T]:
@@ -115,7 +127,7 @@ def in_parallel(worker: Callable[[], Callable[[int], None]], n_parts: int) -> No
 
     BLAS has one thread meanwhile. The first error is raised once all threads have stopped.
     """
-    with ONE_THREAD as spare:
+    with OneThread() as spare:
         wanted = 1 if getattr(_THREAD, "alone", False) else min(spare, n_parts)
         helpers = _helpers.ready(wanted, spare) if wanted > 1 else []  # spare ones serve callers beside this one
         parts, ended, failures = count(), count(1), list[BaseException]()
@@ -202,7 +214,7 @@ def _after_fork() -> None:
     """Start again without threads: a forked process has none of its parent's."""
     global _helpers
     _helpers = _Helpers()
-    ONE_THREAD.restart()
+    _limits.restart()
 
 
 if hasattr(os, "register_at_fork"):

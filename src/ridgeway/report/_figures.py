@@ -79,9 +79,11 @@ def _average(comparison: MethodComparison) -> Figure:
         (result for result in comparison.results if result.method.key != ORACLE), key=lambda each: each.average_loss
     )
     measure = comparison.measure
-    best = f"{'highest' if measure.rises else 'smallest'} average {measure.name}"
-    said = f"{methods[0].method.name} has the {best} after the last task"
-    figure, axes = _panel(said if len(methods) > 1 else f"The average {measure.name} over the tasks seen so far")
+    said = f"The average {measure.name} over the tasks seen so far"
+    if len(methods) > 1:
+        best = f"{'highest' if measure.rises else 'smallest'} average {measure.name}"
+        said = f"{methods[0].method.name} has the {best} after the last task"
+    figure, axes = _panel(said)
     tasks = np.arange(1, len(comparison.tasks) + 1)
     ends = []
     for result in comparison.results:

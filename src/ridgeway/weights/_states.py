@@ -16,7 +16,7 @@ from ridgeway.errors import (
     InvalidParameterError,
     MergeError,
 )
-from ridgeway.information import AveragedInference, Inference, Information, SquareRoot, Stacked, learn_penalty
+from ridgeway.information import AveragedInference, Inference, Information, SquareRoot, WithPrior, learn_penalty
 from ridgeway.weights._displayed import Displayed
 from ridgeway.weights._precision import MOST_GROWTH, MOST_LOST, warn_of_lost_digits
 from ridgeway.weights._settings import widened_prior
@@ -197,9 +197,9 @@ class Retained(_Started):
         """Return the past as it counts beside a new task: whole."""
         return self.information
 
-    def next_stacked(self, stacked: Stacked, task: Task) -> Stacked | None:
-        """Return `stacked` as it is after a task, or None if it is not worth keeping."""
-        return stacked.after(task)
+    def next_with_prior(self, now: WithPrior, task: Task) -> WithPrior | None:
+        """Return what `with_prior` is after a task, or None if it is not worth keeping."""
+        return now.after(task)
 
     @property
     @abstractmethod
@@ -211,29 +211,29 @@ class Retained(_Started):
         if self.origin.weight_kind == "frequency":
             task = task.counted()
         state = replace(self, n_tasks=self.n_tasks + 1, information=self.before(task).add(task))
-        asked = vars(self).get("stacked") if "answer" in vars(self) else None
+        asked = vars(self).get("with_prior") if "answer" in vars(self) else None
         if asked is not None and self.prior is not None:  # whoever asks after every task is answered in O(p²)
-            stacked = self.next_stacked(asked, task)
-            if stacked is not None:
-                vars(state)["stacked"] = stacked
+            carried = self.next_with_prior(asked, task)
+            if carried is not None:
+                vars(state)["with_prior"] = carried
         return state
 
     @cached_property
-    def stacked(self) -> Stacked | None:
+    def with_prior(self) -> WithPrior | None:
         """Information and prior, ready to be solved cheaply, if there is such a form."""
-        return self.information.stacked(self.prior_in_force, self.origin.coef)
+        return self.information.with_prior(self.prior_in_force, self.origin.coef)
 
     @cached_property
     def answer(self) -> Answer:
         """The estimate, solved when first asked for.
 
-        The prior is added here, if `stacked` does not include it yet. It is never stored in the information.
+        The prior is added here, if `with_prior` does not include it yet. It is never stored in the information.
         """
         information = self.information
-        if self.stacked is None:
+        if self.with_prior is None:
             solution = information.solve(self.prior_in_force, self.origin.coef)
         else:
-            solution = self.stacked.solve()
+            solution = self.with_prior.solve()
         lost = information.digits_lost
         removed = lost and lost + np.log10(solution.growth) / 2.0 > MOST_LOST
         if solution.constant or solution.growth > MOST_GROWTH or removed:
@@ -318,9 +318,9 @@ class Fading(Retained):
         """Return the past, faded once more."""
         return self.information.scaled(self.decay)
 
-    def next_stacked(self, stacked: Stacked, task: Task) -> Stacked | None:
+    def next_with_prior(self, now: WithPrior, task: Task) -> WithPrior | None:
         """Return it faded, with the task added."""
-        return stacked.after(task, self.decay)
+        return now.after(task, self.decay)
 
     @property
     def prior_in_force(self) -> Array:
