@@ -1,5 +1,6 @@
 """The tree has one shape, whoever arrives first; what is waiting stays little."""
 
+import os
 import shutil
 from itertools import permutations
 
@@ -110,3 +111,15 @@ def test_only_the_owner_can_read_saved_parts(tmp_path):
     kept = FinishedParts(tmp_path / "wages.rw", "2019", ["a"])
     kept.save(Place(0, 0), {"x": np.array([1])})
     assert {path.stat().st_mode & 0o077 for path in tmp_path.rglob("*")} == {0}
+
+
+def test_a_folder_that_another_run_clears_meanwhile_holds_nothing(tmp_path, monkeypatch):
+    def cleared(folder):
+        raise FileNotFoundError(2, "No such file or directory", str(folder))
+
+    kept = FinishedParts(tmp_path / "wages.rw", "2019", ["a", "b"])
+    kept.save(Place(0, 0), {"x": np.ones(2)})
+    assert [place for place, _ in kept.load()] == [Place(0, 0)]
+    monkeypatch.setattr(os, "listdir", cleared)
+    monkeypatch.setattr(os, "scandir", cleared)
+    assert list(kept.load()) == []

@@ -64,11 +64,13 @@ class FinishedParts:
 
     def load(self) -> Iterator[tuple[Place, dict[str, Any]]]:
         """Yield the nodes that are kept, the upper ones first."""
-        n_parts, known = len(self._keys), {*self.folder.glob("*.npz")}
+        n_parts, known = len(self._keys), set[str]()
+        with suppress(OSError):  # another run of the same task may clear the folder at any time
+            known.update(os.listdir(self.folder))
         for level in range(n_parts.bit_length(), -1, -1):
             for number in range(-(-n_parts >> level) if known else 0):
                 path = self._path(place := Place(level, number))
-                if path in known:
+                if path.name in known:
                     with suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
                         with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
                             arrays = dict(found)
