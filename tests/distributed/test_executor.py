@@ -18,6 +18,7 @@ from benchmarks.sweep import sweep
 from ridgeway import datasets, report
 from ridgeway.cli._commands import commands
 from ridgeway.distributed import DaskWorkers, Executor, Processes, executor_of
+from ridgeway.distributed._local import QUIET
 from ridgeway.errors import InvalidDataError, InvalidParameterError, MissingPackageError, WorkError
 from ridgeway.research import simulation, verify
 from ridgeway.research.simulation import Results, Setting, Update
@@ -32,7 +33,7 @@ def cluster():
     """A scheduler and two worker processes, on loopback."""
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),
-        LocalCluster(2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as started,
+        LocalCluster(2, threads_per_worker=1, host="127.0.0.1", **QUIET) as started,
     ):
         yield started.scheduler_address
 
