@@ -226,3 +226,19 @@ def test_how_scores_are_distributed_in_each_class(rng, kind, fit_intercept):
     np.testing.assert_allclose(covariance, apart.T @ apart / 50, atol=1e-10)
     assert not covariance[3].any()
     assert not covariance[:, 3].any()
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_a_constant_feature_decides_nothing(kind, fit_intercept):
+    """Its value may be any, and its mean is rounded if rows are weighted."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(["ant", "bee", "cat"], 40)
+    X = rng.normal(size=(120, 2)) + np.repeat(rng.normal(size=(3, 2)), 40, axis=0)
+    weight = rng.uniform(0.2, 2.0, 120)
+    settings = {"decision": "lda", "information": kind, "fit_intercept": fit_intercept}
+    expected = GeneralizedRidgeClassifier(**settings).fit(X, labels, sample_weight=weight)
+    rows = np.column_stack([X, np.full(120, 12.3)])
+    model = GeneralizedRidgeClassifier(**settings).fit(rows, labels, sample_weight=weight)
+    np.testing.assert_allclose(model.coef_, np.column_stack([expected.coef_, np.zeros(3)]), atol=1e-9)
+    np.testing.assert_allclose(model.predict_proba(rows), expected.predict_proba(X), atol=1e-9)

@@ -60,6 +60,9 @@ def test_the_scale_is_that_of_the_first_task():
     assert np.allclose(given.fit(later).transform(later), wanted.transform(later), atol=1e-9)
     assert not np.allclose(RandomFourier(30).fit(later).transform(later), wanted.transform(later), atol=0.1)
     assert np.isfinite(RandomFourier(30).fit_transform(np.ones((3, 2)))).all()
+    constant = np.full((50, 3), 0.1)  # its variance is 1e-34 by rounding
+    wanted = RandomFourier(30, gamma=1.0).fit_transform(constant)
+    np.testing.assert_array_equal(RandomFourier(30).fit_transform(constant), wanted)
 
 
 def test_the_first_task_decides_the_precision():

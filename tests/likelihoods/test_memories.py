@@ -196,7 +196,7 @@ def test_steps_stay_where_the_curvature_of_a_cubic_is_positive():
     past = Polynomial(np.zeros(1), 0.0, np.zeros(1), np.array([[50.0]]), np.array([[400.0]]))
     X, y = np.ones((30, 1)), np.ones((30, 1))
     task = Observed(LIKELIHOODS["binomial"], Task.of(X, y), None)
-    found = climb(task, [past], np.zeros(1), intercepts=0, size=30)
+    found = climb(task, [past], np.zeros(1), about=None, size=30)
     kept = past.damped(found.share).at(found.theta)
     assert 0.0 < found.share < 1.0
     assert kept.curvature[0, 0] >= 0.1 * 50.0 - 1e-9

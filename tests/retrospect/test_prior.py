@@ -303,3 +303,18 @@ def test_too_few_rows():
         _ = model.coef_
     with pytest.raises(InferenceError, match="groups=None"):
         retrospect.learn_prior(learned(np.random.default_rng(0).normal(size=(6, 9)), np.ones(6)), "direction")
+
+
+@pytest.mark.parametrize("information", ["square_root", "moments"])
+def test_a_constant_target_says_nothing_about_the_prior(information):
+    """Whatever its value: what weighted centring leaves of it is rounding."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = X @ [1.0, -0.5, 0.0] + rng.normal(size=60)
+    weight = rng.uniform(0.2, 2.0, 60)
+    penalties = []
+    for constant in (0.0, 0.1, 12.3):
+        model = GeneralizedRidge(information=information)
+        model.fit(X, np.column_stack([y, np.full(60, constant)]), sample_weight=weight)
+        penalties.append(retrospect.learn_prior(model).prior)
+    np.testing.assert_allclose(penalties[1:], penalties[0], rtol=1e-9)

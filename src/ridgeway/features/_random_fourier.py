@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ridgeway._checks import one_of, positive, whole
 from ridgeway.features._feature_map import FeatureMap, Floats
+from ridgeway.linalg import tolerance
 
 SEEDS = 2**32 - 1
 """The largest seed that scikit-learn accepts."""
@@ -75,8 +76,11 @@ class RandomFourier(FeatureMap):
 
     def _scale(self, rows: NDArray[Any]) -> float:
         one_of(self.gamma, ["scale"], "gamma")
-        variance = float(rows.var(dtype=np.float64))
-        return 1.0 / (rows.shape[1] * variance) if variance > 0.0 else 1.0
+        mean = float(rows.mean(dtype=np.float64))
+        deviation = float(rows.std(dtype=np.float64))
+        if deviation <= tolerance(1) * abs(mean):  # all numbers are the same, but for rounding
+            return 1.0
+        return float(1.0 / (rows.shape[1] * deviation**2))
 
     def _encode(self, rows: NDArray[Any]) -> Floats:
         features: Floats = self.sampler_.transform(rows.astype(self.sampler_.random_weights_.dtype, copy=False))

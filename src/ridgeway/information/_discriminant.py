@@ -70,7 +70,8 @@ def within_squares(held: Information) -> Array:
     A feature that is constant in each class but for rounding has zeros.
     """
     p = held.n_features
-    return _less(held.moments()[:p, :p], ClassMeans.of(held).between.T)
+    offset = np.sqrt(held.total_weight) * np.abs(held.mean[:p])
+    return _less(held.moments()[:p, :p], ClassMeans.of(held).between.T, offset)
 
 
 def shrunk_covariance(held: Information, shrinkage: float) -> Array:
@@ -180,9 +181,13 @@ def _targets(held: Information) -> Array:
     return np.eye(len(held.mean), held.n_targets, -held.n_features)
 
 
-def _less(squares: Array, rows: Array) -> Array:
-    """Subtract rowsᵀ·rows from squares, in place, and return them; zeros for columns of which only rounding is left."""
-    least = tolerance(len(squares)) * squares.diagonal()
+def _less(squares: Array, rows: Array, offset: Array | float = 0.0) -> Array:
+    """Subtract rowsᵀ·rows from squares, in place, and return them; zeros for columns of which only rounding is left.
+
+    A column carries the rounding of its squares, and that of what centring took off it, a norm of `offset`.
+    """
+    limit = tolerance(len(squares))
+    least = limit * squares.diagonal() + np.square(limit * np.asarray(offset))
     squares -= rows.T @ rows
     rounding = squares.diagonal() <= least
     squares[rounding] = squares[:, rounding] = 0.0

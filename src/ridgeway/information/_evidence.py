@@ -101,6 +101,13 @@ class Spectrum:
             )
         scores = U.T @ (factor[:p, p:] - factor[:p, :p] @ start)
         left = np.square(factor[p:, p:]).sum(axis=0)
+
+        # A target that is constant but for rounding has neither signal nor noise.
+        offset = np.sqrt(information.total_weight) * np.abs(information.mean[p:])
+        is_constant = np.sqrt(left + np.square(scores).sum(axis=0)) <= tolerance(p) * offset
+        scores[:, is_constant] = 0.0
+        left[is_constant] = 0.0
+
         constant = n * np.log(2.0 * np.pi) - information.log_weight
         if information.centered:
             constant += np.log(information.total_weight)

@@ -3,8 +3,8 @@
 from ridgeway.likelihoods._families import Binomial, Gaussian, Poisson
 from ridgeway.likelihoods._likelihood import Likelihood, Slopes
 from ridgeway.likelihoods._multinomial import Multinomial
-from ridgeway.likelihoods._newton import Climbed, climb, newton_step
-from ridgeway.likelihoods._observed import Observed
+from ridgeway.likelihoods._newton import Climbed, SlopeCurvature, climb, newton_step
+from ridgeway.likelihoods._observed import Observed, column_centres
 from ridgeway.likelihoods._polynomial import Polynomial, packed_third, pairs, unpacked_third
 from ridgeway.likelihoods._remainder import Remainder
 
@@ -19,8 +19,10 @@ __all__ = [
     "Poisson",
     "Polynomial",
     "Remainder",
+    "SlopeCurvature",
     "Slopes",
     "climb",
+    "column_centres",
     "newton_step",
     "packed_third",
     "pairs",

@@ -1,16 +1,17 @@
 """The estimate: where a task's log-likelihood and what is held of the past are largest together."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ridgeway import kernels
 from ridgeway._checks import Array
 from ridgeway.errors import InvalidDataError, SeparationError
 from ridgeway.likelihoods._observed import Observed
 from ridgeway.likelihoods._polynomial import Polynomial
-from ridgeway.linalg import EPS, Solution, is_semidefinite, solve_moments
+from ridgeway.linalg import EPS, Solution, column_norms, equilibrate, is_semidefinite, solve_moments, tolerance
 
 MOST_STEPS = 200
 CONVERGED = 1e-12
@@ -43,7 +44,7 @@ class Climbed:
     >>> import numpy as np
     >>> from ridgeway.likelihoods import Polynomial, climb
     >>> past = Polynomial.quadratic(np.array([3.0]), np.eye(1))
-    >>> found = climb(None, [past], np.zeros(1), intercepts=0, size=1)
+    >>> found = climb(None, [past], np.zeros(1), about=None, size=1)
     >>> found.theta, found.share, found.solution.rank
     (array([3.]), 1.0, 1)
     """
@@ -54,7 +55,7 @@ class Climbed:
 
 
 def climb(
-    observed: Observed | None, held: Sequence[Polynomial], start: Array, *, intercepts: int, size: int
+    observed: Observed | None, held: Sequence[Polynomial], start: Array, *, about: Array | None, size: int
 ) -> Climbed:
     """Maximise log-likelihood + held by damped Newton steps, or raise `SeparationError`. O(n·p² + p³) a step.
 
@@ -67,7 +68,7 @@ def climb(
     observed : the rows of a task, or None if nothing is new
     held : what is known without them, each about the estimate that it comes from
     start : where to look from
-    intercepts : how many coefficients at the end are intercepts
+    about : what the columns are taken about, of shape (n_features,); None if there is no intercept
     size : the number of rows that determine the coefficients, if fewer than these
 
     Examples
@@ -77,21 +78,21 @@ def climb(
     >>> from ridgeway.likelihoods import Observed, Poisson, Polynomial, climb
     >>> task = Task.of(np.ones((2, 1)), np.array([[1.0], [3.0]]))
     >>> rows, nothing = Observed(Poisson(), task, None), Polynomial.zero(np.zeros(1))
-    >>> np.exp(climb(rows, [nothing], np.zeros(1), intercepts=0, size=1).theta)  # the mean
+    >>> np.exp(climb(rows, [nothing], np.zeros(1), about=None, size=1).theta)  # the mean
     array([2.])
     """
     share = 1.0
     while True:
         damped = [one.damped(share) for one in held]
         if _are_trusted(damped, start):
-            theta, solution, blocked = _climbed(observed, damped, start, intercepts, size)
+            theta, solution, blocked = _climbed(observed, damped, start, about, size)
             if not blocked:
                 return Climbed(theta, solution, share)
         share = share / 2.0 if share > LEAST_SHARE else 0.0
 
 
 def _climbed(
-    observed: Observed | None, held: Sequence[Polynomial], start: Array, intercepts: int, size: int
+    observed: Observed | None, held: Sequence[Polynomial], start: Array, about: Array | None, size: int
 ) -> tuple[Array, Solution, bool]:
     """Return the maximum, the last step, and whether steps ended where polynomials are not trusted any more."""
     theta, value = start, _value(observed, held, start)
@@ -102,7 +103,7 @@ def _climbed(
     enough, last = CONVERGED * (1.0 if observed is None else min(1.0, observed.mean_weight)), np.inf
     for _ in range(MOST_STEPS):
         here = _here(observed, held, theta)
-        solution = newton_step(here, intercepts, size)
+        solution = newton_step(here, about, size)
         step = solution.coef[:, 0]
         gain, farthest = float(here.gradient @ step), np.inf if observed is None else observed.farthest(step)
         share, blocked = 1.0, False
@@ -126,7 +127,7 @@ def _climbed(
     raise _separated(held[0])
 
 
-def newton_step(here: Polynomial, intercepts: int, size: int) -> Solution:
+def newton_step(here: Polynomial, about: Array | None, size: int) -> Solution:
     """Return J⁻¹g, the intercepts eliminated first; the shortest change of the others if J is singular.
 
     Examples
@@ -134,21 +135,81 @@ def newton_step(here: Polynomial, intercepts: int, size: int) -> Solution:
     >>> import numpy as np
     >>> from ridgeway.likelihoods import Polynomial, newton_step
     >>> here = Polynomial(np.zeros(2), 0.0, np.array([4.0, 3.0]), np.diag([2.0, 1.0]))
-    >>> newton_step(here, intercepts=0, size=2).coef.ravel()
+    >>> newton_step(here, about=None, size=2).coef.ravel()
     array([2., 3.])
     """
-    J, g, p = here.curvature, here.gradient[:, None], len(here.gradient) - intercepts
-    root = kernels.cholesky(J[p:, p:]) if intercepts else None
-    if root is None:
-        return solve_moments(np.triu(J), g, size=min(size, len(g)))
-    cross = kernels.solve_triangular(root, J[p:, :p], transposed=True)
-    below = kernels.solve_triangular(root, g[p:], transposed=True)
-    offset = np.sqrt(np.square(cross).sum(axis=0))
-    left = np.triu(J[:p, :p] - cross.T @ cross)
-    np.fill_diagonal(left, np.maximum(left.diagonal(), 0.0))  # a column that is constant may be below 0 by rounding
-    found = solve_moments(left, g[:p] - cross.T @ below, size=min(size, p), offset=offset)
-    last = kernels.solve_triangular(root, below - cross @ found.coef)
-    return Solution(np.vstack([found.coef, last]), found.rank, found.growth, found.constant)
+    gradient = here.gradient[:, None]
+    slopes = None if about is None else SlopeCurvature.of(here.curvature, about)
+    if slopes is None:
+        return solve_moments(np.triu(here.curvature), gradient, size=min(size, len(gradient)))
+
+    # What the intercepts explain is taken off the gradient, too.
+    p = len(slopes.matrix)
+    explained = kernels.solve_triangular(slopes.root, gradient[p:], transposed=True)
+    right = gradient[:p] - slopes.cross.T @ explained
+    solution = solve_moments(slopes.matrix, right, size=min(size, p), offset=slopes.offset)
+
+    intercepts = kernels.solve_triangular(slopes.root, explained - slopes.cross @ solution.coef)
+    constant = sorted({coefficient // len(intercepts) for coefficient in solution.constant})
+    return replace(solution, coef=np.vstack([solution.coef, intercepts]), constant=tuple(constant))
+
+
+@dataclass(frozen=True, eq=False)
+class SlopeCurvature:
+    """The curvature of the coefficients other than intercepts, once these are eliminated.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (p·q, p·q), upper triangular
+        J_ww − crossᵀ·cross.
+    root : ndarray of shape (q, q), upper triangular
+        The Cholesky factor of the intercepts' own curvature.
+    cross : ndarray of shape (q, p·q)
+        root⁻ᵀ·J_bw: the columns' means about `about`, as the rows are weighted.
+    offset : ndarray of shape (p·q,)
+        Norms of which the columns carry the rounding: see `of`.
+
+    Examples
+    --------
+    A column that was always 0.1, taken about a mean that was rounded:
+
+    >>> import numpy as np
+    >>> from ridgeway.likelihoods import SlopeCurvature
+    >>> SlopeCurvature.of(np.diag([1e-34, 1.0]), np.array([0.1])).is_rounding()
+    array([ True])
+    """
+
+    matrix: Array
+    root: Array
+    cross: Array
+    offset: Array
+
+    @classmethod
+    def of(cls, curvature: Array, about: Array) -> "SlopeCurvature | None":
+        """Return it for columns that are taken about `about`; None if the intercepts have no curvature.
+
+        Rounding is a share of what centring took off a column: all of its mean, `about` included. What elimination
+        takes off is taken off squares, whose rounding weighs as much as a far larger norm.
+        """
+        size = len(curvature)
+        q = size // (len(about) + 1)
+        p = size - q
+        root = kernels.cholesky(curvature[p:, p:])
+        if root is None:
+            return None
+
+        cross = kernels.solve_triangular(root, curvature[p:, :p], transposed=True)
+        matrix = np.triu(curvature[:p, :p] - cross.T @ cross)
+        np.fill_diagonal(matrix, np.maximum(matrix.diagonal(), 0.0))  # a constant column may be below 0 by rounding
+
+        means = column_norms(cross + np.kron(about, root))
+        offset = np.hypot(means, column_norms(cross) / np.sqrt(tolerance(p)))
+        return cls(matrix, root, cross, offset)
+
+    def is_rounding(self) -> NDArray[np.bool_]:
+        """Return which columns have nothing left but rounding, of shape (p·q,)."""
+        norms = np.sqrt(self.matrix.diagonal())
+        return np.asarray(equilibrate(norms, self.offset, len(norms)).norms == 0.0)
 
 
 def _here(observed: Observed | None, held: Sequence[Polynomial], theta: Array) -> Polynomial:

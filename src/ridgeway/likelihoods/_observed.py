@@ -11,6 +11,7 @@ from ridgeway._checks import Array
 from ridgeway.data import Task, dense
 from ridgeway.likelihoods._likelihood import Likelihood, Slopes
 from ridgeway.likelihoods._polynomial import Polynomial, even, packed_third, pairs, unpacked_third
+from ridgeway.linalg import Rows
 
 ROWS = 4096
 ENTRIES = 2**21
@@ -131,6 +132,26 @@ class Observed:
                 if task.offset is not None:
                     predictor += task.offset[rows, None]
             yield Part(design, predictor, y, weight)
+
+
+def column_centres(task: Task) -> Array:
+    """Return what a task's columns are taken about: their means, and exactly its value for a constant column.
+
+    A mean is rounded. About a rounded mean a constant column would be a constant of 1e-17 or so, and not zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.data import Task
+    >>> from ridgeway.likelihoods import column_centres
+    >>> task = Task.of(np.array([[0.1, 1.0], [0.1, 2.0], [0.1, 6.0]]), np.ones((3, 1)))
+    >>> column_centres(task).tolist()
+    [0.1, 3.0]
+    """
+    means = Rows(task, center=True).mean[: task.n_features]
+    least = dense(task.X.min(axis=0)).ravel()
+    greatest = dense(task.X.max(axis=0)).ravel()
+    return np.where(least == greatest, least, means)
 
 
 def _add_curvature(curvature: Array, part: Part, slopes: Slopes) -> None:

@@ -90,6 +90,13 @@ def equilibrate(norms: Array, offset: Array | float, size: int) -> Scales:
     norms : the norms of the centred columns
     offset : the norms of what centring took off them, √W·|mean|; a norm below `tolerance` times that is rounding
     size : the smaller side of the system
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.linalg import equilibrate
+    >>> equilibrate(np.array([3.0, 1e-16]), np.array([4.0, 1.0]), size=2).norms
+    array([3., 0.])
     """
     live = norms > tolerance(size) * np.asarray(offset)
     if live.all():
@@ -219,7 +226,15 @@ def column_squares(R: Array) -> Array:
 
 
 def column_norms(R: Array) -> Array:
-    """Return the norm of each column."""
+    """Return the norm of each column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ridgeway.linalg import column_norms
+    >>> column_norms(np.array([[3.0, 1.0], [4.0, 0.0]]))
+    array([5., 1.])
+    """
     return np.asarray(np.sqrt(column_squares(R)))
 
 

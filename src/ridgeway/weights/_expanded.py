@@ -12,7 +12,7 @@ from ridgeway._checks import Array
 from ridgeway.data import Classes
 from ridgeway.errors import InferenceError, InvalidParameterError, MergeError
 from ridgeway.information import checked_past
-from ridgeway.likelihoods import Likelihood, Polynomial, Remainder, climb, newton_step
+from ridgeway.likelihoods import Likelihood, Polynomial, Remainder, SlopeCurvature, climb, newton_step
 from ridgeway.linalg import definite_inverse
 from ridgeway.weights._displayed import Displayed
 from ridgeway.weights._settings import widened_prior
@@ -152,7 +152,10 @@ class Expanded(Displayed):
     def undetermined(self) -> NDArray[np.bool_]:
         """Return which features neither rows nor the prior say anything about, as they never varied; (n_features,)."""
         p, q = self.origin.coef.shape
-        return np.asarray(~self.held().curvature.diagonal()[: p * q].reshape(p, q).any(axis=1))
+        curvature = self.held().curvature
+        slopes = None if self.about is None else SlopeCurvature.of(curvature, self.about)
+        is_rounding = curvature.diagonal()[: p * q] == 0.0 if slopes is None else slopes.is_rounding()
+        return np.asarray(is_rounding.reshape(p, q).all(axis=1))
 
     def without(self, features: NDArray[np.bool_]) -> "Expanded":
         """Return the state without features that are undetermined. That is exact: the past is constant in them."""
@@ -182,8 +185,8 @@ class Expanded(Displayed):
         both = replace(self, n_tasks=self.n_tasks + other.n_tasks, n_samples=n_samples)
         held = [self.held(), other._about(self.about)]
         plain = held[0].damped(0.0).plus(held[1].damped(0.0))
-        start = plain.centre + newton_step(plain, self.n_intercepts, both.size).coef[:, 0]
-        found = climb(None, held, start, intercepts=self.n_intercepts, size=both.size)
+        start = plain.centre + newton_step(plain, self.about, both.size).coef[:, 0]
+        found = climb(None, held, start, about=self.about, size=both.size)
         past = self.past.damped(found.share).plus(held[1].damped(found.share)).at(found.theta)
         remainder = other._remainder_about(self.about)
         if self.remainder is not None and remainder is not None:

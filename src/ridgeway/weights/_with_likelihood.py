@@ -8,7 +8,7 @@ import numpy as np
 from ridgeway._checks import Array, one_of
 from ridgeway.data import MemoryKind, Task, check_values
 from ridgeway.errors import InvalidParameterError
-from ridgeway.likelihoods import Climbed, Likelihood, Observed, Polynomial, Remainder, climb
+from ridgeway.likelihoods import Climbed, Likelihood, Observed, Polynomial, Remainder, climb, column_centres
 from ridgeway.linalg import Rows
 from ridgeway.weights._expanded import Expanded, anchor, check_size
 from ridgeway.weights._policy import WeightPolicy
@@ -117,12 +117,12 @@ class AccumulatedLikelihood(WeightPolicy):
         n_samples = checked_count(task, state.origin, state.likelihood)
         state = replace(state, prior=checked_prior(self.prior, task.n_features))
         if state.n_tasks == 0 and state.about is not None:
-            state = replace(state, about=Rows(task, center=True).mean[: task.n_features])
+            state = replace(state, about=column_centres(task))
         observed = Observed(state.likelihood, task, state.about)
         held = state.held().scaled(state.decay)
         start = state.past.centre if state.n_tasks else observed.start(state.past.centre)
         state = replace(state, n_tasks=state.n_tasks + 1, n_samples=state.n_samples + n_samples)
-        found = climb(observed, [held], start, intercepts=state.n_intercepts, size=state.size)
+        found = climb(observed, [held], start, about=state.about, size=state.size)
         _warn_of_lost_digits(found)
         own = observed.expand(found.theta, cubic=cubic)
         remainder = state.remainder
@@ -172,7 +172,7 @@ class AnchoredLikelihood(WeightPolicy):
         coef, (p, q) = state.answer.coef, state.answer.coef.shape
         likelihood = self.likelihood.with_targets(q)
         n_samples = checked_count(task, state.origin, likelihood)
-        about = Rows(task, center=True).mean[:p] if state.origin.centered else None
+        about = column_centres(task) if state.origin.centered else None
         intercepts = 0 if about is None else q
         last = np.zeros(0) if about is None else state.answer.intercept + about @ coef
         observed, theta = Observed(likelihood, task, about), np.append(coef.ravel(), last)
@@ -180,7 +180,7 @@ class AnchoredLikelihood(WeightPolicy):
         weight = self.policy.checked_weight(state.memory, _weighted(observed, start))
         held = anchor(coef, task.total_weight * np.asarray(weight), intercepts)
         size = p * q if np.any(weight) else task.n_samples
-        found = climb(observed, [held], start, intercepts=intercepts, size=size)
+        found = climb(observed, [held], start, about=about, size=size)
         _warn_of_lost_digits(found)
         estimate = found.theta[: p * q].reshape(p, q)
         intercept = np.zeros(q) if about is None else found.theta[p * q :] - about @ estimate
