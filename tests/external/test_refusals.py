@@ -1,4 +1,4 @@
-"""Tasks that are refused: what is said is true.
+"""Tasks that are refused, and tasks in which a column is constant: what is said is true.
 
 A linear program says whether the rows of a task are separated: whether some direction, of which the rows of earlier
 tasks say nothing, makes every row of the task at least as likely and one of them likelier, without end.
@@ -109,3 +109,40 @@ def test_the_linear_program_is_right():
     voters = MODELS["party identification"]()
     assert is_separated(voters, np.flatnonzero(voters.y != 3), nobody)
     assert not is_separated(voters, np.arange(944), nobody)
+
+
+@pytest.mark.parametrize("memory", MEMORIES)
+@pytest.mark.parametrize("name", CUTS)
+def test_a_separated_first_task_is_refused(name, memory):
+    published = MODELS[name]()
+    separated = [seed for seed in range(CUTS[name]) if is_truly_separated(name, seed, 0)]
+    assert [seed for seed in separated if refused_at(published, random_tasks(published, seed)[:1], memory) != 0] == []
+
+
+CONSTANT = {
+    "voters of villages": ("party identification", 0, np.log(0.1)),
+    "7.4 % of teachers in a minority": ("star98", 4, 7.407407),
+    "a third prepared for college": ("star98", 9, 33.33333),
+    "4.3 % of charter schools": ("star98", 10, 4.347826),
+    "one insurance plan": ("doctor visits", 0, 4.61512),
+    "no smokers": ("low birth weight", 4, 0.0),
+    "the south": ("executions", 4, 1.0),
+}
+"""The model, its column, and the value that the column has in all rows of the first task."""
+
+
+@pytest.mark.parametrize("memory", MEMORIES)
+@pytest.mark.parametrize(("name", "column", "value"), CONSTANT.values(), ids=CONSTANT)
+def test_a_column_that_is_constant_in_the_first_task_is_learned_later(name, column, value, memory):
+    """It has no coefficient before; at most three standard errors from the printed estimate after the second task."""
+    published = MODELS[name]()
+    is_constant = np.isclose(published.X[:, column], value, rtol=1e-6)
+    first, rest = np.flatnonzero(is_constant), np.flatnonzero(~is_constant)
+    assert min(len(first), len(rest)) >= 4
+    model = published.model(memory=memory)
+    X, y, options = published.rows(first)
+    model.partial_fit(X, y, **options, **published.first())
+    assert np.abs(np.atleast_2d(model.coef_)[:, column]).max() < 0.01 * published.errors[column].min()
+    X, y, options = published.rows(rest)
+    model.partial_fit(X, y, **options)
+    assert published.distance(model) <= 3.0
