@@ -41,10 +41,8 @@ def is_separated(published, rows, earlier):
     if not len(falling):
         return False
     fixed = fixed.reshape(-1, falling.shape[1])
-    program = linprog(
-        falling.sum(axis=0), A_ub=falling, b_ub=np.zeros(len(falling)), A_eq=fixed, b_eq=np.zeros(len(fixed)),
-        bounds=(-1.0, 1.0),
-    )  # fmt: skip
+    limits = {"b_ub": np.zeros(len(falling)), "b_eq": np.zeros(len(fixed)), "bounds": (-1.0, 1.0)}
+    program = linprog(falling.sum(axis=0), A_ub=falling, A_eq=fixed, **limits)
     assert program.success
     return program.fun < -1e-7
 
