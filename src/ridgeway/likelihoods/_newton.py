@@ -20,6 +20,9 @@ than 1: the estimate is then off by 1e-6 standard errors at most."""
 SMALL = 0.1
 """A change of every linear predictor by less changes the curvature by a tenth: Newton's step is safe. If one changes by
 more in a step that no longer gains anything, the maximum is at infinity."""
+FLAT = 1e-6
+"""A gain, in the units of CONVERGED, below which long steps follow a direction that has almost no curvature left. If
+rounding is all that the next step finds there, the maximum is at infinity."""
 KEPT_CURVATURE = 0.1
 """The share of its curvature that a cubic must keep, in every direction, where steps may go."""
 LEAST_SHARE = 0.125
@@ -100,10 +103,16 @@ def _climbed(
         raise InvalidDataError(
             "the log-likelihood overflows at the start. Change the units of the columns or the offset."
         )
-    enough, last = CONVERGED * (1.0 if observed is None else min(1.0, observed.mean_weight)), np.inf
+    unit = 1.0 if observed is None else min(1.0, observed.mean_weight)
+    enough, last = CONVERGED * unit, np.inf
+    ended = True
+    rank = 0
     for _ in range(MOST_STEPS):
         here = _here(observed, held, theta)
         solution = newton_step(here, about, size)
+        if not ended and last < FLAT * unit and (solution.rank or 0) < rank:
+            raise _separated(held[0])
+        rank = solution.rank or 0
         step = solution.coef[:, 0]
         gain, farthest = float(here.gradient @ step), np.inf if observed is None else observed.farthest(step)
         share, blocked = 1.0, False
