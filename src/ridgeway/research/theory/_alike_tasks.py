@@ -30,8 +30,9 @@ class AlikeTasks:
     >>> from ridgeway.research import theory
     >>> tasks = theory.AlikeTasks(initial_error=1.0, task_error=1.0)
     >>> best = tasks.best_penalty(100)
-    >>> print(f"{best:.3f} {tasks.ridge_error(best, 100):.5f} {tasks.optimal_error(100):.5f}")
-    32.952 0.01744 0.00990
+    >>> errors = tasks.ridge_error(best, 100), tasks.optimal_error(100)
+    >>> print(f"{best:.3f}: {errors[0]:.5f} {errors[1]:.5f}")
+    32.952: 0.01744 0.00990
     >>> [round(tasks.ridge_gap(n_tasks), 3) for n_tasks in (100, 10**8)]
     [1.761, 5.202]
     """

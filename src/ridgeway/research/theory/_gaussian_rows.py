@@ -47,7 +47,7 @@ def gaussian_minimum_norm_error(
     --------
     >>> from ridgeway.research import theory
     >>> error = theory.gaussian_minimum_norm_error([150] * 20, 200, initial_error=200.0)
-    >>> error[[0, 1, 4, 19]].round(3)  # the paper's experiment: it falls to 200/49, and stays
+    >>> error[[0, 1, 4, 19]].round(3)  # the paper's experiment: it tends to 200/49
     array([53.061, 16.327,  4.273,  4.082])
     """
     counts, p = _counts(n_samples), whole(n_features, "n_features")
