@@ -76,11 +76,11 @@ def test_differing_verdict_exits_with_1(run, monkeypatch):
 
 
 def test_the_first_line_says_what_the_exit_status_means(run):
-    recorded = "Exit status 0: every verdict is the recorded one."
+    recorded = "Exit status: 0 if all verdicts are as recorded, else 1."
     assert run("oracle").stdout.splitlines()[0] == recorded
     assert run("oracle", "--against", "recorded").stdout.splitlines()[0] == recorded
     assert run("oracle", "--against", "paper").stdout.splitlines()[0] == (
-        "Exit status 0: every statement holds as printed."
+        "Exit status: 0 if all hold as printed, else 1."
     )
     summary = run("--help").stdout.split("\n\n")
     assert summary[1].strip() == "Test the paper against the recorded verdicts."

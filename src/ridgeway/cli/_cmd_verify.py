@@ -24,8 +24,8 @@ COLOURS = {
     "open": "magenta",
 }
 EXIT_STATUS = {
-    "recorded": "Exit status 0: every verdict is the recorded one.",
-    "paper": "Exit status 0: every statement holds as printed.",
+    "recorded": "Exit status: 0 if all verdicts are as recorded, else 1.",
+    "paper": "Exit status: 0 if all hold as printed, else 1.",
 }
 """The first line, for each value of --against."""
 HEADINGS = ["statement", "verdict", "row", "as printed", "as corrected", "library", "where", "instances", "seconds"]
