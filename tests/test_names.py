@@ -64,6 +64,7 @@ REASONS = {
     ("simulate", "--scheduler"): "`workers=distributed.DaskWorkers(…)`",
     ("summary", "--errors"): "`retrospect.clustered` or `retrospect.heteroscedastic`, its `kind`",
     ("tasks", "--plot"): "`report.draw_forest`, `report.save_figure`",
+    ("verify", "--against"): "`StatementResult.agrees`, or its `printed.holds`",
     ("verify", "--scheduler"): "`workers=distributed.DaskWorkers(…)`",
     ("widen", "--category"): "`categories`, one entry each",
     ("widen", "--feature"): "`features`, one entry",

@@ -75,6 +75,50 @@ def test_differing_verdict_exits_with_1(run, monkeypatch):
     assert Verdict(found["verdict"]) is Verdict.FAILS
 
 
+def test_the_first_line_says_what_the_exit_status_means(run):
+    recorded = "Exit status: 0 if all verdicts are as recorded, else 1."
+    assert run("oracle").stdout.splitlines()[0] == recorded
+    assert run("oracle", "--against", "recorded").stdout.splitlines()[0] == recorded
+    assert run("oracle", "--against", "paper").stdout.splitlines()[0] == (
+        "Exit status: 0 if all hold as printed, else 1."
+    )
+    summary = run("--help").stdout.split("\n\n")
+    assert summary[1].strip() == "Test the paper against the recorded verdicts."
+    assert summary[2].strip().startswith("Exits with 0 if every verdict is the recorded one")
+
+
+def test_against_the_paper_a_statement_that_fails_as_printed_exits_with_1(run):
+    names = ["oracle", "oracle-proof", "vanilla", "extension-strict", "iteration"]
+    assert run(*names).exit_code == 0
+    result = run(*names, "--against", "paper")
+    assert result.exit_code == 1
+    assert "Failing as printed: 3 of 5 statements.\n" in result.stdout
+    assert "  holds as corrected: oracle-proof, iteration\n" in result.stdout
+    assert "  fails in this reading: extension-strict\n" in result.stdout
+    as_json = run("oracle-proof", "--against", "paper", "--json")
+    assert as_json.exit_code == 1
+    assert json.loads(as_json.stdout)[0]["printed"]["holds"] is False
+
+
+def test_against_the_paper_statements_that_hold_exit_with_0(run, monkeypatch):
+    """What is open, or differs from the record, does not count; a printed form that fails does."""
+    result = run("oracle", "vanilla", "--against", "paper")
+    assert result.exit_code == 0
+    assert "None of 2 statements fails as printed." in result.stdout
+    statement = replace(STATEMENTS["oracle-proof"], recorded=Verdict.OPEN)
+    monkeypatch.setitem(STATEMENTS, "oracle-proof", statement)
+    assert run("oracle-proof", "--against", "paper").exit_code == 0
+    monkeypatch.setitem(STATEMENTS, "oracle", replace(STATEMENTS["oracle"], recorded=Verdict.CORRECTED))
+    assert run("oracle").exit_code == 1
+    other = run("oracle", "--against", "paper")
+    assert other.exit_code == 0
+    assert "differs from the recorded one for: oracle" in other.stdout
+    monkeypatch.setitem(
+        STATEMENTS, "vanilla", STATEMENTS["vanilla"].mutated(next(iter(STATEMENTS["vanilla"].controls)))
+    )
+    assert run("vanilla", "--against", "paper").exit_code == 1
+
+
 def test_library_that_differs_exits_with_1(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     (check,) = STATEMENTS["oracle"].library
@@ -89,6 +133,7 @@ def test_library_that_differs_exits_with_1(run, monkeypatch):
 def test_bad_options(run):
     assert run("--budget", "long").exit_code == 2
     assert run("--seed", "-1").exit_code == 2
+    assert run("--against", "nature").exit_code == 2
 
 
 @pytest.mark.parametrize("command", [[], *([name] for name in commands.commands)])

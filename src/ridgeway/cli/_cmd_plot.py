@@ -16,8 +16,9 @@ def plot(folder: str, out: str | None, as_json: bool) -> None:
     """Draw the results of a simulation.
 
     The figures show the error, the forgetting and the error by direction, as PNG and SVG. Bands show two standard
-    errors of the mean over repetitions on either side. Dashed lines show the theory: for a run with drawn noise, the
-    expected errors given a few designs; otherwise, the oracle's expected error over all designs.
+    errors of the mean over repetitions on either side. Dashed lines show the theory: the expected error over all
+    designs, if it has a closed form (minimum norm, H̃ and the oracle without a covariate shift), and otherwise, for a
+    run with drawn noise, the expected error given a few designs.
     """
     from pathlib import Path
 

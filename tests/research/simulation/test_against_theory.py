@@ -215,6 +215,49 @@ def test_expected_oracle_error_says_nothing_where_it_knows_nothing():
     assert found[1] == pytest.approx(expected[1])
 
 
+def test_expected_errors_over_all_designs_are_those_of_many():
+    """Fewer rows than features, a parameter per task, and tasks of different sizes, the largest first."""
+    settings = {
+        "equal": Setting(4, 5, 26, (1.0, 3.0)),
+        "apart": Setting(4, 5, 26, (1.0, 3.0), distance=2.0),
+        "sorted": Setting(4, [3, 5, 4, 6], 26, (1.0, 3.0), order="adversarial"),
+        "rotated": Setting(4, 5, 26, (1.0, 3.0), rotate=True, noise="laplace"),
+    }
+    for name, setting in settings.items():
+        found = simulation.run(setting, "mn,oracle", 400)
+        for level in (1.0, 3.0):
+            for method, formula in (
+                ("mn", simulation.expected_minimum_norm_error),
+                ("oracle", simulation.expected_oracle_error),
+            ):
+                errors, expected = found.of(method, level), formula(setting, level)
+                if name == "apart" and method == "oracle":
+                    assert np.isnan(expected).all()
+                    continue
+                spread = errors.std(axis=0, ddof=1) / 20.0
+                assert (np.abs(errors.mean(axis=0) - expected) < 4.5 * spread + 1e-9).all(), (name, method)
+                # Control: two more features are seen.
+                other = formula(Setting(4, setting.n_samples, 28, (1.0, 3.0), order=setting.order), level)
+                assert (np.abs(errors.mean(axis=0) - other) > 4.5 * spread).any()
+
+
+def test_the_order_of_tasks_of_different_sizes_counts():
+    """The information of the first task is that of its rows: with the largest first, of the largest."""
+    setting = Setting(3, [10, 30, 20], 4, order="adversarial")
+    np.testing.assert_allclose(simulation.expected_oracle_error(setting, 1.0), 4 / (np.array([30, 50, 60]) - 5))
+    first = simulation.run(setting, "oracle", 300).of("oracle")[:, 0]
+    assert abs(first.mean() - 4 / 25) < 4.5 * first.std(ddof=1) / np.sqrt(300)
+
+
+def test_expected_minimum_norm_error_says_nothing_where_it_knows_nothing():
+    for setting in (
+        Setting(2, 2, 4, shift="paper"),
+        Setting(2, 2, 4, noise="heteroscedastic"),
+        Setting(2, 2, 4, covariance=[1.0, 2.0, 1.0, 1.0]),
+    ):
+        assert np.isnan(simulation.expected_minimum_norm_error(setting, 1.0)).all()
+
+
 def test_forgetting_is_the_metric(rng):
     found = simulation.run(Setting(4, 5, 6, (1.0, 2.0)), "mn,gr", 2)
     forgetting = found.forgetting()

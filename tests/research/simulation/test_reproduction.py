@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ridgeway.errors import InvalidParameterError, RunFolderError
-from ridgeway.research import simulation
+from ridgeway.research import simulation, theory
 from ridgeway.research.simulation import Results, Setting, _reproduction
 from ridgeway.research.simulation._claims import CLAIMS, LAMBDA_MAX, SCALED, TRIED, Evidence, Outcome
 
@@ -40,6 +40,28 @@ def test_numbers_of_an_independent_run(run, level, method):
     assert (np.abs(errors.mean(axis=0) - theirs) < 4.0 * combined + rounding).all()
 
 
+def test_exact_errors_agree_with_the_independent_run(run):
+    """All 24 numbers without a shift, within 1.8 of its standard errors; those for t < 20 are taken from ours."""
+    furthest, wrong = 0.0, 0.0
+    for (level, method), (theirs, last) in INDEPENDENT.items():
+        if method not in ("mn", "gr"):
+            continue
+        errors = run.of(method, level)[:, np.array(TASKS) - 1]
+        spread = errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
+        spread[-1] = last
+        exact, louder = (exact_errors(method, factor * level) for factor in (1.0, 1.2))
+        distances, others = (np.abs(found[np.array(TASKS) - 1] - theirs) / spread for found in (exact, louder))
+        furthest, wrong = max(furthest, distances.max()), max(wrong, others.max())
+    assert furthest < 1.8
+    assert wrong > 4  # the check sees a fifth more noise
+
+
+def exact_errors(method, level):
+    if method == "mn":
+        return theory.gaussian_minimum_norm_error([150] * 20, 200, initial_error=200.0, noise_variance=level)
+    return theory.gaussian_pooled_error([150] * 20, 200, initial_error=200.0, noise_variance=level)
+
+
 def test_gr_is_the_oracle(run):
     for level in (1.0, 5.0):
         np.testing.assert_allclose(run.of("gr", level), run.of("oracle", level), rtol=1e-9)
@@ -70,6 +92,8 @@ def test_reproduce_writes_figures_results_and_verdicts(folder):
     assert page.count("**reproduced after the first tasks**") == 1
     assert page.count("**depends on the unstated λ_t**") == 2
     assert "4 repetitions" in page
+    assert "| 1 | `mn` | 53.06 | 16.33 | 7.143 | 4.273 | 4.082 | 4.082 |\n" in page
+    assert "| 5 | `gr` | 65.31 | 10.1 | 4.016 | 1.821 | 0.7698 | 0.3573 |\n" in page
     assert "![Error after each task: two noise levels, no covariate shift](figure-1.png)" in page
 
 

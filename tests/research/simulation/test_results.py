@@ -128,12 +128,59 @@ def test_error_figure_shows_means_bands_and_theory(results):
     assert figure.get_suptitle().startswith(f"{figures._label(best)} ends with the smallest error")
 
 
+def dashes(axis):
+    """The lines of the theory, the long dashes and the short ones."""
+    unnamed = [line for line in axis.get_lines() if line.get_label().startswith("_")]
+    long = [line.get_ydata() for line in unnamed if line.get_linewidth() == 1.0]
+    short = [line.get_ydata() for line in unnamed if line.get_linewidth() == 0.8]
+    assert len(long) + len(short) == len(unnamed)
+    return long, short
+
+
 def test_exact_results_have_the_wishart_mean_dashed():
     found = simulation.run(Setting(3, 9, 4), "gr,oracle", 3)
     assert simulation.expectation(found) is None
-    (axis,) = figures.draw_errors(found).axes
-    dashed = [line.get_ydata() for line in axis.get_lines() if line.get_label().startswith("_")]
-    np.testing.assert_allclose(dashed[0], simulation.expected_oracle_error(Setting(3, 9, 4), 1.0))
+    figure = figures.draw_errors(found)
+    long, short = dashes(figure.axes[0])
+    assert not short
+    for line in long:
+        np.testing.assert_allclose(line, simulation.expected_oracle_error(Setting(3, 9, 4), 1.0))
+    assert figure.get_supxlabel() == "dashed: expected error of GR and oracle over all designs"
+    alone = figures.draw_errors(simulation.run(Setting(3, 9, 4), "crr:1", 3))
+    np.testing.assert_allclose(dashes(alone.axes[0])[0], long[:1])
+    assert alone.get_supxlabel() == "dashed: expected error of oracle over all designs"
+
+
+def test_closed_forms_have_long_dashes_and_averages_over_designs_short_ones():
+    plain, shifted = Setting(3, 5, 12), Setting(3, 5, 12, shift="paper")
+    panels = []
+    for setting in (plain, shifted):
+        drawn = simulation.run(setting, "mn,crr:1,gr", 4, averaging="drawn")
+        panels.append(figures.Panel("", drawn, 1.0, simulation.expectation(drawn)))
+    figure = figures.draw_panels(panels, ["mn", "crr:1", "gr"])
+    long, short = dashes(figure.axes[0])
+    np.testing.assert_array_equal(long[0], simulation.expected_minimum_norm_error(plain, 1.0))
+    np.testing.assert_array_equal(long[1], simulation.expected_oracle_error(plain, 1.0))
+    np.testing.assert_array_equal(short, [panels[0].expected.of("crr:1").mean(axis=0)])
+    long, short = dashes(figure.axes[1])
+    assert not long
+    assert len(short) == 3
+    assert figure.get_supxlabel() == (
+        "dashed: expected error. Long dashes: MN and GR without a shift, over all designs; "
+        "short: others, over 4 designs"
+    )
+    only = figures.draw_panels(panels[1:], ["mn", "crr:1", "gr"])
+    assert only.get_supxlabel() == "dashed: expected error"
+
+
+def test_a_closed_form_that_leaves_out_tasks_gives_way_to_an_average():
+    """With a covariance other than I the pooled error is known once the rows outnumber the features."""
+    setting = Setting(3, 5, 8, covariance=np.linspace(0.5, 2.0, 8))
+    drawn = simulation.run(setting, "gr", 4, averaging="drawn")
+    expected = simulation.expectation(drawn)
+    long, short = dashes(figures.draw_errors(drawn, expected).axes[0])
+    assert not long
+    np.testing.assert_array_equal(short, [expected.of("gr").mean(axis=0)])
 
 
 def test_forgetting_and_directions(results):

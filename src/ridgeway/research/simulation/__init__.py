@@ -7,7 +7,7 @@
 from ridgeway.research.simulation import figures
 from ridgeway.research.simulation._claims import ExperimentClaim, Finding
 from ridgeway.research.simulation._forms import Filter, PooledMethod, Update
-from ridgeway.research.simulation._population import expected_oracle_error
+from ridgeway.research.simulation._population import expected_minimum_norm_error, expected_oracle_error
 from ridgeway.research.simulation._reproduction import REPRODUCED, reproduce
 from ridgeway.research.simulation._results import Results
 from ridgeway.research.simulation._runner import expectation, run
@@ -25,6 +25,7 @@ __all__ = [
     "SharedTask",
     "Update",
     "expectation",
+    "expected_minimum_norm_error",
     "expected_oracle_error",
     "figures",
     "reproduce",

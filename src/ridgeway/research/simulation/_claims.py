@@ -7,6 +7,7 @@ from enum import StrEnum
 import numpy as np
 
 from ridgeway._checks import Array
+from ridgeway.research.simulation._population import CLOSED_FORMS
 from ridgeway.research.simulation._results import Results
 
 TRIED = ("crr:0.01", "crr:0.1", "crr:1", "crr:10", "crr:t-1", "crr:best", "crr:trace", "crr:max", "crr:task-max")
@@ -197,6 +198,18 @@ def rule_rows(evidence: Evidence) -> list[tuple[str, ...]]:
         plain, shifted = (errors[:, -1].mean() for errors in runs)
         rows.append((rule, *(said(errors[:, t]) for errors in runs for t in (0, -1)), f"{shifted / plain:.2f}"))
     return rows
+
+
+def furthest_from_exact(plain: Results) -> float:
+    """Return the largest distance of a mean error of MN or GR from its expectation, in standard errors of the mean."""
+    distances = []
+    for level in (LOW, HIGH):
+        for method in ("mn", "gr"):
+            errors = plain.of(method, level)
+            expected = CLOSED_FORMS[method](plain.description.setting, level)
+            spread = errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
+            distances.append(float(np.max(np.abs(errors.mean(axis=0) - expected) / spread)))
+    return max(distances)
 
 
 def _generalized_falls(evidence: Evidence) -> Finding:

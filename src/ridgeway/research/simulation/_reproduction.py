@@ -11,6 +11,7 @@ from ridgeway.distributed import Executor
 from ridgeway.errors import RunFolderError
 from ridgeway.research.simulation import _claims as claims
 from ridgeway.research.simulation._folder import entries_of
+from ridgeway.research.simulation._population import CLOSED_FORMS
 from ridgeway.research.simulation._results import Results
 from ridgeway.research.simulation._runner import EXPECTED_DESIGNS, expectation, run
 from ridgeway.research.simulation._setting import Setting, Shift
@@ -144,16 +145,44 @@ def _page(evidence: claims.Evidence, judged: list[tuple[claims.ExperimentClaim, 
     )
     header = ("rule", "no shift, t = 1", "t = 20", "shift, t = 1", "t = 20", "ratio at t = 20")
     yield _table(header, claims.rule_rows(evidence))
+    yield from _captions()
+    yield from _exact_errors(evidence.plain)
+    for words, results in (("without a shift", evidence.plain), ("with the paper's shift", evidence.shifted)):
+        yield f"## Errors {words}"
+        yield _table(("σ²", "method", *(f"t = {t}" for t in COLUMNS)), list(_error_rows(results)))
+
+
+def _captions() -> Iterator[str]:
+    """Yield the figures, each with what its lines are."""
     captions = ("two noise levels, no covariate shift", "without and with covariate shift, σ² = 1")
     for number, caption in enumerate(captions, start=1):
         yield f"![Error after each task: {caption}](figure-{number}.png)"
         yield (
-            f"Figure {number}: {caption}. Bands: two standard errors on either side. Dashed: the exact expected error "
-            f"given the designs, averaged over {EXPECTED_DESIGNS} of them."
+            f"Figure {number}: {caption}. Bands: two standard errors on either side. Dashed: the expected error. Long "
+            "dashes: exact, over designs, noise and w_*, for MN, GR and the oracle without a shift. Short dashes: "
+            f"exact given the designs, and averaged over {EXPECTED_DESIGNS} of them."
         )
-    for words, results in (("without a shift", evidence.plain), ("with the paper's shift", evidence.shifted)):
-        yield f"## Errors {words}"
-        yield _table(("σ²", "method", *(f"t = {t}" for t in COLUMNS)), list(_error_rows(results)))
+
+
+def _exact_errors(plain: Results) -> Iterator[str]:
+    """Yield the expected errors that have a closed form, and how far the means are from them."""
+    yield "## Exact errors without a shift"
+    yield (
+        "Over designs, noise and w_* ~ N(0, I), the expected error of MN is rᵗp + (1 − rᵗ)·σ²p/(p − n − 1) with "
+        "r = 1 − n/p (`theory.gaussian_minimum_norm_error`). That of GR with H̃_t, and of the oracle, is p − N + "
+        "σ²N/(p − N − 1) with N = t·n rows while N < p − 1, and σ²p/(N − p − 1) once N > p + 1 "
+        "(`theory.gaussian_pooled_error`). The mean errors of both, after each of the 20 tasks, are at "
+        f"most {claims.furthest_from_exact(plain):.1f} standard errors away from these."
+    )
+    yield _table(("σ²", "method", *(f"t = {t}" for t in COLUMNS)), list(_exact_rows(plain)))
+
+
+def _exact_rows(results: Results) -> Iterator[tuple[str, ...]]:
+    setting = results.description.setting
+    for level in setting.noise_variance:
+        for method in ("mn", "gr"):
+            errors = CLOSED_FORMS[method](setting, level)
+            yield f"{level:g}", f"`{method}`", *(f"{errors[t - 1]:.4g}" for t in COLUMNS)
 
 
 def _error_rows(results: Results) -> Iterator[tuple[str, ...]]:

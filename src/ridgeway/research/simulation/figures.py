@@ -16,7 +16,7 @@ from ridgeway._files import atomic_file
 from ridgeway._optional import require
 from ridgeway._style import BLACK, GREY, STYLE, label_ends, looks
 from ridgeway.errors import InvalidDataError
-from ridgeway.research.simulation._population import expected_oracle_error
+from ridgeway.research.simulation._population import CLOSED_FORMS
 from ridgeway.research.simulation._results import Results
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["Panel", "draw_directions", "draw_errors", "draw_forgetting", "draw_panels", "save"]
 
 DASHED: dict[str, Any] = {"color": BLACK, "linewidth": 0.8, "linestyle": (0, (3, 6))}
+LONG_DASHES: dict[str, Any] = {"color": BLACK, "linewidth": 1.0, "linestyle": (0, (7, 3))}
+"""The style of an expectation over all designs, in closed form."""
 RINGS = {"color": BLACK, "marker": "o", "linestyle": "none", "fillstyle": "none", "markersize": 7.5}
 """The style of the oracle: GR with H̃ equals it, and rings around its markers show both."""
 BAND = 2.0
@@ -91,16 +93,61 @@ def draw_panels(panels: Sequence[Panel], methods: Sequence[str]) -> "Figure":
         tasks = np.arange(1, setting.n_tasks + 1)
         for method in methods:
             _draw_band(axis, tasks, panel.results.of(method, panel.noise_variance), method, styles[method])
-            if panel.expected is not None and method in panel.expected.description.methods:
-                mean = panel.expected.of(method, panel.noise_variance).mean(axis=0)
-                axis.plot(tasks, mean, zorder=5, **DASHED)
-        if panel.expected is None:
-            axis.plot(tasks, expected_oracle_error(setting, panel.noise_variance), zorder=5, **DASHED)
+        for expected in _exact_errors(panel, methods).values():
+            axis.plot(tasks, expected, zorder=5, **LONG_DASHES)
+        for expected in _averaged_errors(panel, methods).values():
+            axis.plot(tasks, expected, zorder=5, **DASHED)
         axis.set(yscale="log")
         axis.set_title(panel.title, fontsize=10)
         _mark_tasks(axis, setting.n_tasks)
-    note = "expected error" if panels[0].expected is not None else "oracle, in theory"
-    return _finished(figure, _verdict(panels[-1], methods), "error ‖ŵ − w*‖²", note)
+    return _finished(figure, _verdict(panels[-1], methods), "error ‖ŵ − w*‖²", _what_is_dashed(panels, methods))
+
+
+def _exact_errors(panel: Panel, methods: Sequence[str]) -> dict[str, Array]:
+    """Return the expected errors over all designs of the methods that have a closed form; of the oracle in any case.
+
+    A closed form that leaves out some tasks gives way to an average over designs.
+    """
+    averaged = () if panel.expected is None else panel.expected.description.methods
+    wanted = methods if panel.expected is not None or "oracle" in methods else [*methods, "oracle"]
+    exact = {}
+    for method in wanted:
+        if method not in CLOSED_FORMS:
+            continue
+        errors = CLOSED_FORMS[method](panel.results.description.setting, panel.noise_variance)
+        unknown = np.isnan(errors)
+        if not unknown.all() and not (unknown.any() and method in averaged):
+            exact[method] = errors
+    return exact
+
+
+def _averaged_errors(panel: Panel, methods: Sequence[str]) -> dict[str, Array]:
+    """Return the expected errors of the other methods, averaged over the designs of the panel."""
+    if panel.expected is None:
+        return {}
+    exact = _exact_errors(panel, methods)
+    others = [name for name in methods if name in panel.expected.description.methods and name not in exact]
+    return {name: panel.expected.of(name, panel.noise_variance).mean(axis=0) for name in others}
+
+
+def _what_is_dashed(panels: Sequence[Panel], methods: Sequence[str]) -> str | None:
+    """Return the note under a figure of errors, or None if nothing is dashed."""
+    exact = [_exact_errors(panel, methods) for panel in panels]
+    averaged = [errors for panel in panels for errors in _averaged_errors(panel, methods).values()]
+    names = [name for name in CLOSED_FORMS if any(name in errors for errors in exact)]
+    if not names:
+        return "expected error" if averaged else None
+    listed = " and ".join([", ".join(map(_in_short, names[:-1])), _in_short(names[-1])]).removeprefix(" and ")
+    condition = "" if all(exact) else " without a shift"
+    expected = panels[0].expected
+    if not averaged or expected is None:
+        return f"expected error of {listed} over all designs{condition}"
+    short = f"others, over {len(expected.errors)} designs"
+    return f"expected error. Long dashes: {listed}{condition}, over all designs; short: {short}"
+
+
+def _in_short(method: str) -> str:
+    return method if method == "oracle" else method.upper()
 
 
 def draw_errors(results: Results, expected: Results | None = None) -> "Figure":

@@ -11,6 +11,7 @@ from ridgeway.errors import InvalidParameterError
 from ridgeway.research.verify._adaptive_statements import STATEMENTS as ADAPTIVE
 from ridgeway.research.verify._approximation_statements import STATEMENTS as APPROXIMATION
 from ridgeway.research.verify._claimed_limit_statements import STATEMENTS as CLAIMED_LIMITS
+from ridgeway.research.verify._closed_form_statements import STATEMENTS as CLOSED_FORMS
 from ridgeway.research.verify._early_stopping_statements import STATEMENTS as EARLY_STOPPING
 from ridgeway.research.verify._experiment_statements import STATEMENTS as EXPERIMENT
 from ridgeway.research.verify._extension_statements import STATEMENTS as EXTENSION
@@ -36,6 +37,7 @@ _PAPER = (
     | EXTENSION
     | OUTLOOK
     | CLAIMED_LIMITS
+    | CLOSED_FORMS
     | EXPERIMENT
 )
 STATEMENTS = {name: replace(statement, name=name) for name, statement in _PAPER.items()}
