@@ -19,7 +19,7 @@ from ridgeway.store._gathered_tasks import GatheredTasks
 from ridgeway.store._ledger import Entry, Ledger, Record
 from ridgeway.store._new_tasks import NewTasks
 from ridgeway.store._part_tree import NewParts
-from ridgeway.store._references import RemovedRows, lost_references, substitutes
+from ridgeway.store._references import RemovedRows, empty_note, lost_references, substitutes
 from ridgeway.store._state import checked_arrays, emptied, read_state, task_of
 from ridgeway.store._widen import known_digests, new_names, next_schemas, widened
 from ridgeway.weights import Retained
@@ -231,7 +231,9 @@ def _remove_rows(change: Change, task_id: str, source: Source) -> Removed:
 
     # A reference level that loses its last row is changed first: then its rows are ones in a column.
     removed = RemovedRows(sums, content.total_weight)
-    references = substitutes(state, schema, lost_references(state, schema, state, removed), removed)
+    lost = lost_references(state, schema, state, removed)
+    references = substitutes(state, schema, lost, removed)
+    stuck = [empty_note(state, schema, key) for key in lost if key not in references]
     if references:
         rebasing = rebased(schema, references)
         schemas = next_schemas(schemas, rebasing.after)
@@ -240,7 +242,12 @@ def _remove_rows(change: Change, task_id: str, source: Source) -> Removed:
         sums = sums @ rebasing.matrix + removed.weight * rebasing.shift
 
     left = Forgetting(state, schema, sums, by_class)
-    again = _read(source(schema), schema, lambda _, block: left.remove(task_of(schema, _narrowed(schema, block))))
+    try:
+        again = _read(source(schema), schema, lambda _, block: left.remove(task_of(schema, _narrowed(schema, block))))
+    except RemovalError as error:
+        if stuck:
+            raise RemovalError(f"{error} After the removal: {' '.join(stuck)}") from error
+        raise
     if again.get(task_id) != content:
         raise RemovalError("the rows changed while they were read. Remove with a file that nobody writes to.")
     return _commit_removal(change, entry, left.state(), schemas, None)

@@ -30,7 +30,8 @@ def level_weights(state: Any, schema: Schema, key: str, removed: RemovedRows | N
     The reference has what the other levels leave of all rows. With `removed`, the weights are those of the other rows.
     """
     held, encoding = state.information, schema.encoding
-    places = [schema.features.index(name) for name in encoding.features_of(key).values()]
+    place_of = {name: place for place, name in enumerate(schema.features)}
+    places = [place_of[name] for name in encoding.features_of(key).values()]
     total = held.total_weight
     sums = total * (held.mean[places] + held.mean_low[places])
     reference = total * fsum([1.0, *-held.mean[places], *-held.mean_low[places]])
@@ -99,6 +100,12 @@ def substitutes(state: Any, schema: Schema, keys: Sequence[str], removed: Remove
         if levels and key not in schema.encoding.multiplied:
             found[key] = levels[0]
     return found
+
+
+def empty_note(state: Any, schema: Schema, key: str) -> str:
+    """Return that no row has a reference level, and what can be done about it."""
+    name = f"{key}={schema.encoding.levels[key][0]}"
+    return f"no row has {name}, which is a reference level. {remedy(state, schema, key)}"
 
 
 def remedy(state: Any, schema: Schema, key: str) -> str:
