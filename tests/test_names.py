@@ -27,6 +27,7 @@ PYTHON = {
     "path": {"retrospect.coefficient_path": retrospect.coefficient_path, "report.draw_path": report.draw_path},
     "plot": {"simulation.figures": simulation.figures.save},
     "predict": {"Store.predict_file": store.Store.predict_file},
+    "reference": {"Store.change_references": store.Store.change_references},
     "remove": {"Store.remove_table": store.Store.remove_table},
     "reproduce": {"simulation.reproduce": simulation.reproduce},
     "segments": {"retrospect.segments": retrospect.segments, "report.draw_path": report.draw_path},

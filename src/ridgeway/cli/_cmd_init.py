@@ -172,7 +172,9 @@ def _chosen(targets: list[str], options: dict[str, Any]) -> "tuple[list[str] | E
     chosen = store.encoding_of(
         source,
         features=features,
-        leave_out=[*targets, *(name for key in LEFT_OUT for name in names(options[key]))],
+        target=targets,
+        weight_column=options["weight_column"],
+        leave_out=[name for key in LEFT_OUT for name in names(options[key])],
         missing=options["missing"],
         unknown=options["unknown"],
         references=dict(pairs(options["reference"], "--reference")),

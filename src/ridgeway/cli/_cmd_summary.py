@@ -6,7 +6,7 @@ import click
 
 from ridgeway.cli._kept_tasks import plain
 from ridgeway.cli._options import choice, command, names, option, state_file
-from ridgeway.cli._output import answer, lines_of
+from ridgeway.cli._output import answer, lines_of, notes_on
 
 if TYPE_CHECKING:
     from ridgeway.data import Encoding
@@ -56,7 +56,8 @@ def summary(file: str, features: str | None, level: float, errors: str, as_json:
     lines, references = lines_of(found), _references(opened.schema.encoding, found.terms)
     if references:
         lines.append(f"Coefficients of categories are differences from a reference: {', '.join(references)}.")
-    answer(result | {"references": references}, *lines, as_json=as_json)
+    empty = {name: note for name, note in opened.empty_references().items() if name in references}
+    answer(result | {"references": references}, *lines, *notes_on(empty), as_json=as_json)
 
 
 def _references(encoding: "Encoding", terms: tuple[str, ...]) -> list[str]:

@@ -21,6 +21,7 @@ from ridgeway.cli._cmd_merge import merge
 from ridgeway.cli._cmd_path import path
 from ridgeway.cli._cmd_plot import plot
 from ridgeway.cli._cmd_predict import predict
+from ridgeway.cli._cmd_reference import reference
 from ridgeway.cli._cmd_remove import remove
 from ridgeway.cli._cmd_reproduce import reproduce
 from ridgeway.cli._cmd_segments import segments
@@ -32,7 +33,21 @@ from ridgeway.cli._cmd_verify import verify
 from ridgeway.cli._cmd_widen import widen
 
 SECTIONS = {
-    "State file": (init, absorb, widen, remove, merge, predict, show, history, check, backup, export, import_),
+    "State file": (
+        init,
+        absorb,
+        widen,
+        reference,
+        remove,
+        merge,
+        predict,
+        show,
+        history,
+        check,
+        backup,
+        export,
+        import_,
+    ),
     "Questions about a state file": (summary, tasks, path, segments, compare_task),
     "Compare methods": (compare,),
     "Research": (reproduce, verify, simulate, plot),

@@ -59,6 +59,11 @@ def answer(data: Any, *lines: str, as_json: bool) -> None:
         say(*lines)
 
 
+def notes_on(empty_references: dict[str, str]) -> list[str]:
+    """Return a sentence about each reference level that no row has."""
+    return [f"No row has {name}, which is a reference level. {remedy}" for name, remedy in empty_references.items()]
+
+
 def answer_made(made: "Store", name: str, file: str, *, as_json: bool) -> None:
     """Print what a new state file holds. It is made even if it cannot be read back, so that is not a failure."""
     try:

@@ -16,19 +16,20 @@ from ridgeway.data._columns import (
 )
 from ridgeway.data._csv_tables import CsvFormat
 from ridgeway.data._encoder import READERS, Encoder, source_value
-from ridgeway.data._encoding import OTHER, Encoding, MissingRule, UnknownRule, ordered
+from ridgeway.data._encoding import MISSING, OTHER, Encoding, MissingRule, UnknownRule, ordered
 from ridgeway.data._file_rows import Progress, check_file, explained, rows_in_memory, tasks_in
 from ridgeway.data._inferred import inferred, refuse_stray_text
 from ridgeway.data._keep import Keep, checked_keep
 from ridgeway.data._open import expand, open_groups, open_stream, open_table, part_names
 from ridgeway.data._raw_tasks import raw_tasks
+from ridgeway.data._rebased import Rebased, new_references, rebased
 from ridgeway.data._row_blocks import Block, checked_rows, cut
 from ridgeway.data._schema import InformationKind, Schema, WeightKind, check_columns, checked_schema, listed
 from ridgeway.data._tables import Table
 from ridgeway.data._target_family import FamilyName, MemoryKind, TargetFamily, checked_family
 from ridgeway.data._task import Task, dense, is_sparse
 from ridgeway.data._terms import Term, column_term, parse_terms
-from ridgeway.data._united import Rebased, differences, united
+from ridgeway.data._united import differences, united
 from ridgeway.data._validation import (
     check_offset,
     check_rows,
@@ -42,6 +43,7 @@ from ridgeway.data._writer import writer
 
 __all__ = [
     "LARGEST",
+    "MISSING",
     "OTHER",
     "READERS",
     "Block",
@@ -99,6 +101,7 @@ __all__ = [
     "label_of",
     "listed",
     "listed_classes",
+    "new_references",
     "open_groups",
     "open_stream",
     "open_table",
@@ -106,6 +109,7 @@ __all__ = [
     "parse_terms",
     "part_names",
     "raw_tasks",
+    "rebased",
     "refuse_stray_text",
     "rows_in_memory",
     "source_value",

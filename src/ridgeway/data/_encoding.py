@@ -122,16 +122,25 @@ class Encoding:
         factors = (factor for term in self.terms for factor in term.factors)
         return {str(factor): factor for factor in factors if self.is_category(factor)}
 
+    @property
+    def multiplied(self) -> set[str]:
+        """The categories that are part of a product, by what `levels` calls them."""
+        return {str(factor) for term in self.terms if len(term.factors) > 1 for factor in term.factors} & {*self.levels}
+
     def marked(self, columns: Iterable[str]) -> list[str]:
         """Return which columns need another one that marks missing values: those without a level for them."""
         single = [term.factors[0] for term in self.terms if len(term.factors) == 1]
         categories = {factor.column for factor in single if self.is_category(factor)}
         return [name for name in columns if self.kinds[name] != "text" and name not in categories]
 
+    def features_of(self, key: str) -> dict[str, str]:
+        """Return the features of a category that is a term of its own, by level; the reference has none."""
+        names = self._columns_of(self.categories[key])
+        return dict(zip(self.levels[key][1:], names, strict=True))
+
     def feature_of(self, key: str, level: str) -> str:
         """Return the name of the feature that stands for a level of a category."""
-        names = self._columns_of(self.categories[key])
-        return names[self.levels[key].index(level) - 1]
+        return self.features_of(key)[level]
 
     def always_zero(self, empty: Collection[str]) -> list[bool]:
         """Return which features are 0 in every row if the sums of those in `empty` are 0.

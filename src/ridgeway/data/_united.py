@@ -2,16 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from ridgeway._checks import Array
 from ridgeway.data._encoding import Encoding
 from ridgeway.data._keep import Keep
+from ridgeway.data._rebased import Rebased, new_references, rebased
 from ridgeway.data._schema import Schema, listed
 from ridgeway.data._target_family import TargetFamily
-from ridgeway.errors import InvalidDataError, MergeError
+from ridgeway.errors import InvalidDataError, InvalidParameterError, MergeError
 
 WORDS = {
     "weight_column": "weight column",
@@ -20,31 +18,6 @@ WORDS = {
     "information": "kind of information",
 }
 RULES = {"missing": "rule for missing values", "unknown": "rule for unknown categories"}
-
-
-class Rebased(NamedTuple):
-    """A schema with all categories of another, and how its features become those of `after`: x·matrix + shift.
-
-    Examples
-    --------
-    >>> from ridgeway.data import Encoding, checked_schema, parse_terms, united
-    >>> settings = dict(weight_column=None, fit_intercept=True, information="moments")
-    >>> terms = parse_terms("site")
-    >>> one, two = (
-    ...     checked_schema(Encoding(terms, {"site": "text"}, levels), "y", **settings)
-    ...     for levels in ({"site": ("a", "b")}, {"site": ("b", "a")})
-    ... )
-    >>> rebased = united(one, two)[1]
-    >>> rebased.before.features, rebased.after.features  # site=b is 1 − site=a
-    (('site=a',), ('site=b',))
-    >>> rebased.matrix, rebased.shift
-    (array([[-1.]]), array([1.]))
-    """
-
-    before: Schema
-    after: Schema
-    matrix: Array
-    shift: Array
 
 
 def differences(one: Schema, two: Schema, names: tuple[str, str]) -> list[str]:
@@ -162,17 +135,20 @@ def united(one: Schema, two: Schema) -> tuple[Schema, Rebased | None]:
     schema = replace(one.with_encoding(encoding), past={**two.past, **one.past}, keep=_kept(one, two))
     if two.family is not None:
         schema = schema.with_classes(two.family.classes, "the other file")
-    changed = [key for key, levels in theirs.levels.items() if levels[0] != mine.levels[key][0]]
-    if not changed:
+    before = two.with_encoding(theirs.with_levels({key: set(levels) for key, levels in mine.levels.items()}))
+    references = new_references(before, schema)
+    if not references:
         return schema, None
+    changed = next(iter(references))
     if schema.keeps_fourth_moments:
         raise MergeError(
-            f"cannot merge: {changed[0]!r} has different reference levels, and fourth moments cannot be changed from "
+            f"cannot merge: {changed!r} has different reference levels, and fourth moments cannot be changed from "
             "one to the other. Start both files with the same reference, or merge the totals alone with --total-only."
         )
-    before = two.with_encoding(theirs.with_levels({key: set(levels) for key, levels in mine.levels.items()}))
-    after = two.with_encoding(replace(before.encoding, levels={**before.encoding.levels, **_of(encoding, changed)}))
-    return schema, Rebased(before, after, *_map(before, after, changed))
+    try:
+        return schema, rebased(before, references)
+    except InvalidParameterError as error:
+        raise MergeError(f"cannot merge: {error} Start both files with the same reference.") from error
 
 
 def _kept(one: Schema, two: Schema) -> Keep | None:
@@ -181,31 +157,3 @@ def _kept(one: Schema, two: Schema) -> Keep | None:
         return one.keep
     fewest = min(schema.keep.fewest(len(schema.features)) for schema in (one, two) if schema.keep is not None)
     return replace(one.keep, min_rows=fewest)
-
-
-def _of(encoding: Encoding, keys: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    return {key: encoding.levels[key] for key in keys}
-
-
-def _map(before: Schema, after: Schema, changed: list[str]) -> tuple[Array, Array]:
-    """Return how features change with their reference levels: the old reference is 1 minus all others."""
-    place = {name: j for j, name in enumerate(before.features)}
-    matrix, shift = np.zeros((len(before.features), len(after.features))), np.zeros(len(after.features))
-    old = {}
-    for key in changed:
-        factor = before.encoding.categories[key]
-        terms = [term for term in before.encoding.terms if factor in term.factors]
-        if any(len(term.factors) > 1 for term in terms):
-            raise MergeError(
-                f"cannot merge: {key!r} has different reference levels and is part of a product. Start both files with "
-                "the same reference."
-            )
-        names = list(before.encoding.names_of(terms[0]))
-        (added,) = set(after.encoding.names_of(terms[0])) - set(names)
-        old[added] = [place[name] for name in names]
-    for j, name in enumerate(after.features):
-        if name in place:
-            matrix[place[name], j] = 1.0
-        else:
-            matrix[old[name], j], shift[j] = -1.0, 1.0
-    return matrix, shift

@@ -10,15 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ridgeway.data import Block, Schema
+from ridgeway.data import Block, Schema, rebased
 from ridgeway.errors import DuplicateTaskError, InvalidDataError, InvalidParameterError, RemovalError
 from ridgeway.store._changes import Change, Handle, changing
-from ridgeway.store._digests import Content, ContentDigest
+from ridgeway.store._digests import Content, ContentDigest, schema_from
 from ridgeway.store._forget import Forgetting, class_sums
 from ridgeway.store._gathered_tasks import GatheredTasks
 from ridgeway.store._ledger import Entry, Ledger, Record
 from ridgeway.store._new_tasks import NewTasks
 from ridgeway.store._part_tree import NewParts
+from ridgeway.store._references import RemovedRows, empty_note, lost_references, substitutes
 from ridgeway.store._state import checked_arrays, emptied, read_state, task_of
 from ridgeway.store._widen import known_digests, new_names, next_schemas, widened
 from ridgeway.weights import Retained
@@ -178,7 +179,7 @@ def remove(handle: Handle, task_id: str, source: Source | None) -> Removed:
     If the file keeps its tasks, no source of rows is needed; if there is one, its rows must be those of the task.
     """
     with changing(handle, wipe=True) as change:
-        ledger, schema, schemas = change.ledger, change.generation.schema, change.generation.schemas
+        ledger, schema = change.ledger, change.generation.schema
         if schema.family is not None and schema.family.memory is not None:
             raise RemovalError(
                 f"tasks cannot be removed from a file of family {schema.family.name}: what was added of their rows was "
@@ -186,42 +187,81 @@ def remove(handle: Handle, task_id: str, source: Source | None) -> Removed:
             )
         if source is None or schema.keep is not None:
             entry = _last(ledger, task_id) if source is None else _matching(change, task_id, source)
-            tree = change.tree(schemas)
-            tree.remove(task_id, entry.record.digest)
-            state, parts = tree.total(read_state(schema, change.arrays)), tree.change(keep_previous=False)
-            return _commit_removal(change, entry, state, parts)
-        sums, by_class = np.zeros(len(schema.features)), dict.fromkeys(schema.target_columns, 0.0)
-
-        def count(_: str, block: Block) -> None:
-            nonlocal sums
-            X = _narrowed(schema, block).X
-            sums = sums + (X.sum(axis=0) if block.sample_weight is None else block.sample_weight @ X)
-            for label, weight in class_sums(block).items():
-                by_class[label] = by_class.get(label, 0.0) + weight
-
-        content = _read(source(schema), schema, count).get(task_id)
-        entry = _recorded(ledger, task_id, known_digests(content, schemas) if content else [""])
-        state = read_state(schema, change.arrays)
-        if ledger.n_tasks == 1:
-            state = emptied(state)
-        else:
-            left = Forgetting(state, schema, sums, by_class)
-            again = _read(
-                source(schema), schema, lambda _, block: left.remove(task_of(schema, _narrowed(schema, block)))
-            )
-            if again.get(task_id) != content:
-                raise RemovalError("the rows changed while they were read. Remove with a file that nobody writes to.")
-            state = left.state()
-        return _commit_removal(change, entry, state, None)
+            return _remove_parts(change, entry)
+        return _remove_rows(change, task_id, source)
 
 
-def _commit_removal(change: Change, entry: Entry, state: Retained, parts: NewParts | None) -> Removed:
+def _remove_parts(change: Change, entry: Entry) -> Removed:
+    """Remove the parts of a task that is kept."""
+    schema = change.generation.schema
+    schemas: Sequence[bytes] = change.generation.schemas
+    before: Any = read_state(schema, change.arrays)
+    tree = change.tree(schemas)
+    tree.remove(entry.record.task_id, entry.record.digest)
+    state: Any = tree.total(before)
+
+    references = substitutes(state, schema, lost_references(before, schema, state))
+    if references:
+        schemas = next_schemas(schemas, rebased(schema, references).after)
+        tree = change.tree(schemas)
+        tree.remove(entry.record.task_id, entry.record.digest)
+        tree.renew_root()
+        state = tree.total(before)
+    return _commit_removal(change, entry, state, schemas, tree.change(keep_previous=False))
+
+
+def _remove_rows(change: Change, task_id: str, source: Source) -> Removed:
+    """Remove the rows of a task from the total. They are read twice: first it is checked that they are the task's."""
+    ledger, schema = change.ledger, change.generation.schema
+    schemas: Sequence[bytes] = change.generation.schemas
+    sums, by_class = np.zeros(len(schema.features)), dict.fromkeys(schema.target_columns, 0.0)
+
+    def count(_: str, block: Block) -> None:
+        nonlocal sums
+        X = _narrowed(schema, block).X
+        sums = sums + (X.sum(axis=0) if block.sample_weight is None else block.sample_weight @ X)
+        for label, weight in class_sums(block).items():
+            by_class[label] = by_class.get(label, 0.0) + weight
+
+    content = _read(source(schema), schema, count).get(task_id)
+    entry = _recorded(ledger, task_id, known_digests(content, schemas) if content else [""])
+    state: Any = read_state(schema, change.arrays)
+    if content is None or ledger.n_tasks == 1:
+        return _commit_removal(change, entry, emptied(state), schemas, None)
+
+    # A reference level that loses its last row is changed first: then its rows are ones in a column.
+    removed = RemovedRows(sums, content.total_weight)
+    lost = lost_references(state, schema, state, removed)
+    references = substitutes(state, schema, lost, removed)
+    stuck = [empty_note(state, schema, key) for key in lost if key not in references]
+    if references:
+        rebasing = rebased(schema, references)
+        schemas = next_schemas(schemas, rebasing.after)
+        schema = schema_from(schemas[-1])
+        state = state.mapped(rebasing.matrix, rebasing.shift)
+        sums = sums @ rebasing.matrix + removed.weight * rebasing.shift
+
+    left = Forgetting(state, schema, sums, by_class)
+    try:
+        again = _read(source(schema), schema, lambda _, block: left.remove(task_of(schema, _narrowed(schema, block))))
+    except RemovalError as error:
+        if stuck:
+            raise RemovalError(f"{error} After the removal: {' '.join(stuck)}") from error
+        raise
+    if again.get(task_id) != content:
+        raise RemovalError("the rows changed while they were read. Remove with a file that nobody writes to.")
+    return _commit_removal(change, entry, left.state(), schemas, None)
+
+
+def _commit_removal(
+    change: Change, entry: Entry, state: Retained, schemas: Sequence[bytes], parts: NewParts | None
+) -> Removed:
     """Commit the state and the parts without a task, and mark it as removed in the ledger."""
     ledger, digits = change.ledger, float(state.information.digits_lost)
     gone = replace(entry.record, digest="", removed=ledger.next_sequence, digits_lost=digits)
     ledger.put(Entry(entry.generation, gone, b""), entry)
-    arrays = checked_arrays(change.generation.schema, state, ledger.n_tasks, ledger.n_samples)
-    change.commit(arrays, keep_previous=False, parts=parts)
+    arrays = checked_arrays(schema_from(schemas[-1]), state, ledger.n_tasks, ledger.n_samples)
+    change.commit(arrays, schemas=schemas, keep_previous=False, parts=parts)
     return Removed(gone, digits)
 
 

@@ -10,12 +10,18 @@ from numpy.typing import NDArray
 from ridgeway._checks import Array
 from ridgeway.data import Block, Label, Schema, Task, dense
 from ridgeway.information import class_weights
+from ridgeway.linalg import EPS
 from ridgeway.weights import Retained
 
 ROUNDING = 1e-12
 """A sum of a column of zeros and ones that is below this share of what is removed is 0.
 
 Rounding stays below it, and rows that remain must weigh more.
+"""
+SHARE_OF_ROUNDING = 64 * EPS
+"""The same as a share of √(W·peak), W being the weight of all rows: what the mean of the column may have lost.
+
+It matters for a rare level that was once the reference, so that its mean is 1 minus large numbers.
 """
 ROUNDING_OF_CLASSES = 1e-9
 """The same for the weight of a class, which is a mean times the weight of all rows."""
@@ -96,5 +102,8 @@ def _gone(state: Retained, schema: Schema, sums: Array) -> NDArray[np.bool_]:
     # Without an intercept there are no means, but the squares of zeros and ones are these numbers themselves.
     sum_of_all = held.total_weight * (held.mean + held.mean_low) if held.centered else np.diag(held.moments())
     totals = sum_of_all[:p]
-    empty = (sums > 0.0) & (np.abs(totals - sums) <= ROUNDING * sums)
+    bounds = ROUNDING * sums
+    if held.centered:
+        bounds = bounds + SHARE_OF_ROUNDING * np.sqrt(held.total_weight * held.peak[:p])
+    empty = (sums > 0.0) & (np.abs(totals - sums) <= bounds)
     return np.array(schema.raw.always_zero({schema.features[j] for j in np.flatnonzero(empty)}), dtype=bool)

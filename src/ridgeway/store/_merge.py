@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ridgeway.data import Rebased, Schema, differences, listed, united, widening
+from ridgeway.data import Rebased, Schema, differences, listed, rebased, united, widening
 from ridgeway.errors import InvalidParameterError, MergeError
 from ridgeway.information import Information, Node, with_leaf
 from ridgeway.store._absorb import checked_id
@@ -17,6 +17,7 @@ from ridgeway.store._generations import Generation
 from ridgeway.store._ledger import Entry, Record
 from ridgeway.store._nodes import PartLeaf
 from ridgeway.store._part_arrays import check_part_size
+from ridgeway.store._references import empty_references, substitutes
 from ridgeway.store._state import checked_arrays, read_state
 from ridgeway.store._widen import next_schemas, shortest_digest, widened
 
@@ -69,15 +70,23 @@ def merged(one: Snapshot, two: Snapshot, names: tuple[str, str]) -> Contents:
     if found:
         raise MergeError(f"cannot merge: {'; '.join(found)}. No file was created.")
     mine, theirs = one.generation.schema, two.generation.schema
-    schema, rebased = united(mine, theirs)
+    schema, rebasing = united(mine, theirs)
     try:
         check_part_size(schema)
-        states = [_fitted(one, schema, None), _fitted(two, schema, rebased)]
+        states = [_fitted(one, schema, None), _fitted(two, schema, rebasing)]
         state: Any = states[0] if one.tasks else states[1]
         if one.tasks and two.tasks:
             state = state.merge(states[1])
         past = one.generation.next_sequence - 1
-        tree = _united_tree(one, two, schema, rebased, past)
+        tree = _united_tree(one, two, schema, rebasing, past)
+
+        # The reference level of the first file may have no row in either.
+        references = substitutes(state, schema, empty_references(state, schema))
+        if references:
+            change = rebased(schema, references)
+            state = state.mapped(change.matrix, change.shift)
+            tree = _mapped_tree(tree, change)
+            schema = change.after
         if tree is not None:
             state = replace(state, information=tree.information.plain)
     except InvalidParameterError as error:
@@ -89,39 +98,53 @@ def merged(one: Snapshot, two: Snapshot, names: tuple[str, str]) -> Contents:
     return Contents(schemas, ledger, arrays, tree)
 
 
-def _united_tree(one: Snapshot, two: Snapshot, schema: Schema, rebased: Rebased | None, past: int) -> Node | None:
+def _united_tree(one: Snapshot, two: Snapshot, schema: Schema, rebasing: Rebased | None, past: int) -> Node | None:
     """Return the tree of the parts of both, with the columns of both; all that is not a leaf is merged again."""
     tree: Node | None = None
-    for snapshot, rebasing, later in ((one, None, 0), (two, rebased, past)):
+    for snapshot, change, later in ((one, None, 0), (two, rebasing, past)):
         for leaf in snapshot.leaves:
-            fitted = partial(_fitted_part, leaf, snapshot.generation.schema, schema, rebasing)
+            fitted = partial(_fitted_part, leaf, snapshot.generation.schema, schema, change)
             tree = with_leaf(tree, PartLeaf.made(leaf.name, leaf.again, leaf.sequence + later, fitted))
     return tree
 
 
-def _fitted_part(leaf: PartLeaf, mine: Schema, schema: Schema, rebased: Rebased | None) -> Information:
+def _mapped_tree(tree: Node | None, change: Rebased) -> Node | None:
+    """Return a tree with other reference levels in every part."""
+    mapped: Node | None = None
+    leaves: list[Any] = [] if tree is None else list(tree.leaves())
+    for leaf in leaves:
+        part = partial(_mapped_part, leaf, change)
+        mapped = with_leaf(mapped, PartLeaf.made(leaf.name, leaf.again, leaf.sequence, part))
+    return mapped
+
+
+def _mapped_part(leaf: PartLeaf, change: Rebased) -> Information:
+    return leaf.information.mapped(change.matrix, change.shift)
+
+
+def _fitted_part(leaf: PartLeaf, mine: Schema, schema: Schema, rebasing: Rebased | None) -> Information:
     """Return a part with the columns of both files, as `_fitted` returns the state."""
     part = leaf.information
-    if rebased is not None:
-        part = part.widened(*widening(mine, rebased.before)).mapped(rebased.matrix, rebased.shift)
-        mine = rebased.after
+    if rebasing is not None:
+        part = part.widened(*widening(mine, rebasing.before)).mapped(rebasing.matrix, rebasing.shift)
+        mine = rebasing.after
     same = mine.features == schema.features and mine.targets == schema.targets
     return part if same else part.widened(*widening(mine, schema))
 
 
-def _fitted(snapshot: Snapshot, schema: Schema, rebased: Rebased | None) -> Any:
+def _fitted(snapshot: Snapshot, schema: Schema, rebasing: Rebased | None) -> Any:
     """Return the state of a file with the columns of both."""
     mine = snapshot.generation.schema
     state: Any = read_state(mine, snapshot.arrays)
-    if rebased is not None:
+    if rebasing is not None:
         if mine.family is not None and mine.family.memory is not None:
             raise MergeError(
                 f"cannot merge: categories have different reference levels, and a file of family {mine.family.name} "
                 "cannot change from one to the other. Start both files with the same reference."
             )
-        wider: Any = widened(state, mine, rebased.before)
-        state = wider.mapped(rebased.matrix, rebased.shift)
-        mine = rebased.after
+        wider: Any = widened(state, mine, rebasing.before)
+        state = wider.mapped(rebasing.matrix, rebasing.shift)
+        mine = rebasing.after
     same = (mine.features, mine.targets, mine.family) == (schema.features, schema.targets, schema.family)
     return state if same else widened(state, mine, schema)
 

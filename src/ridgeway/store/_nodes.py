@@ -2,16 +2,18 @@
 
 import sqlite3
 import struct
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
+from itertools import pairwise
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ridgeway.data import Schema, widening
+from ridgeway.data import Schema, new_references, rebased, widening
 from ridgeway.errors import DamagedStoreError, InvalidStateError
 from ridgeway.information import Information, Join, Leaf, Node, PartName
 from ridgeway.store._digests import RESTORE, canonical, parsed
@@ -20,6 +22,8 @@ from ridgeway.store._part_arrays import ARRAYS, FOURTH, stored_information
 CHILDREN, LENGTH = struct.Struct("<qq"), struct.Struct("<I")
 """What a row begins with: the ids of the node's children, or zeros; then, the length of its header."""
 KEY_BITS = 256
+Step = Callable[[Information], Information]
+"""A change of the columns of information."""
 LEAF = {"again": (str, type(None)), "cluster": (str, type(None)), "counts": (dict,), "schema": (int,), "task": (str,)}
 JOIN = {"children": (list,), "counts": (dict,), "key": (str,), "schema": (int,), "shared": (int,)}
 """The fields of a header, and their types. A part with fourth moments has one more, their number."""
@@ -110,6 +114,25 @@ def part_key(name: PartName, again: str | None) -> int:
     return name.key if again is None else PartName(name.task, f"{again}\n{name.cluster or ''}").key
 
 
+def steps_between(schemas: Sequence[Schema]) -> Iterator[Step]:
+    """Yield how information gets from the columns of the first schema to those of the last, in the order they came.
+
+    Each version has either more columns than the one before, which is exact at once from any earlier one, or other
+    reference levels.
+    """
+    reached = schemas[0]
+    for before, after in pairwise(schemas):
+        references = new_references(before, after)
+        if references:
+            if before is not reached:
+                yield methodcaller("widened", *widening(reached, before))
+            change = rebased(before, references)
+            yield methodcaller("mapped", change.matrix, change.shift)
+            reached = after
+    if schemas[-1] is not reached:
+        yield methodcaller("widened", *widening(reached, schemas[-1]))
+
+
 @dataclass(frozen=True, eq=False)
 class Shelf:
     """Reads the nodes of a file.
@@ -117,13 +140,13 @@ class Shelf:
     Attributes
     ----------
     connection, path : the file
-    schemas : those that parts may have been written under; information is widened to the last
+    schemas : those that parts may have been written under; information gets the columns of the last
     """
 
     connection: sqlite3.Connection
     path: Path
     schemas: tuple[Schema, ...]
-    _widenings: dict[tuple[int, int], Any] = field(default_factory=dict)
+    _steps: dict[tuple[int, int], list[Step]] = field(default_factory=dict)
 
     def root(self, ref: NodeRef | None) -> Stored | None:
         """Return the root of a tree, or None if it is empty."""
@@ -164,12 +187,11 @@ class Shelf:
         columns = len(schema.features), len(schema.targets), schema.fit_intercept
         if (made.n_features, made.n_targets, made.centered) != columns or made.n_samples == 0:
             raise self.damaged("a part does not have the columns of its schema")
-        if written == target:
-            return made
-        if (written, target) not in self._widenings:
-            self._widenings[written, target] = widening(schema, self.schemas[target - 1])
-        wider = self._widenings[written, target]
-        return made.widened(wider.features, wider.targets, wider.past)
+        if (written, target) not in self._steps:
+            self._steps[written, target] = list(steps_between(self.schemas[written - 1 : target]))
+        for step in self._steps[written, target]:
+            made = step(made)
+        return made
 
     def version(self, body: bytes) -> int:
         """Return the version of the schema that a node was written under, or raise if there is none."""

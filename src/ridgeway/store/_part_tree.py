@@ -7,10 +7,10 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from ridgeway.errors import RemovalError
-from ridgeway.information import Node, found, task_node, with_leaf, without
+from ridgeway.information import Join, Node, found, task_node, with_leaf, without
 from ridgeway.store._generations import Generation, KeptParts
 from ridgeway.store._journal import PAGE_BYTES
-from ridgeway.store._nodes import NodeRow, NodeRows, PartLeaf, Shelf, Stored, StoredJoin, unstored
+from ridgeway.store._nodes import NodeRow, NodeRows, PartLeaf, Shelf, Stored, StoredJoin, StoredLeaf, unstored
 from ridgeway.store._part_arrays import part_bytes
 from ridgeway.store._state import emptied
 from ridgeway.weights import Retained
@@ -60,6 +60,21 @@ class PartTree:
             raise self._shelf.damaged(f"it has no part of task {task_id!a}")
         for leaf in gone:
             self.tree = None if self.tree is None else without(self.tree, leaf.key)
+
+    def renew_root(self) -> None:
+        """Have the root written under the last schema, as it is after a change of reference levels.
+
+        The state is the root, bit for bit, and this change rounds: another machine may round otherwise. All other nodes
+        are changed when they are read.
+        """
+        root = self.tree
+        if root is None:
+            return
+        information = root.information
+        if isinstance(root, StoredJoin):
+            self.tree = Join(root.key, root.shared, root.left, root.right, lambda: information)
+        elif isinstance(root, StoredLeaf):
+            self.tree = PartLeaf.made(root.name, root.again, root.sequence, lambda: information)
 
     def total(self, state: Retained) -> Retained:
         """Return the state with the total of the tree as its information."""

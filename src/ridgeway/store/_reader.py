@@ -21,6 +21,7 @@ from ridgeway.store._ledger_table import LedgerTable
 from ridgeway.store._merge import Snapshot
 from ridgeway.store._predict import Wanted, predictions
 from ridgeway.store._recovery import Health, back_up, full_check
+from ridgeway.store._references import empty_references, remedy
 from ridgeway.store._state import described, model_from, model_of, read_state
 from ridgeway.store._whole_task import WholeTask
 from ridgeway.store._whole_tree import loaded, parted
@@ -193,6 +194,17 @@ class StoreReader(ABC):
     def describe(self) -> dict[str, Any]:
         """Return coefficients, rank, condition and sizes, as plain data."""
         return described(*self._state())
+
+    def empty_references(self) -> dict[str, str]:
+        """Return the reference levels that no row has, such as carrier=AA, each with what can be done about it.
+
+        If a file has an intercept and no prior, the coefficients of such a category cannot be estimated until another
+        reference level is chosen or a row is absorbed that has this one.
+        """
+        schema, arrays = self._state()
+        state = read_state(schema, arrays)
+        references = dict(zip(schema.encoding.categories, schema.encoding.references, strict=True))
+        return {references[key]: remedy(state, schema, key) for key in empty_references(state, schema)}
 
     def history(self) -> tuple[Record, ...]:
         """Return a record of each task that the state holds, in the order in which they were absorbed."""

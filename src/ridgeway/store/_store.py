@@ -34,6 +34,7 @@ from ridgeway.store._new_file import write_state
 from ridgeway.store._part_arrays import check_part_size
 from ridgeway.store._partial_task import PartialTask, absorb_partial
 from ridgeway.store._reader import StoreReader
+from ridgeway.store._references import change_references
 from ridgeway.store._state import empty_arrays
 from ridgeway.store._widen import undo_widening, widen
 from ridgeway.weights import PriorValue
@@ -107,6 +108,7 @@ class Store(StoreReader):
 
         If the file keeps its tasks, the id is enough, any task can be removed, and no digits are lost. If rows were
         forced in under the same id, the last are removed first. Otherwise exactly the rows of the task must be passed.
+        If a reference level loses its last row, the first level with rows takes its place, as in `change_references`.
         The previous generation is dropped, and what is freed is overwritten.
         """
         known = checked_id(task_id)
@@ -227,6 +229,20 @@ class Store(StoreReader):
     def undo_widening(self) -> Schema:
         """Take back the last change of the file, if that was `widen`; return the schema in force."""
         return undo_widening(self._handle)
+
+    def change_references(self, references: Mapping[str, str]) -> Schema:
+        """Give categories other reference levels, exactly as if they had been there from the beginning.
+
+        Predictions stay the same; coefficients of categories become differences from the new levels. Raises
+        `InvalidParameterError` without an intercept and with a prior, where another reference is another model, and if
+        no row has the new level.
+
+        Parameters
+        ----------
+        references : dict of str to str
+            The new reference level of each category, such as {"carrier": "UA"}.
+        """
+        return change_references(self._handle, references)
 
     def merge(
         self,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ridgeway.data import OTHER, Schema, source_value, widening
+from ridgeway.data import OTHER, Schema, new_references, source_value, widening
 from ridgeway.errors import InvalidParameterError, StoreError
 from ridgeway.store._changes import Handle, changing
 from ridgeway.store._digests import Content, constant_digest, schema_from, split_digests, task_digest
@@ -79,6 +79,8 @@ def undo_widening(handle: Handle) -> Schema:
         previous = read_generation(change.connection, path, previous=True)
         if len(previous.schemas) == len(now.schemas) or previous.next_sequence != now.next_sequence:
             raise nothing
+        if new_references(previous.schema, now.schema):
+            raise StoreError(f"the last change of {path} was to another reference level. Change it back.")
         arrays = read_arrays(change.connection, previous, path)
         change.commit(arrays, schemas=previous.schemas, keep_previous=False)
     return previous.schema
