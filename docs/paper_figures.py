@@ -120,7 +120,7 @@ def approximation() -> Figure:
     forms = (
         (replace(CORRECTED, denominator=PRINTED.denominator, bound=PRINTED.bound), BROWN, "--"),
         (replace(CORRECTED, ratio=PRINTED.ratio), SLATE, "-."),
-        (replace(CORRECTED, reference=PRINTED.reference), OLIVE, ":"),
+        (replace(CORRECTED, limits=PRINTED.limits), OLIVE, ":"),
         (CORRECTED, VIOLET, "-"),
     )
     drawn = []
@@ -129,7 +129,7 @@ def approximation() -> Figure:
         drawn += first.semilogx(worst, np.linspace(100, 0, worst.size), color=colour, ls=dashes)
     name_line(drawn[0], "bound without σ² (row 5)", 0.6, (6, 4), "left")
     name_line(drawn[1], "ρ without n (row 6)", 0.7, (-8, 0), "right")
-    name_line(drawn[2], "Δ from eq. (lambda) (row 7)", 0.15, (8, 0), "left")
+    name_line(drawn[2], "the same limit on ±Δ (row 7)", 0.15, (8, 0), "left")
     name_line(drawn[3], "corrected", 0.02, (10, 0), "left")
     first.axvline(1, color=BLACK, lw=1)
     first.set(xlim=(0.1, 50))

@@ -48,6 +48,9 @@ def test_penalties_and_steps():
         commuting().direction_errors([1.0, 2.0, 3.0])
     with pytest.raises(InvalidParameterError, match="≥ 0"):
         commuting().approximation_constant(-1.0)
+    for constant in (0.99, 0.0, np.nan, np.inf, "2"):
+        with pytest.raises(InvalidParameterError, match="constant"):
+            commuting().penalty_range(constant)
     with pytest.raises(InvalidParameterError, match="integers"):
         commuting().optimal_learning_rates(1.5)
     with pytest.raises(InvalidParameterError, match="one number, or one per task"):

@@ -172,8 +172,58 @@ def test_the_approximation_constant_is_the_smallest_and_bounds_the_error():
     assert finite > 100
 
 
+def step_is_within_bound(penalty, best, gamma, constant):
+    """Whether an error of C/λ before (σ² = n = 1) is at most C/(λ + γ) after a ridge update with penalty λ̃."""
+    after = (penalty / (penalty + gamma)) ** 2 * constant / best + gamma / (penalty + gamma) ** 2
+    return after <= constant / (best + gamma)
+
+
+def test_penalty_range_is_where_a_step_keeps_the_bound():
+    """In fractions, for numbers whose limits λ ∓ √((1 − 1/C)·λ(λ + γ)) are rational."""
+    for best, gamma, constant in (("1", "3", "4/3"), ("9", "7", "9/5"), ("1/4", "2", "2"), ("16", "9", "25/9")):
+        best, gamma, constant = Fraction(best), Fraction(gamma), Fraction(constant)
+        squared = (1 - 1 / constant) * best * (best + gamma)
+        case = CommutingProblem([[float(gamma)]], [1], initial_errors=[float(1 / best)])
+        (least,), (largest,) = case.penalty_range(float(constant))
+        least, largest = Fraction(least.item()), Fraction(largest.item())
+        for limit, inside in ((least, 1), (largest, -1)):
+            if limit > 0:
+                assert float((limit - best) ** 2) == pytest.approx(float(squared), rel=1e-12)
+                nudge = inside * limit / 10**9
+                assert step_is_within_bound(limit + nudge, best, gamma, constant)
+                assert not step_is_within_bound(limit - nudge, best, gamma, constant)
+            else:
+                assert step_is_within_bound(Fraction(0), best, gamma, constant)
+
+
+def test_penalties_in_the_range_keep_the_bound_and_it_is_reached():
+    rng = np.random.default_rng(8)
+    closest = 0.0
+    for number in range(400):
+        case = random_problem(rng, zeros=0.2)
+        constant = 1 + float(np.exp(rng.normal(-1, 1)))
+        limits = case.penalty_range(constant)
+        ends = rng.integers(2, size=case.eigenvalues.shape)
+        if number % 2:
+            ends[:] = number // 2 % 2
+        penalties = np.where(ends, limits[1], limits[0])
+        ratios = case.direction_errors(penalties) * case._denominators() / case.noise_variance
+        assert ratios.max() <= constant * (1 + 1e-9)
+        closest = max(closest, float(ratios.max()) / constant)
+    assert closest > 0.97
+
+
+def test_penalty_range_in_directions_without_information_or_error():
+    case = CommutingProblem([[0.0, 1.0, 1.0]], [5], initial_errors=[1.0, 0.0, 1e-200])
+    least, largest = case.penalty_range(2.0)
+    assert least[0].tolist() == [0.0, np.inf, pytest.approx(2e199 * (1 - 0.5**0.5))]
+    assert largest[0].tolist() == [np.inf, np.inf, pytest.approx(2e199 * (1 + 0.5**0.5))]
+    least, largest = case.penalty_range(1.0)
+    assert least[0, 1:].tolist() == largest[0, 1:].tolist() == case.optimal_penalties()[0, 1:].tolist()
+
+
 def test_the_printed_approximation_condition_breaks_its_bound():
-    """Negative control, corrections row 7: measured against eq. (lambda) the condition is too weak."""
+    """Negative control, corrections row 7: with Δ from eq. (lambda), one limit on |γΔ| allows too much."""
     rng = np.random.default_rng(4)
     broken = 0
     for _ in range(200):

@@ -1,4 +1,4 @@
-"""What near-optimal penalties can cost: the smallest constant of Thm (approx)."""
+"""What near-optimal penalties can cost: the smallest constant of Thm (approx), and the penalties that one allows."""
 
 from dataclasses import dataclass
 
@@ -34,6 +34,17 @@ class ApproximationConstant:
     def holds(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Whether the condition holds for some C, up to each task; shape (T,)."""
         return np.isfinite(self.constant)
+
+
+def penalty_limits(eigenvalues: Array, best: Array, constant: float) -> Array:
+    """Return λ ∓ √((1 − 1/C)·λ(λ + γ)) in each direction, at least 0, where λ is the `best` penalty of eq. (lambda)."""
+    with np.errstate(invalid="ignore"):
+        width = np.sqrt(1 - 1 / constant) * np.sqrt(best) * np.sqrt(best + eigenvalues)
+        limits = np.stack([np.maximum(best - width, 0.0), best + width])
+    # λ = ∞: the start is right, and any other penalty adds noise. γ = 0: nothing moves, whatever the penalty.
+    limits = np.where(np.isinf(best), np.inf, limits)
+    anything = np.array([0.0, np.inf]).reshape(2, 1, 1)
+    return np.where(eigenvalues == 0, anything, limits)
 
 
 def smallest_constants(eigenvalues: Array, penalties: Array, best: Array, ratios: Array) -> Array:

@@ -7,7 +7,11 @@ from numpy.typing import ArrayLike
 
 from ridgeway._checks import Array, finite, nonnegative_array, positive, shaped
 from ridgeway.errors import InvalidParameterError
-from ridgeway.research.theory._approximation import ApproximationConstant, smallest_constants
+from ridgeway.research.theory._approximation import (
+    ApproximationConstant,
+    penalty_limits,
+    smallest_constants,
+)
 from ridgeway.research.theory._directions import updated_errors
 from ridgeway.research.theory._equivalence import equivalent_rates, step_counts
 
@@ -205,7 +209,8 @@ class CommutingProblem:
         With g = γ/(λ + γ), g* the same at the one-step optimum λ* = σ²/(n_t·E[e_j⁽ᵗ⁻¹⁾]) for the error of these
         penalties, and ρ = n_tγ/D_j(t−1), the condition is (g − g*)² ≤ C(C−1)ρ²/((1+ρ)(1+Cρ)²). Its right side
         grows with C, so the smallest C is the root of a quadratic. One C must hold for all directions and tasks up
-        to t. Thm (approx), eq. (sensitivity); corrections rows 5, 6 and 7.
+        to t. Thm (approx), proof, eq. (sensitivity); corrections rows 5, 6 and 7. For limits that are known before
+        the run, relative to eq. (lambda), see `penalty_range`.
 
         Parameters
         ----------
@@ -237,6 +242,51 @@ class CommutingProblem:
             before = self._step(t, lam[t], before)
             denominator = denominator + information
         return ApproximationConstant(np.maximum.accumulate(worst))
+
+    def penalty_range(self, constant: float) -> Array:
+        """Return the least and the largest penalties that Thm (approx) allows for a factor C over the optimal error.
+
+        With λ of eq. (lambda), known before the run: if (λ̃ − λ)² ≤ (1 − 1/C)·λ(λ + γ) in every direction of every
+        task up to t, then 𝓛(ŵ_t) ≤ C·Σ_j σ²/D_j(t). Corrections rows 5, 6 and 7; with Δ = 1/(λ̃ + γ) − 1/(λ + γ) as
+        printed, and R = √(C(C−1)(1+ρ)), the condition reads
+        −ρ(R − (C−1)) ≤ (1+ρ)(1+Cρ)·γΔ ≤ ρ(R + (C−1)).
+        The printed one lacks both terms C−1.
+
+        Proof: after the task the error is (λ̃²e + γσ²/n_t)/(λ̃ + γ)², which grows with the error e before. So let e be
+        as large as the bound allows, C·σ²/(n_tλ). The result is within the bound of the next task, C·σ²/(n_t(λ + γ)),
+        if and only if (Cλ̃² + γλ)(λ + γ) ≤ Cλ(λ̃ + γ)². This is (λ̃ − λ)² ≤ (1 − 1/C)·λ(λ + γ), times Cγ. The
+        condition is sharp: where e equals its bound, no other penalty keeps the bound.
+
+        Parameters
+        ----------
+        constant : float
+            C ≥ 1. Whatever it is, a penalty of 2λ + γ/2 or more is never allowed.
+
+        Returns
+        -------
+        ndarray of shape (2, T, p)
+            The least and the largest λ̃. They are 0 and ∞ where γ = 0; both are ∞ if the initial error is 0.
+
+        Examples
+        --------
+        >>> from ridgeway.research import theory
+        >>> problem = theory.CommutingProblem([[1, 0], [1, 2]], [4, 8], initial_errors=[1, 0.5])
+        >>> least, largest = problem.penalty_range(1.1)
+        >>> least
+        array([[0.08145003, 0.        ],
+               [0.32114223, 0.02386649]])
+        >>> largest
+        array([[0.41854997,        inf],
+               [0.92885777, 0.47613351]])
+        >>> problem.direction_errors(largest).sum(axis=1) <= 1.1 * problem.optimal_error()
+        array([ True,  True])
+        """
+        factor = positive(constant, "constant")
+        if factor < 1:
+            raise InvalidParameterError(
+                f"constant is a factor over the optimal error, so it must be at least 1; got {constant!r}."
+            )
+        return penalty_limits(self.eigenvalues, self.optimal_penalties(), factor)
 
     def optimal_learning_rates(self, n_steps: ArrayLike) -> Array:
         """Return the learning rates for which early stopping reaches the optimal error.

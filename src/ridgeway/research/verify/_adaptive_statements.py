@@ -1,4 +1,4 @@
-"""Thm (adaptive ridge): the recursion, its minimiser, the closed form, the order; corrections rows 1, 4 and 19."""
+"""Thm (adaptive ridge): the recursion, its minimiser, the closed form, the order; corrections rows 1, 4, 19 and 35."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,9 +9,19 @@ from operator import getitem
 import numpy as np
 
 from ridgeway._checks import Array
-from ridgeway.research.theory import CommutingProblem
+from ridgeway.research.theory import CommutingProblem, FixedDesignProblem
 from ridgeway.research.verify._cases import OTHER_FACTORS, Case, cases, few_cases
-from ridgeway.research.verify._exact import Matrix, exact, largest_difference, relative, zeros
+from ridgeway.research.verify._exact import (
+    Matrix,
+    diagonal,
+    exact,
+    identity,
+    largest_difference,
+    next_moment,
+    relative,
+    solve,
+    zeros,
+)
 from ridgeway.research.verify._excluded import REFUSALS
 from ridgeway.research.verify._findings import Instances, Verdict, worst_case
 from ridgeway.research.verify._library import LibraryCheck
@@ -22,6 +32,10 @@ Recursion = Callable[[Fraction, Fraction, Fraction, Fraction], Fraction]
 """(γ, λ, error before, σ²/n) → error after."""
 Penalties = Callable[[Case, int, Matrix], Matrix]
 """(case, task from 0, errors before) → λ of shape (p,)."""
+
+
+Moment = Callable[[Case], Matrix]
+"""case → the second moment of w_* over which errors are averaged, (p, p)."""
 
 
 SMALL, LARGE = Fraction(1, 10**30), Fraction(10**30)
@@ -122,6 +136,65 @@ def _try_iteration(search: Search, form: Callable[[Fraction, Fraction, Fraction]
                 found = form(errors.item(t, j), case.eigenvalues.item(t, j), noise)
                 worst = max(worst, relative(found, errors.item(t + 1, j)))
         yield worst, case.size, case
+
+
+def _final_error(case: Case, start: Matrix, weights: list[Matrix]) -> Fraction:
+    """Return 𝓛 after the last task under any weight matrices."""
+    moment = start
+    for design, weight in zip(case.designs, weights, strict=True):
+        moment = next_moment(moment, design, weight, case.noise_variance)
+    return Fraction(np.trace(moment))
+
+
+def _weights_for(case: Case, start: Matrix) -> list[Matrix]:
+    """Return (σ²·M⁻¹ + Σ_{τ<t} X_τᵀX_τ)/n_t, the best weight matrices if E[w_*w_*ᵀ] = M."""
+    information = case.noise_variance * solve(start, identity(case.n_directions))
+    weights = []
+    for design in case.designs:
+        weights.append(information / Fraction(len(design)))
+        information = information + design.T @ design
+    return weights
+
+
+def _fixed(case: Case) -> Matrix:
+    """Return w_*w_*ᵀ: Assumption (fixed design)."""
+    true_coef = case.basis @ case.start
+    return np.asarray(np.outer(true_coef, true_coef))
+
+
+def _random_signs(case: Case) -> Matrix:
+    """Return the mean of w_*w_*ᵀ over all signs of u_jᵀw_*."""
+    return np.asarray(case.basis @ diagonal(case.initial_errors) @ case.basis.T)
+
+
+@worst_case("largest relative gain of other weight matrices", 0.0)
+def _try_other_matrices(search: Search, form: Moment) -> Instances:
+    """Compare eq. (lambda) with weight matrices for a w_* that is almost known, and with random ones."""
+    rng = search.generator()
+    two_directions = Case(exact([[1, 1]]), (2,), Fraction(1), exact([1, 1]), identity(2))
+    for case in (two_directions, *cases(search, 30, 600)):
+        start = form(case)
+        penalties, _ = schedule(case, optimal_penalties)
+        shared = [case.basis @ diagonal(row) @ case.basis.T for row in penalties]
+        error = _final_error(case, start, shared)
+        root = exact(rng.integers(-2, 3, size=(case.n_directions, case.n_directions)))
+        others = [_fixed(case), _random_signs(case) + _fixed(case), root @ root.T]
+        nearly = [other + identity(case.n_directions) / Fraction(1000) for other in others]
+        least = min(_final_error(case, start, _weights_for(case, other)) for other in nearly)
+        words = f"{case}: {float(error):.4g} with eq. (lambda), {float(least):.4g} with other matrices"
+        yield float(1 - least / error), case.size, words
+
+
+def _known_parameter(case: Case) -> FixedDesignProblem:
+    designs = [design.astype(np.float64) for design in case.designs]
+    true_coef = (case.basis @ case.start).astype(np.float64)
+    return FixedDesignProblem(designs, noise_variance=float(case.noise_variance), signal=true_coef)
+
+
+def _error_along(case: Case) -> float:
+    """Return σ²‖w_*‖²/(σ² + Σ_t‖X_tw_*‖²): only the length of w_* along its own direction is left to learn."""
+    informed = (case.initial_errors * (case.loadings**2).sum(axis=0)).sum()
+    return float(case.noise_variance * case.initial_errors.sum() / (case.noise_variance + informed))
 
 
 def _iteration_printed(e: Fraction, gamma: Fraction, noise: Fraction) -> Fraction:
@@ -227,6 +300,24 @@ STATEMENTS = {
         printed=Claim(lambda case, task, errors: case.noise_variance / case.n_samples[task] / errors**2, _try_minimum),
         corrected=Claim(lambda case, task, errors: case.noise_variance / case.n_samples[task] / errors, _try_minimum),
         mutations={"penalties × 1.1": {"corrected": _stronger}},
+    ),
+    "optimal-matrix": Statement(
+        row="35",
+        where="Abstract; Conclusion, read for any H_t and a fixed w_*",
+        claim="the penalties of eq. (lambda) give the optimal algorithm among all weight matrices",
+        correction="among those with the common eigenvectors; among all, on average over the signs of u_jᵀw_*",
+        recorded=Verdict.READING,
+        printed=Claim(_fixed, _try_other_matrices),
+        corrected=Claim(_random_signs, _try_other_matrices),
+        library=(
+            LibraryCheck(
+                "optimal_gains of a known w_*",
+                lambda search: [(case, _known_parameter(case)) for case in few_cases(search)],
+                lambda pair: pair[1].expected_error_of_gains(pair[1].optimal_gains()).total[-1],
+                lambda pair: _error_along(pair[0]),
+            ),
+        ),
+        mutations={"signs that go together": {"corrected": lambda case: (_fixed(case) + _random_signs(case)) / 2}},
     ),
     "closed-form": Statement(
         where="Thm (adaptive ridge), eq. (main-result)",

@@ -1,4 +1,4 @@
-"""Thm (approx): what penalties near the optimum may cost; corrections rows 5, 6, 7, 21, 25 and 33."""
+"""Thm (approx): what penalties near the optimum may cost; corrections rows 5, 6 and 7."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -29,8 +29,7 @@ class Approximation:
     bound : callable of (C, σ², D) → the bound on the error
     least_constant : float
         The smallest C that is allowed.
-    room : float
-        A factor on the right side of eq. (sensitivity).
+    limits : callable of (C, ρ) → how far the share γ/(λ̃ + γ) may lie below and above the reference
     """
 
     denominator: Callable[[Array, Array, Array], Array]
@@ -38,23 +37,7 @@ class Approximation:
     reference: Callable[[Array, Array, Array], Array]
     bound: Callable[[Array, Array, Array], Array]
     least_constant: float
-    room: float = 1.0
-
-
-CORRECTED = Approximation(
-    denominator=lambda noise, initial, information: noise / initial + information,
-    ratio=lambda gamma, n, before, after: n * gamma / before,
-    reference=lambda optimal, noise, error: noise / error,
-    bound=lambda constant, noise, denominator: constant * noise / denominator,
-    least_constant=1.0,
-)
-PRINTED = Approximation(
-    denominator=lambda noise, initial, information: initial + information,
-    ratio=lambda gamma, n, before, after: gamma / before,
-    reference=lambda optimal, noise, error: optimal,
-    bound=lambda constant, noise, denominator: constant / denominator,
-    least_constant=0.0,
-)
+    limits: Callable[[Array, Array], tuple[Array, Array]]
 
 
 def room(constant: Array | float, ratio: Array) -> Array:
@@ -70,6 +53,40 @@ def room(constant: Array | float, ratio: Array) -> Array:
     array([0.666667, 0.333333])
     """
     return np.asarray(constant * (constant - 1) * ratio**2 / ((1 + ratio) * (1 + constant * ratio) ** 2))
+
+
+def _printed_limits(constant: Array, ratio: Array) -> tuple[Array, Array]:
+    """Return eq. (sensitivity) as limits on ∓γΔ."""
+    limit = np.sqrt(np.maximum(room(constant, ratio), 0.0))
+    return limit, limit
+
+
+def _limits(constant: Array, ratio: Array) -> tuple[Array, Array]:
+    """Return ρ(R ∓ (C−1))/((1+ρ)(1+Cρ)), R = √(C(C−1)(1+ρ))."""
+    more = np.maximum(constant - 1, 0.0)
+    root = np.sqrt(constant * more * (1 + ratio))
+    scale = ratio / ((1 + ratio) * (1 + constant * ratio))
+    return scale * (root - more), scale * (root + more)
+
+
+CORRECTED = Approximation(
+    denominator=lambda noise, initial, information: noise / initial + information,
+    ratio=lambda gamma, n, before, after: n * gamma / before,
+    reference=lambda optimal, noise, error: optimal,
+    bound=lambda constant, noise, denominator: constant * noise / denominator,
+    least_constant=1.0,
+    limits=_limits,
+)
+PRINTED = Approximation(
+    denominator=lambda noise, initial, information: initial + information,
+    ratio=lambda gamma, n, before, after: gamma / before,
+    reference=lambda optimal, noise, error: optimal,
+    bound=lambda constant, noise, denominator: constant / denominator,
+    least_constant=0.0,
+    limits=_printed_limits,
+)
+ONE_STEP = replace(CORRECTED, reference=lambda optimal, noise, error: noise / error, limits=_printed_limits)
+"""What the proof shows: Δ is measured against the one-step optimum for the error that the run really has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +136,8 @@ def at_the_edge(rng: np.random.Generator, n_problems: int, n_tasks: int, form: A
         rho = form.ratio(gamma[t], sizes[t], before, after)
         reference = form.reference(noise / initial + information, noise, error)
         best = new / (reference + new)
-        step = signs[t] * np.sqrt(np.maximum(form.room * room(constant, rho), 0.0))
+        below, above = form.limits(constant, rho)
+        step = np.where(signs[t] < 0, -below, above)
         # A share outside [0, 1] has no penalty; 0 or 1 is closer to the reference, so the condition still holds.
         share = np.clip(best + step, 0.0, 1.0)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -139,39 +157,6 @@ def _try_bound(search: Search, form: Approximation) -> Instances:
         for i, worst in enumerate(edge.ratios.max(axis=0).tolist()):
             simple = abs(np.log(edge.noise[i])) + abs(np.log(edge.initial[i]))
             yield worst, 100 * first[i] + simple, edge.describe(i, first[i]) if worst > ROUNDING else ""
-
-
-@worst_case("largest relative step in the wrong direction", 1e-12)
-def _try_remark(search: Search, turning: Callable[[float], float]) -> Instances:
-    """Check that the right side of eq. (sensitivity) rises in ρ up to the turning point and then falls."""
-    for constant in np.linspace(1.01, 20, search.count(100, 5000)).tolist():
-        turn = turning(constant)
-        rising = np.geomspace(1e-3, min(turn, 1e3), 400)
-        falling = np.geomspace(turn, 1e3 * turn, 400) if np.isfinite(turn) else np.ones(1)
-        up, down = room(constant, rising), room(constant, falling)
-        drops, rises = 1 - up[1:] / up[:-1], down[1:] / down[:-1] - 1
-        first = rising[1 + int(np.argmax(drops > 1e-12))]
-        where = f"C={constant:.3g}: ρ={first:.3g} requires more accuracy than a smaller ρ"
-        yield float(max(drops.max(), rises.max(initial=-1.0))), constant, where
-
-
-@worst_case("largest step towards a smaller room, relative to it", 1e-9)
-def _try_accuracy(search: Search, measured: Callable[[Array, Array], Array]) -> Instances:
-    """Follow how far λ̃_j may lie below λ_j as ρ grows, for γ_j = 1: then λ_j = 1/ρ, and the best share is ρ/(1+ρ)."""
-    ratio = np.geomspace(1e-3, 1e3, 400)
-    for constant in np.linspace(1.01, 20, search.count(100, 5000)).tolist():
-        share = np.minimum(ratio / (1 + ratio) + np.sqrt(room(constant, ratio)), 1.0)
-        allowed = measured(1 / ratio, 1 / share - 1)
-        yield float((1 - allowed[1:] / allowed[:-1]).max()), constant, f"C={constant:.3g}: a larger ρ leaves less room"
-
-
-@worst_case("largest ρ after many tasks", 0.02)
-def _try_small_ratio(search: Search, growth: tuple[float, ...]) -> Instances:
-    """Follow ρ over 200 tasks whose information grows by a factor from task to task, σ²/e⁽⁰⁾ = 1."""
-    for factor in growth:
-        information = factor ** np.arange(200.0)
-        ratio = information[-1] / (1 + information[:-1].sum())
-        yield float(ratio), factor, f"n_tγ⁽ᵗ⁾ = {factor:g}^t: ρ = {ratio:.3g} after 200 tasks"
 
 
 Run = tuple[CommutingProblem, Array]
@@ -226,12 +211,63 @@ def _bisected(distance: float, rho: float) -> float:
     return high
 
 
-def _turning_point(constant: float) -> float:
-    return float((1 + np.sqrt(1 + 8 * constant)) / (2 * constant))
+def _wider(form: Approximation) -> Approximation:
+    """Return a form that allows a distance 1.05 times as large."""
+
+    def limits(constant: Array, ratio: Array) -> tuple[Array, Array]:
+        below, above = form.limits(constant, ratio)
+        return 1.05 * below, 1.05 * above
+
+    return replace(form, limits=limits)
+
+
+Constants = tuple[CommutingProblem, float]
+"""A problem, and a factor over its optimal error."""
+
+
+def _constants(search: Search) -> Iterator[Constants]:
+    rng = search.generator()
+    for problem, _ in _runs(search):
+        yield problem, 1.0 + float(rng.choice([0.0, 0.1, 1.0, 30.0]))
+
+
+def _allowed_penalties(instance: Constants) -> Array:
+    """Return the least and the largest penalty that keep a step within the bound, by bisection of the error itself."""
+    problem, constant = instance
+    limits = np.empty((2, *problem.eigenvalues.shape))
+    with np.errstate(divide="ignore"):
+        before = problem.noise_variance / problem.initial_errors
+    for t, (gamma, n) in enumerate(zip(problem.eigenvalues, problem.n_samples, strict=True)):
+        for j, (denominator, information) in enumerate(zip(before, n * gamma, strict=True)):
+            limits[:, t, j] = _step_limits(float(denominator), float(information), constant)
+            limits[:, t, j] /= n
+        before = before + n * gamma
+    return limits
+
+
+def _step_limits(denominator: float, information: float, constant: float) -> tuple[float, float]:
+    """Return nλ̃, the least and the largest, that take an error of C/D to at most C/(D + nγ), σ² = 1."""
+    if information == 0:
+        return 0.0, np.inf
+    if np.isinf(denominator) or constant == 1:
+        return denominator, denominator
+
+    def excess(penalty: float) -> float:
+        after = constant * penalty**2 / denominator + information
+        return after * (denominator + information) / constant - (penalty + information) ** 2
+
+    ends = []
+    for outside in (0.0, 4 * (denominator + information)):
+        inside = denominator
+        for _ in range(200 if excess(outside) > 0 else 0):
+            middle = (inside + outside) / 2
+            inside, outside = (middle, outside) if excess(middle) <= 0 else (inside, middle)
+        ends.append(outside)
+    return ends[0], ends[1]
 
 
 MUTATIONS: dict[str, dict[Literal["printed", "corrected"], Approximation]] = {
-    "room × 1.1": {"corrected": replace(CORRECTED, room=1.1)},
+    "limits × 1.05": {"corrected": _wider(CORRECTED)},
     "dropped σ²": {"corrected": replace(CORRECTED, bound=PRINTED.bound)},
 }
 _about_bound = partial(
@@ -247,8 +283,25 @@ STATEMENTS = {
     "approx": _about_bound(
         row="5–7",
         claim="penalties that meet eq. (sensitivity) cost at most a factor C",
-        correction="with D_j, ρ_j and Δ_j as in rows 5 to 7: 𝓛 ≤ C·Σ_j σ²/D_j(t)",
+        correction="with D_j, ρ_j and the limits on γΔ_j as in rows 5 to 7: 𝓛 ≤ C·Σ_j σ²/D_j(t)",
         printed=Claim(PRINTED, _try_bound),
+        library=(
+            LibraryCheck(
+                "penalty_range",
+                _constants,
+                lambda instance: instance[0].penalty_range(instance[1]),
+                _allowed_penalties,
+            ),
+        ),
+    ),
+    "approx-proof": _about_bound(
+        where="Thm (approx), proof",
+        row="5–7",
+        claim="with Δ_j against the one-step optimum σ²/(n_t·E[e_j⁽ᵗ⁻¹⁾]), the last inequality keeps the bound",
+        correction="with D_j and ρ_j as in rows 5 and 6",
+        printed=Claim(replace(PRINTED, reference=ONE_STEP.reference), _try_bound),
+        corrected=Claim(ONE_STEP, _try_bound),
+        mutations={"limits × 1.05": {"corrected": _wider(ONE_STEP)}},
         library=(
             LibraryCheck(
                 "approximation_constant",
@@ -288,41 +341,9 @@ STATEMENTS = {
     ),
     "approx-reference": _about_bound(
         row="7",
-        claim="Δ is measured against the penalties of eq. (lambda)",
-        correction="against the one-step optimum σ²/(n_t·E[e_j⁽ᵗ⁻¹⁾]) for the actual error of the run",
-        printed=Claim(replace(CORRECTED, reference=PRINTED.reference), _try_bound),
-    ),
-    "approx-small-ratio": Statement(
-        where="Thm (approx), remark, read for any tasks",
-        row="25",
-        claim="ρ is of order o(1)",
-        correction="for tasks of about equal size as t grows; it stays at 1 if the tasks double in size",
-        recorded=Verdict.READING,
-        printed=Claim((0.5, 1.0, 2.0), _try_small_ratio),
-        corrected=Claim((0.5, 1.0), _try_small_ratio),
-        mutations={"tasks that grow by 5 %": {"corrected": (1.0, 1.05)}},
-    ),
-    "approx-remark": Statement(
-        where="Thm (approx), remark, read for any ρ",
-        row="21",
-        claim="a larger ρ loosens the requirement on the penalties",
-        correction="for small ρ, as the remark assumes: up to ρ = (1 + √(1 + 8C))/(2C); beyond that it tightens again",
-        recorded=Verdict.READING,
-        printed=Claim(lambda constant: float("inf"), _try_remark),
-        corrected=Claim(_turning_point, _try_remark),
-        mutations={
-            "turning point × 1.1": {"corrected": lambda constant: 1.1 * _turning_point(constant)},
-            "turning point ÷ 1.1": {"corrected": lambda constant: _turning_point(constant) / 1.1},
-        },
-    ),
-    "approx-accuracy": Statement(
-        where="Thm (approx), remark, read as the distance of λ̃_j from λ_j",
-        row="33",
-        claim="a larger ρ loosens the requirement on the accuracy of λ̃_j",
-        correction="as a share of λ_j, by which λ̃_j may fall short; |λ̃_j − λ_j| must become smaller, like 1/ρ at first",
-        recorded=Verdict.READING,
-        printed=Claim(lambda optimal, least: optimal - least, _try_accuracy),
-        corrected=Claim(lambda optimal, least: 1 - least / optimal, _try_accuracy),
-        mutations={"relative to λ̃_j + 1": {"corrected": lambda optimal, least: (optimal - least) / (least + 1)}},
+        claim="with Δ against the penalties of eq. (lambda), eq. (sensitivity) limits |γΔ|",
+        correction="with limits of its own on each side: −ρ(R − (C−1)) ≤ (1+ρ)(1+Cρ)·γΔ ≤ ρ(R + (C−1)), "
+        "R = √(C(C−1)(1+ρ)), which is (λ̃ − λ)² ≤ (1 − 1/C)·λ(λ + γ)",
+        printed=Claim(replace(CORRECTED, limits=_printed_limits), _try_bound),
     ),
 }

@@ -1,9 +1,9 @@
-"""Thm (early stopping) and Cor. (ES): gradient steps are equivalent to penalties; corrections rows 10, 10c and 18."""
+"""Thm (early stopping) and Cor. (ES): gradient steps are equivalent to penalties; corrections rows 10, 10c, 18, 38."""
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 
@@ -205,6 +205,18 @@ def _try_vanilla(search: Search, ratio: Fraction) -> Instances:
         yield float(one == two), n_steps, f"s={step}, m={n_steps}: λ = {one} at γ = 1, {two} at γ = {ratio}"
 
 
+@worst_case("1 if two eigenvalues have the same penalty", 0.0)
+def _try_never(search: Search, covered: Callable[[Fraction, int], bool]) -> Instances:
+    """Look for two different eigenvalues with the same penalty, s = 1."""
+    for n_steps in range(1, search.count(8, 30)):
+        eigenvalues = [Fraction(k, 6) for k in range(1, 12) if covered(Fraction(k, 6), n_steps)]
+        for one, two in combinations(eigenvalues, 2):
+            penalties = [_equivalence(gamma, Fraction(1), n_steps) for gamma in (one, two)]
+            size = n_steps + one.denominator + two.denominator
+            words = f"s=1, m={n_steps}: λ = {penalties[0]} at γ = {one}, {penalties[1]} at γ = {two}"
+            yield float(penalties[0] == penalties[1]), size, words
+
+
 def _growth(search: Search, factor: float) -> Iterator[tuple[float, int, float, float]]:
     """Yield s and m, the share (1 − sγ)^m that is optimal after n_t has changed by a factor, and its s; γ = 1."""
     rng = search.generator()
@@ -230,6 +242,18 @@ def _try_either(search: Search, factor: float) -> Instances:
             n_steps,
             f"γ=1: s {rate:.3g} → {larger:.3g}, m {n_steps} → {more:.3g}",
         )
+
+
+@worst_case("1 if the rate need not grow while the number of steps is fixed", 0.0)
+def _try_rate(search: Search, overshooting: tuple[bool, ...]) -> Instances:
+    """Let n_t grow, so that the share (1 − s)^m falls, and compare the rates before and after; γ = 1."""
+    for n_steps, k, over in product(range(1, search.count(8, 30)), range(2, 9), overshooting):
+        if over and n_steps % 2:
+            continue  # the share would be negative
+        sign = 1 if over else -1
+        before, after = 1 + sign * Fraction(1, k), 1 + sign * Fraction(1, k + 1)
+        words = f"γ=1, m={n_steps}, share 1/{k**n_steps} → 1/{(k + 1) ** n_steps}: s from {before} to {after}"
+        yield float(after <= before), n_steps + k, words
 
 
 def _inside(step: Fraction, n_steps: int) -> bool:
@@ -296,9 +320,19 @@ STATEMENTS = {
     ),
     "vanilla": Statement(
         where="Thm (early stopping), remark",
-        claim="gradient descent with one rate is not ridge with one λ if the eigenvalues differ",
+        claim="gradient descent with one rate need not be ridge with one λ, since eigenvalues can differ",
         printed=Claim(Fraction(1, 2), _try_vanilla),
         mutations={"equal eigenvalues": {"printed": Fraction(1)}},
+    ),
+    "vanilla-never": Statement(
+        row="38",
+        where="Thm (early stopping), remark, read for any rate",
+        claim="gradient descent with one rate is never ridge with one λ if the eigenvalues differ",
+        correction="for 0 < sγ_j < 1, where λ falls strictly in γ",
+        recorded=Verdict.READING,
+        printed=Claim(_inside, _try_never),
+        corrected=Claim(lambda step, m: 0 < step < 1, _try_never),
+        mutations={"sγ below 3/2": {"corrected": lambda step, m: _inside(step, m) and step < Fraction(3, 2)}},
     ),
     "es-corollary": Statement(
         where="Cor. (ES)",
@@ -321,10 +355,20 @@ STATEMENTS = {
         row="18",
         where="Cor. (ES), remark, read as both at once",
         claim="if n_t is larger, both the learning rate and the number of steps must grow",
-        correction="each must grow while the other is fixed; one of them is enough",
+        correction="each must grow while the other is fixed, if s_jγ_j < 1; one of them is enough",
         recorded=Verdict.READING,
         printed=Claim(2.0, _try_both),
         corrected=Claim(2.0, _try_either),
         mutations={"a smaller n_t": {"corrected": 0.5}},
+    ),
+    "es-rate-grows": Statement(
+        row="18",
+        where="Cor. (ES), remark, read for any rate",
+        claim="if n_t is larger, the learning rate must grow while the number of steps is fixed",
+        correction="for s_jγ_j < 1; with an even number of steps and 1 < s_jγ_j < 2 it must fall",
+        recorded=Verdict.READING,
+        printed=Claim((False, True), _try_rate),
+        corrected=Claim((False,), _try_rate),
+        mutations={"1 < sγ < 2": {"corrected": (True,)}},
     ),
 }

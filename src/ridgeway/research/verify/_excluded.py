@@ -36,6 +36,7 @@ EXCLUDED: dict[str, Call] = {
     "no noise": lambda: CommutingProblem(ROW, [3], noise_variance=0.0, initial_errors=[1.0, 1.0]),
     "penalties of three directions": lambda: _commuting().direction_errors([1.0, 1.0, 1.0]),
     "a negative penalty": lambda: _commuting().direction_errors(-1.0),
+    "a factor below 1": lambda: _commuting().penalty_range(0.5),
     "steps of two tasks": lambda: _commuting().optimal_learning_rates([1, 2]),
     "half a step": lambda: _commuting().optimal_learning_rates(1.5),
     "no step": lambda: theory.penalties_from_early_stopping([1.0], 0.5, 0),

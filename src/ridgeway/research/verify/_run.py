@@ -9,6 +9,7 @@ from ridgeway._checks import one_of, whole
 from ridgeway.distributed import Executor, executor_of
 from ridgeway.errors import InvalidParameterError
 from ridgeway.research.verify._adaptive_statements import STATEMENTS as ADAPTIVE
+from ridgeway.research.verify._approximation_remark_statements import STATEMENTS as APPROXIMATION_REMARKS
 from ridgeway.research.verify._approximation_statements import STATEMENTS as APPROXIMATION
 from ridgeway.research.verify._claimed_limit_statements import STATEMENTS as CLAIMED_LIMITS
 from ridgeway.research.verify._closed_form_statements import STATEMENTS as CLOSED_FORMS
@@ -33,6 +34,7 @@ _PAPER = (
     | ADAPTIVE
     | POOLED
     | APPROXIMATION
+    | APPROXIMATION_REMARKS
     | EARLY_STOPPING
     | EXTENSION
     | OUTLOOK
