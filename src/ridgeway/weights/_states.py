@@ -19,7 +19,7 @@ from ridgeway.errors import (
 from ridgeway.information import AveragedInference, Inference, Information, SquareRoot, WithPrior, learn_penalty
 from ridgeway.weights._displayed import Displayed
 from ridgeway.weights._precision import MOST_GROWTH, MOST_LOST, warn_of_lost_digits
-from ridgeway.weights._settings import widened_prior
+from ridgeway.weights._settings import same_prior, widened_prior
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,7 +303,7 @@ class Pooled(Whole):
             ("intercept", mine.centered == theirs.centered),
             ("kind of information", mine.information == theirs.information),
             ("kind of weights", mine.weight_kind == theirs.weight_kind),
-            ("prior", _same(self.prior, other.prior)),
+            ("prior", same_prior(self.prior, other.prior)),
             ("initial_coef", np.array_equal(mine.coef, theirs.coef)),
         ]
 
@@ -351,7 +351,3 @@ def _classes_of_both(one: Classes, two: Classes) -> Classes:
         return joined_classes(one, two, "the other model")
     except InvalidDataError as error:
         raise MergeError(f"cannot merge: {error}") from error
-
-
-def _same(one: Array | None, two: Array | None) -> bool:
-    return one is two if one is None or two is None else np.array_equal(one, two)
