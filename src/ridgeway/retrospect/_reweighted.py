@@ -74,7 +74,7 @@ def reweighted(
     if fades and state.prior is None:
         raise InferenceError(
             f"the prior is learned, and with decay={decay:g} the rows of older tasks fade, so the noise cannot be "
-            "estimated from what is left of them. Learn the prior first, with retrospect.learn_prior, or give it as a "
+            "estimated from what is left of them. Learn it first, with retrospect.learn_prior, or give the prior as a "
             "number, or pass weights or last."
         )
 
