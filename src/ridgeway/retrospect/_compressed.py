@@ -9,7 +9,7 @@ import numpy as np
 from ridgeway._checks import Array
 from ridgeway.errors import InferenceError, InvalidParameterError
 from ridgeway.information import ByTask, Information
-from ridgeway.retrospect._model import feature_names, state_of
+from ridgeway.retrospect._model import feature_names, state_of, whole_information
 from ridgeway.weights import TaskKeeper
 
 
@@ -74,7 +74,14 @@ class CompressedTasks:
 
 
 def by_task(model: Any) -> ByTask:
-    """Return the memory of each task that a model keeps, or raise if it keeps none."""
+    """Return the memory of each task that a model keeps, or raise if it keeps none or if rows have faded."""
+    tasks = tasks_of(model)
+    whole_information(model)
+    return tasks
+
+
+def tasks_of(model: Any) -> ByTask:
+    """Return the memory of each task that a model keeps, whatever its rows count, or raise if it keeps none."""
     state = state_of(model)
     if not isinstance(state, TaskKeeper):
         raise InvalidParameterError(

@@ -10,7 +10,7 @@ from ridgeway._checks import Array, fraction
 from ridgeway._text import did_you_mean
 from ridgeway.errors import FeatureMismatchError, InferenceError, InvalidParameterError
 from ridgeway.information import AveragedInference, Inference, Information
-from ridgeway.weights import Inferable, Informed, Retained
+from ridgeway.weights import Inferable, Informed, Retained, TaskKeeper
 
 if TYPE_CHECKING:
     from ridgeway.estimators import GeneralizedRidge
@@ -60,12 +60,18 @@ def whole_information(model: Any) -> Information:
 
 def _whole(model: Any) -> Inferable:
     state = state_of(model)
-    if not isinstance(state, Inferable):
+    if isinstance(state, Inferable):
+        return state
+    if isinstance(state, TaskKeeper):
         raise InferenceError(
-            f"with weights={model.weights!r} the rows of older tasks fade, and the noise cannot be estimated from what "
-            "is left of them. Learn with decay=1.0 or decay='adaptive'."
+            "the rows of older tasks have faded (retrospect.reweighted with a decay), and the noise cannot be "
+            "estimated from what is left of them. Ask the model that was reweighted. If the noise of a row does have "
+            "the variance σ²/weight, pass these weights by name: retrospect.reweighted(model, {task: weight})."
         )
-    return state
+    raise InferenceError(
+        f"with weights={model.weights!r} the rows of older tasks fade, and the noise cannot be estimated from what "
+        "is left of them. Learn with decay=1.0 or decay='adaptive'."
+    )
 
 
 def feature_names(model: "GeneralizedRidge") -> list[str]:

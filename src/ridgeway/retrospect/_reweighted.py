@@ -7,10 +7,9 @@ import numpy as np
 
 from ridgeway._checks import LARGEST, nonnegative, positive, whole
 from ridgeway.data import label_of, listed
-from ridgeway.errors import InvalidParameterError
-from ridgeway.retrospect._compressed import by_task
+from ridgeway.errors import InferenceError, InvalidParameterError
+from ridgeway.retrospect._compressed import tasks_of
 from ridgeway.retrospect._model import state_of
-from ridgeway.weights import TaskKeeper
 
 if TYPE_CHECKING:
     from ridgeway.estimators import GeneralizedRidge
@@ -28,10 +27,13 @@ def reweighted(
     Pass one of `weights`, `last` and `decay`. The result keeps its tasks apart and can continue to learn; the model is
     left as it is. A prior counts once, as before. O(T·p³).
 
-    The standard errors of the result are those of rows learned with these sample weights: with weight_kind="precision",
-    the noise of a row of weight w has variance σ²/w, so a task that counts less is taken to be noisier. With
-    weight_kind="frequency", a weight says how often the rows of the task were observed. It must be a whole number, so
-    a `decay` below 1 is refused.
+    With `weights`, the standard errors of the result are those of rows learned with these sample weights: with
+    weight_kind="precision", the noise of a row of weight w has variance σ²/w, so a task that counts less is taken to be
+    noisier. With weight_kind="frequency", a weight says how often the rows of the task were observed. It must be a
+    whole number, so a `decay` below 1 is refused.
+
+    A `decay` says how fast older tasks lose influence, and nothing about their noise. The result has coefficients and
+    predictions. Questions that need the noise raise `InferenceError`, as with `weights.Accumulated(decay=γ)`.
 
     Parameters
     ----------
@@ -56,7 +58,7 @@ def reweighted(
     >>> retrospect.reweighted(model, {"2020": 0.0}).predict([[10.0]])
     array([21.])
     """
-    held, state = by_task(model), state_of(model)
+    held, state = tasks_of(model), state_of(model)
     asked = _asked(held.ids, weights, last, decay)
     counted = state.origin.weight_kind == "frequency"
     broken = [weight for weight in asked.values() if weight != np.round(weight)]
@@ -68,12 +70,17 @@ def reweighted(
     if not any(asked.values()):
         raise InvalidParameterError("all tasks would have weight 0: nothing would remain. Keep at least one.")
     names = getattr(model, "feature_names_in_", None)
-    return type(model).from_state(_with(state, held.reweighted(asked, counted=counted)), names)
+    fades = decay is not None and any(0.0 < weight < 1.0 for weight in asked.values())
+    if fades and state.prior is None:
+        raise InferenceError(
+            f"the prior is learned, and with decay={decay:g} the rows of older tasks fade, so the noise cannot be "
+            "estimated from what is left of them. Learn it first, with retrospect.learn_prior, or give the prior as a "
+            "number, or pass weights or last."
+        )
 
-
-def _with(state: Any, held: Any) -> Any:
-    keeper: TaskKeeper = state
-    return keeper.with_tasks(held)
+    keeper: Any = state
+    tasks = keeper.with_tasks(held.reweighted(asked, counted=counted))
+    return type(model).from_state(tasks.faded() if fades else tasks, names)
 
 
 def _asked(ids: tuple[str, ...], weights: Any, last: Any, decay: Any) -> dict[str, float]:

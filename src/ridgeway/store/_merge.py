@@ -21,6 +21,9 @@ from ridgeway.store._references import empty_references, substitutes
 from ridgeway.store._state import checked_arrays, read_state
 from ridgeway.store._widen import next_schemas, shortest_digest, widened
 
+MOST_ENTRIES = 3
+"""The most entries of two priors that a message quotes."""
+
 
 class Snapshot(NamedTuple):
     """A generation with its ledger, its arrays and the tree of its parts, all digests checked."""
@@ -74,6 +77,10 @@ def merged(one: Snapshot, two: Snapshot, names: tuple[str, str]) -> Contents:
     try:
         check_part_size(schema)
         states = [_fitted(one, schema, None), _fitted(two, schema, rebasing)]
+        # The state of a file without tasks is not merged with the other, so its prior is compared here.
+        priors = _prior_differences(schema.features, states[0].prior, states[1].prior, names)
+        if priors:
+            raise MergeError(f"cannot merge: {priors[0]}. No file was created.")
         state: Any = states[0] if one.tasks else states[1]
         if one.tasks and two.tasks:
             state = state.merge(states[1])
@@ -170,9 +177,9 @@ def _later(entry: Entry, past: int, shift: int) -> Entry:
 
 def _differences(one: Snapshot, two: Snapshot, names: tuple[str, str]) -> list[str]:
     found = differences(one.generation.schema, two.generation.schema, names)
-    prior, other = (np.unique(snapshot.arrays["prior"]) for snapshot in (one, two))
-    if not np.array_equal(prior, other):
-        found.append("the prior differs")
+    known = set(two.generation.schema.features)
+    shared = [name for name in one.generation.schema.features if name in known]
+    found += _prior_differences(shared, _prior_of(one, shared), _prior_of(two, shared), names)
     ids = {task.task_id for task in one.tasks}
     both = sorted(ids & {task.task_id for task in two.tasks})
     if both:
@@ -188,6 +195,32 @@ def _differences(one: Snapshot, two: Snapshot, names: tuple[str, str]) -> list[s
     if twice:
         found.append(f"the same rows are in both, as {', '.join(twice[:6])}")
     return found
+
+
+def _prior_of(snapshot: Snapshot, features: Sequence[str]) -> Array:
+    """Return the prior of some features of a file, in this order: a diagonal or a matrix."""
+    places = {name: place for place, name in enumerate(snapshot.generation.schema.features)}
+    chosen = [places[name] for name in features]
+    prior = snapshot.arrays["prior"]
+    return prior[chosen] if prior.ndim == 1 else prior[np.ix_(chosen, chosen)]
+
+
+def _prior_differences(features: Sequence[str], one: Array, two: Array, names: tuple[str, str]) -> list[str]:
+    """Return which entries of two priors of the same features differ, in one sentence; nothing if they are equal."""
+    if one.ndim != two.ndim:
+        one = np.diag(one) if one.ndim == 1 else one
+        two = np.diag(two) if two.ndim == 1 else two
+    differing = one != two
+    entries = np.argwhere(np.triu(differing) if differing.ndim == 2 else differing)
+    if not len(entries):
+        return []
+
+    values = []
+    for entry in map(tuple, entries[:MOST_ENTRIES]):
+        pair = " and ".join(repr(features[place]) for place in dict.fromkeys(entry))
+        values.append(f"{one[entry]} in {names[0]} and {two[entry]} in {names[1]} for {pair}")
+    more = f", … ({len(entries)} in all)" if len(entries) > MOST_ENTRIES else ""
+    return [f"the prior differs (it is {', '.join(values)}{more})"]
 
 
 def _contents(snapshot: Snapshot, past: Mapping[str, float | str]) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from ridgeway.errors import InvalidParameterError
 from ridgeway.information import ByTask
 from ridgeway.likelihoods import Likelihood
 from ridgeway.weights._adaptive import Adaptive
-from ridgeway.weights._parted import Parted
+from ridgeway.weights._parted import Faded, Parted
 from ridgeway.weights._penalties import FullInformation
 from ridgeway.weights._policy import WeightPolicy
 from ridgeway.weights._settings import Decay, PriorValue, checked_decay, checked_prior
@@ -81,7 +81,7 @@ class Accumulated(WeightPolicy):
     def _adopted(self, state: Any, n_features: int) -> Retained:
         """Return a state under this policy's prior, or raise if it is not a state of this policy."""
         decay = self._decay()
-        kinds = (Adaptive,) if decay is None else (Pooled, Parted) if decay == 1.0 else (Fading,)
+        kinds = (Adaptive,) if decay is None else (Pooled, Parted, Faded) if decay == 1.0 else (Fading,)
         if type(state) not in kinds or (isinstance(state, Fading) and state.decay != decay):
             raise changed()
         adopted: Retained = replace(state, prior=self._prior(n_features), given=(self.prior, self.decay))

@@ -15,14 +15,20 @@ from ridgeway.errors import InvalidParameterError, InvalidStateError
 from ridgeway.information import KINDS, ByTask, Information, checked_kind
 from ridgeway.weights._accumulated import Accumulated
 from ridgeway.weights._adaptive import Adaptive
-from ridgeway.weights._parted import Parted
+from ridgeway.weights._parted import Faded, Parted
 from ridgeway.weights._settings import checked_decay, checked_prior
 from ridgeway.weights._states import Fading, Origin, Pooled, Retained
 
 VERSION = 1
 MOST_TASKS = 2**53
 OUT_OF_FORCE = ("tasks_recent", "tasks_let_go", "rows_let_go")
-STATES: dict[str, type[Retained]] = {"pooled": Pooled, "by_task": Parted, "fading": Fading, "adaptive": Adaptive}
+STATES: dict[str, type[Retained]] = {
+    "pooled": Pooled,
+    "by_task": Parted,
+    "faded_by_task": Faded,
+    "fading": Fading,
+    "adaptive": Adaptive,
+}
 
 
 def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
@@ -95,9 +101,10 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
     if start.dtype != np.float64 or start.shape != (p, k) or not (np.abs(start) <= LARGEST).all():
         raise InvalidStateError(f"the start of a state does not fit {p} features and {k} targets. Read an intact copy.")
     kind, kept = STATES[header["state"]], KINDS[header["information"]]
-    if (kind is Parted) != (kept.name == ByTask.name):
+    keeps_tasks = kind in (Parted, Faded)
+    if keeps_tasks != (kept.name == ByTask.name):
         raise InvalidStateError("the state and its information are of different kinds. Read an intact copy.")
-    kept = checked_kind(information.setting) if kind is Parted else kept
+    kept = checked_kind(information.setting) if keeps_tasks else kept
     weights = header.get("weight_kind", "precision")
     single = header["single_target"]
     classes = checked_classes(header["classes"], 0 if single or start.any() else k) if "classes" in header else None

@@ -15,7 +15,7 @@ from ridgeway.information import checked_past
 from ridgeway.likelihoods import Likelihood, Polynomial, Remainder, SlopeCurvature, climb, newton_step
 from ridgeway.linalg import definite_inverse
 from ridgeway.weights._displayed import Displayed
-from ridgeway.weights._settings import widened_prior
+from ridgeway.weights._settings import same_prior, widened_prior
 from ridgeway.weights._states import Answer, Origin, changed
 
 MOST_CUBIC = 300
@@ -264,7 +264,7 @@ class Expanded(Displayed):
             ("kind of weights", mine.weight_kind == theirs.weight_kind),
             ("likelihood", self.likelihood.name == other.likelihood.name),
             ("memory", (self.past.third is None) == (other.past.third is None)),
-            ("prior", np.array_equal(self.prior, other.prior)),
+            ("prior", same_prior(self.prior, other.prior)),
             ("decay, which must be 1", self.decay == other.decay == 1.0),
             ("initial_coef", np.array_equal(mine.coef, theirs.coef)),
         ]

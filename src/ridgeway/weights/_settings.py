@@ -39,6 +39,16 @@ def checked_prior(prior: Any, n_features: int) -> Array:
     return diagonal
 
 
+def same_prior(one: Array | None, two: Array | None) -> bool:
+    """Say whether two priors are the same matrix P, entry by entry; a learned prior (None) is like no other."""
+    if one is None or two is None:
+        return one is two
+    if one.ndim != two.ndim:
+        one = np.diag(one) if one.ndim == 1 else one
+        two = np.diag(two) if two.ndim == 1 else two
+    return np.array_equal(one, two)
+
+
 def widened_prior(prior: Array | None, features: NDArray[np.intp], entries: Any) -> Array | None:
     """Return a prior with entries for new features, or raise; a multiple of the identity and None need none.
 

@@ -19,7 +19,7 @@ from ridgeway.errors import (
 from ridgeway.information import AveragedInference, Inference, Information, SquareRoot, WithPrior, learn_penalty
 from ridgeway.weights._displayed import Displayed
 from ridgeway.weights._precision import MOST_GROWTH, MOST_LOST, warn_of_lost_digits
-from ridgeway.weights._settings import widened_prior
+from ridgeway.weights._settings import same_prior, widened_prior
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,10 +259,10 @@ class Whole(Retained):
         return AveragedInference.of(known) if self.prior is None else known
 
 
-class Pooled(Whole):
-    """Every row counts fully: states can be merged, and tasks can be removed."""
+class Summed(Retained):
+    """What remains is a sum over rows: states can be merged, and tasks can be removed."""
 
-    def merge(self, other: "Pooled") -> "Pooled":
+    def merge(self, other: Self) -> Self:
         """Return the state of both pasts, and of the classes of both. The prior counts once. O(p³) at most."""
         mine, theirs = self.origin.classes, other.origin.classes
         if mine is not None and theirs is not None:
@@ -277,12 +277,12 @@ class Pooled(Whole):
         merged = self.information.merge(other.information)
         return replace(self, n_tasks=self.n_tasks + other.n_tasks, information=merged)
 
-    def remove(self, task: Task) -> "Pooled":
+    def remove(self, task: Task) -> Self:
         """Return the state as if a task had never been learned, or raise `RemovalError`. O((n + p)·p²)."""
         gone = task.counted() if self.origin.weight_kind == "frequency" else task
         return replace(self, n_tasks=max(self.n_tasks - 1, 1), information=self.information.remove(gone))
 
-    def mapped(self, matrix: Array, shift: Array) -> "Pooled":
+    def mapped(self, matrix: Array, shift: Array) -> Self:
         """Return the state of the same rows, the features being x·matrix + shift: as `Information.mapped`."""
         if self.prior is None or self.prior.any() or self.origin.coef.any():
             raise InvalidParameterError(
@@ -294,7 +294,7 @@ class Pooled(Whole):
         information = self.information.mapped(matrix, shift)
         return replace(self, information=information, prior=np.zeros(q), origin=origin, given=(None, None))
 
-    def _agreement(self, other: "Pooled") -> list[tuple[str, bool]]:
+    def _agreement(self, other: Self) -> list[tuple[str, bool]]:
         """Return what two states must have in common, and whether they do."""
         mine, theirs = self.origin, other.origin
         targets = [(origin.coef.shape, origin.single_target, origin.classes) for origin in (mine, theirs)]
@@ -303,9 +303,13 @@ class Pooled(Whole):
             ("intercept", mine.centered == theirs.centered),
             ("kind of information", mine.information == theirs.information),
             ("kind of weights", mine.weight_kind == theirs.weight_kind),
-            ("prior", _same(self.prior, other.prior)),
+            ("prior", same_prior(self.prior, other.prior)),
             ("initial_coef", np.array_equal(mine.coef, theirs.coef)),
         ]
+
+
+class Pooled(Summed, Whole):
+    """Every row counts fully."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,7 +355,3 @@ def _classes_of_both(one: Classes, two: Classes) -> Classes:
         return joined_classes(one, two, "the other model")
     except InvalidDataError as error:
         raise MergeError(f"cannot merge: {error}") from error
-
-
-def _same(one: Array | None, two: Array | None) -> bool:
-    return one is two if one is None or two is None else np.array_equal(one, two)
