@@ -18,6 +18,7 @@ ELSEWHERE = {
     "forgetting.md": {"5": "docs/compare.md"},
     "inference.md": dict.fromkeys(("93", "97", "38"), "docs/robust-errors.md"),
     "reading-a-report.md": {"5": "docs/compare.md"},
+    "classes-and-counts.md": dict.fromkeys(("1989", "205"), "examples/tables/README.md"),
 }
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from runner import CliRunner
 
-from ridgeway import GeneralizedLogistic, store, weights
+from ridgeway import GeneralizedLogistic, GeneralizedPoisson, store, weights
 from ridgeway.cli._commands import commands
 from ridgeway.data import FamilyName, MemoryKind
 
@@ -92,6 +92,55 @@ def test_a_story_of_counts(run, months):
     run("widen seats.rw --undo")
     run("predict seats.rw mar.csv --out p.csv")
     assert (pd.read_csv("p.csv")["predicted_seats"] > 0.0).all()
+
+
+def test_a_story_of_counts_with_an_exposure(run, months, rng):
+    for month in ("jan", "feb", "mar"):
+        frame = pd.read_csv(f"{month}.csv")
+        days = rng.uniform(1.0, 31.0, 60)
+        frame = frame.assign(days=days, seats=rng.poisson(days * np.exp(0.3 * frame["hour"])))
+        frame.to_csv(f"{month}.csv", index=False)
+        frame.assign(log_days=np.log(days), rate=frame["seats"] / days).to_parquet(f"{month}.parquet", index=False)
+    said = run("init seats.rw --from jan.csv --target seats --family poisson --exposure days --memory cubic").stdout
+    assert "left out" not in said
+    assert "3 features, target seats of family poisson, exposure days." in said
+    run("absorb seats.rw jan.csv feb.csv --task-from-name")
+    assert "already absorbed" in run("absorb seats.rw jan.csv --task jan").stdout
+    model = GeneralizedPoisson(memory="cubic")
+    for month in ("jan", "feb"):
+        frame = pd.read_csv(f"{month}.csv")
+        X = np.column_stack([frame["hour"], frame["wind"], frame["carrier"] == "BB"]).astype(float)
+        model.partial_fit(np.asfortranarray(X), frame["seats"], offset=np.log(frame["days"]))
+    shown = json.loads(run("show seats.rw --json").stdout)
+    assert shown["offset"] == {"column": "days", "is_exposure": True}
+    assert list(shown["coefficients"]["seats"].values()) == list(model.coef_)
+    assert "offset: the logarithm of 'days', an exposure" in run("show seats.rw").stdout
+    table = json.loads(run("summary seats.rw --json").stdout)
+    assert (table["targets"]["seats"]["log_likelihood"], table["rates"]) == (model.log_likelihood_, False)
+    run("predict seats.rw mar.csv --out p.csv")
+    frame.drop(columns="days").to_csv("short.csv", index=False)
+    assert "has no column 'days'" in run("predict seats.rw short.csv --out q.csv", code=2).stderr
+    run("widen seats.rw --category carrier=CC")
+    run("check seats.rw")
+    assert "offset: the logarithm of 'days'" in run("show seats.rw").stdout
+    settings = "--features hour,wind --target seats --family poisson --ignore-extra"
+    run(f"init logs.rw --from jan.parquet {settings} --offset log_days")
+    assert (
+        json.loads(run("init o.rw --features a --target b --family poisson --offset c --json").stdout)["offset"] == "c"
+    )
+    run("absorb logs.rw jan.parquet --task jan")
+    assert "offset: column 'log_days'" in run("show logs.rw").stdout
+
+
+def test_rates_are_called_rates(run, months, rng):
+    frame = pd.read_csv("jan.csv").assign(days=rng.uniform(1.0, 31.0, 60))
+    frame.assign(rate=frame["seats"] / frame["days"]).drop(columns="seats").to_csv("rates.csv", index=False)
+    run("init rates.rw --from rates.csv --target rate --family poisson --weight-column days")
+    run("absorb rates.rw rates.csv --task jan")
+    assert "of rates" in run("summary rates.rw").stdout
+    assert "init --exposure" in " ".join(run("summary rates.rw").stdout.split())
+    assert json.loads(run("summary rates.rw --json").stdout)["rates"]
+    assert "of rates, not of counts" in " ".join(run("show rates.rw").stdout.split())
 
 
 def test_a_story_of_many_classes(run, months):

@@ -1,12 +1,15 @@
 """The table of a likelihood is that of statsmodels, and pictures are drawn for the targets that exist."""
 
+import copy
+import json
+
 import numpy as np
 import pytest
 import statsmodels.api as sm
 from matplotlib.figure import Figure
 
 from ridgeway import GeneralizedPoisson, GeneralizedRidge, retrospect
-from ridgeway.errors import InvalidParameterError
+from ridgeway.errors import InvalidParameterError, InvalidStateError
 
 
 def test_intervals_and_log_likelihood_are_those_of_statsmodels(rng):
@@ -17,6 +20,41 @@ def test_intervals_and_log_likelihood_are_those_of_statsmodels(rng):
     np.testing.assert_allclose(found.intervals, fit.conf_int(0.1), rtol=1e-7)
     np.testing.assert_allclose(found.log_likelihood, fit.llf, rtol=1e-9)
     assert f"log-likelihood {fit.llf:.6g}" in str(found)
+
+
+def test_a_log_likelihood_of_rates_is_not_taken_for_one_of_counts(rng):
+    """Rates with their exposure as weight have the estimates of counts with an offset, but another log-likelihood."""
+    X, years = rng.normal(size=(60, 2)), rng.uniform(1.0, 9.0, 60)
+    counts = rng.poisson(years * np.exp(0.5 + X @ [0.3, -0.2]))
+    rates = GeneralizedPoisson().fit(X, counts / years, years)
+    learned = GeneralizedPoisson().fit(X, counts, offset=np.log(years))
+    fit = sm.GLM(counts, sm.add_constant(X), family=sm.families.Poisson(), offset=np.log(years)).fit(tol=1e-14)
+    one, two = (retrospect.likelihood_summary(model) for model in (rates, learned))
+    np.testing.assert_allclose(one.coef, two.coef, rtol=1e-7)
+    np.testing.assert_allclose(one.standard_errors, two.standard_errors, rtol=1e-6)
+    np.testing.assert_allclose(two.log_likelihood, fit.llf, rtol=1e-9)
+    assert abs(one.log_likelihood - fit.llf) > 10.0
+    assert (one.rates, two.rates) == (True, False)
+    assert "of rates" in str(one)
+    assert "Learn the counts, with the logarithm of the exposure as offset" in " ".join(str(one).split())
+    assert "rates" not in str(two)
+
+
+def test_that_targets_were_rates_is_remembered(rng):
+    X = rng.normal(size=(20, 2))
+    counts = rng.poisson(np.exp(0.3 * X[:, 0])) + 1.0
+    whole, halves = GeneralizedPoisson().fit(X, counts), GeneralizedPoisson().fit(X, counts / 2.0)
+    assert "rates" not in json.loads(whole.to_arrays()["header"].tobytes())
+    after = [halves.merge(whole), whole.merge(halves), copy.deepcopy(halves)]
+    after += [GeneralizedPoisson.from_arrays(halves.to_arrays()), halves.partial_fit(X, counts)]
+    for model in after:
+        assert retrospect.likelihood_summary(model).rates
+    weighted = GeneralizedPoisson().fit(X, counts, rng.uniform(1.0, 2.0, 20))  # counts, whatever they weigh
+    assert not retrospect.likelihood_summary(weighted).rates
+    damaged = halves.to_arrays()
+    damaged["header"] = np.frombuffer(damaged["header"].tobytes().replace(b'"rates":true', b'"rates":1'), np.uint8)
+    with pytest.raises(InvalidStateError, match="something unknown"):
+        GeneralizedPoisson.from_arrays(damaged)
 
 
 def test_only_targets_that_exist_are_drawn(rng):

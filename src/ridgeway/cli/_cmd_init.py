@@ -22,8 +22,19 @@ ENCODED: dict[str, tuple[str, Any]] = {
     "--ignore-extra": ("ignore_extra", False),
 }
 """Options that an encoding replaces, with their defaults."""
-PASSED = ("weight_column", "weight_kind", "prior", "information", "min_rows", "cluster_column", "family", "memory")
-LEFT_OUT = ("leave_out", "weight_column", "cluster_column")
+PASSED = (
+    "weight_column",
+    "weight_kind",
+    "prior",
+    "information",
+    "min_rows",
+    "cluster_column",
+    "family",
+    "memory",
+    "offset",
+    "exposure",
+)
+LEFT_OUT = ("leave_out", "weight_column", "cluster_column", "offset", "exposure")
 """Options that name columns which are not features, unless they are named as such."""
 PRIVACY = (
     "What is kept of a small task gives away more than a total. If the task has no more rows than features, its "
@@ -40,6 +51,7 @@ FOURTH = (
     "ridgeway init flights.rw --from flights-2013-01.parquet --target arr_delay --leave-out tailnum,time_hour",
     "ridgeway init flights.rw --from jan.csv --target arr_delay --features 'carrier,log(distance),month(date)'",
     "ridgeway init risk.rw --from jan.parquet --target late --family binomial --memory cubic",
+    "ridgeway init ships.rw --features tonnage,age --target incidents --family poisson --exposure service",
     "ridgeway init flights.rw --encoding report/encoding.json",
 )
 @state_file
@@ -93,6 +105,8 @@ FOURTH = (
     type=click.Choice(["quadratic", "cubic"]),
     help="How the past of family binomial or poisson is kept.  [default: quadratic]",
 )
+@click.option("--offset", help="Column that is added to the linear predictor of family binomial or poisson.")
+@click.option("--exposure", help="Column with the exposure of each count, above 0; its logarithm is the offset.")
 @click.option("--classes", help="Classes that are known beforehand, separated by commas.")
 def init(file: str, target: str | None, no_intercept: bool, as_json: bool, **options: Any) -> None:
     """Create a new state file. The file must not exist. Exits with 2 if it cannot be created.
@@ -119,11 +133,14 @@ def init(file: str, target: str | None, no_intercept: bool, as_json: bool, **opt
     listed = [*(names(options["features"]) if encoding is None else encoding.features)]
     found = {"file": str(made.path), "features": listed, "targets": targets, "weight_column": options["weight_column"]}
     found["family"] = options["family"]
+    found |= {name: options[name] for name in ("offset", "exposure") if options[name] is not None}
     family = options["family"]
     kind = "" if family == "gaussian" else f" of family {family}"
+    offset = made.schema.offset
+    kind += "" if offset is None else f", {offset.word} {offset.name}"
     said = f"{file}: {counted(len(listed), 'feature')}, target {', '.join(targets)}{kind}. Next, absorb a task."
     warnings = [*([PRIVACY] if keep else []), *([FOURTH] if "fourth-moments" in keep else [])]
-    answer(found, *_encoded(encoding, targets), *warnings, said, as_json=as_json)
+    answer(found, *_encoded(encoding, [*targets, *made.schema.offset_columns]), *warnings, said, as_json=as_json)
 
 
 def _labels(words: list[str]) -> list[Any] | None:
@@ -136,12 +153,12 @@ def _labels(words: list[str]) -> list[Any] | None:
     return [int(word) for word in words] if whole else words
 
 
-def _encoded(encoding: "Encoding | None", targets: list[str]) -> list[str]:
-    """Return how the columns of a table become features, a line each."""
+def _encoded(encoding: "Encoding | None", others: list[str]) -> list[str]:
+    """Return how the columns of a table become features, a line each; `others` are used, but not as features."""
     if encoding is None:
         return []
     lines = [f"{key}: {len(levels)} categories, reference {levels[0]!r}" for key, levels in encoding.levels.items()]
-    ignored = [name for name in encoding.ignored if name not in targets]
+    ignored = [name for name in encoding.ignored if name not in others]
     return [*lines, *([f"left out: {', '.join(ignored)}"] if ignored else [])]
 
 

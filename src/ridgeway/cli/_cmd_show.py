@@ -13,6 +13,7 @@ from ridgeway.cli._output import emit, family_line, print_table, say
 def show(file: str, as_json: bool) -> None:
     """Show the family, coefficients, rank, condition and size. Exits with 2 if the file cannot be read or is empty."""
     from ridgeway import store
+    from ridgeway.data import OffsetColumn
 
     shown = store.open(file).describe()
     size = Path(file).stat().st_size
@@ -32,6 +33,8 @@ def show(file: str, as_json: bool) -> None:
     )
     if shown["family"] != "gaussian":
         say(family_line(shown["family"], shown.get("memory"), shown.get("classes", ())))
+    if "offset" in shown:
+        say(f"offset: {OffsetColumn.from_dict(shown['offset']).meaning}")
     if "keep" in shown:
         say(f"kept besides the total: {', '.join(sorted(shown['keep'], reverse=True))}")
 
@@ -41,6 +44,8 @@ def _quality(shown: dict[str, Any]) -> str:
     if "log_likelihood" in shown:
         bound = shown["distance_bound"]
         far = "unknown" if bound is None else f"at most {bound:.2g} standard errors"
-        return f"log-likelihood {shown['log_likelihood']:.6g}, distance from the estimate of all rows pooled {far}"
+        of_rates = " (of rates, not of counts)" if shown["rates"] else ""
+        known = f"log-likelihood {shown['log_likelihood']:.6g}{of_rates}"
+        return f"{known}, distance from the estimate of all rows pooled {far}"
     condition = "infinite" if shown["condition"] is None else f"{shown['condition']:.3g}"
     return f"condition {condition}, digits lost to removals {shown['digits_lost']:.1f}"

@@ -20,10 +20,11 @@ from ridgeway.data._encoding import MISSING, OTHER, Encoding, MissingRule, Unkno
 from ridgeway.data._file_rows import Progress, check_file, explained, rows_in_memory, tasks_in
 from ridgeway.data._inferred import inferred, refuse_stray_text
 from ridgeway.data._keep import Keep, checked_keep
+from ridgeway.data._offset_column import OffsetColumn, checked_offset_column
 from ridgeway.data._open import expand, open_groups, open_stream, open_table, part_names
 from ridgeway.data._raw_tasks import raw_tasks
 from ridgeway.data._rebased import Rebased, new_references, rebased
-from ridgeway.data._row_blocks import Block, checked_rows, cut
+from ridgeway.data._row_blocks import Block, RowBatch, checked_rows, cut
 from ridgeway.data._schema import InformationKind, Schema, WeightKind, check_columns, checked_schema, listed
 from ridgeway.data._tables import Table
 from ridgeway.data._target_family import FamilyName, MemoryKind, TargetFamily, checked_family
@@ -59,8 +60,10 @@ __all__ = [
     "MemoryKind",
     "MissingRule",
     "Numbers",
+    "OffsetColumn",
     "Progress",
     "Rebased",
+    "RowBatch",
     "Schema",
     "Table",
     "TargetFamily",
@@ -80,6 +83,7 @@ __all__ = [
     "check_values",
     "checked_family",
     "checked_keep",
+    "checked_offset_column",
     "checked_rows",
     "checked_schema",
     "class_name",

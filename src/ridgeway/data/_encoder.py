@@ -104,6 +104,7 @@ class Encoder:
         self._weight = schema.weight_column if has_targets else None
         if self._weight is not None:
             self._kinds[self._weight] = "number"
+        self._kinds |= dict.fromkeys(schema.offset_columns, "number")
         self._targets = targets
         self._absent = {
             name: raw_value(self._kinds[name], name, schema.past[name]) for name in absent if name in schema.past
@@ -141,7 +142,15 @@ class Encoder:
         y = np.array([_source(raw[name]) for name in self._targets])  # each column in one piece
         weight = None if self._weight is None else _values(raw[self._weight])
         sources = None if encoding.is_plain else np.array([_source(raw[name]) for name in encoding.columns]).T
-        return RowBatch(X, y.reshape(len(self._targets), len(X)).T, weight, sources, None, places)
+        return RowBatch(
+            X=X,
+            y=y.reshape(len(self._targets), len(X)).T,
+            sample_weight=weight,
+            sources=sources,
+            clusters=None,
+            kept=places,
+            offset_values=None if self.schema.offset is None else _values(raw[self.schema.offset.name]),
+        )
 
     def _kept(self, raw: Mapping[str, Raw], n_rows: int) -> Mask:
         """Return the rows that are kept although values may be missing; count the others."""

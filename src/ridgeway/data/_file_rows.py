@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway._checks import LARGEST
+from ridgeway._checks import LARGEST, Array
 from ridgeway._text import counted
 from ridgeway.data._columns import as_labels, as_numbers
 from ridgeway.data._encoder import Encoder
@@ -41,19 +41,25 @@ class PlainRows:
 
     def rows(self, batch: Any) -> RowBatch:
         """Return the rows of an Arrow batch, or raise if a value is missing or not a number."""
-        columns = []
+        columns: dict[str, Array] = {}
         for name in self.schema.columns:
             column = batch.column(name)
             if column.null_count:
                 raise InvalidDataError(
                     f"{self.source}: column {name!r} has nulls. Drop those rows, or fill the values first."
                 )
-            columns.append(as_numbers(column, name, self.source))
-        p = len(self.schema.features)
-        end = p + len(self.schema.targets)
-        weight = columns[end] if len(columns) > end else None
+            columns[name] = as_numbers(column, name, self.source)
+        weight_column, offset = self.schema.weight_column, self.schema.offset
         # In Fortran order: each column is copied, and hashed, in one piece.
-        return RowBatch(np.array(columns[:p]).T, np.array(columns[p:end]).T, weight, None, None, None)
+        return RowBatch(
+            X=np.array([columns[name] for name in self.schema.features]).T,
+            y=np.array([columns[name] for name in self.schema.targets]).T,
+            sample_weight=None if weight_column is None else columns[weight_column],
+            sources=None,
+            clusters=None,
+            kept=None,
+            offset_values=None if offset is None else columns[offset.name],
+        )
 
 
 def check_file(table: Table, schema: Schema, labels: Sequence[str], absent: Sequence[str] = ()) -> None:
@@ -176,6 +182,8 @@ def _gathered(
         for label, part in _groups(batch, rows, task_id, labels, table):
             buffer = buffers.setdefault(label, _Buffer(size))
             present = part if part.sample_weight is None else _present(part)
+            if encoder.schema.offset is not None and present.offset_values is not None:
+                encoder.schema.offset.check(present.offset_values, table.source)
             yield from ((label, block) for block in buffer.fill(present, encoder.schema))
         if sum(buffer.used for buffer in buffers.values()) > MOST_BLOCKS * size:
             yield from ((label, block) for label, each in buffers.items() for block in each.rest(encoder.schema))
@@ -227,17 +235,21 @@ class _Buffer:
 
     def rest(self, schema: Schema) -> Iterator[Block]:
         """Yield the remaining rows, if any, and start over."""
-        if self.used:
-            columns: Any = zip(*(part[:5] for part in self._parts if len(part.X)), strict=True)
-            joined: Any = [None if c[0] is None else c[0] if len(c) == 1 else np.concatenate(c) for c in columns]
-            self._parts, self.used = [], 0
-            # Adding zero turns -0.0 into 0.0: equal values must have equal digests.
-            with np.errstate(invalid="ignore"):  # a signalling NaN becomes a quiet one, which is refused later
-                rows = [
-                    None if part is None else np.add(part, 0.0, out=part if part.flags.writeable else None)
-                    for part in joined[:4]
-                ]
-            yield Block._make((*rows, schema, joined[4]))
+        if not self.used:
+            return
+        parts = [part for part in self._parts if len(part.X)]
+        self._parts, self.used = [], 0
+        columns: Any = {}
+        for name in ("X", "y", "sample_weight", "sources", "offset_values", "clusters"):
+            values: Any = [getattr(part, name) for part in parts]
+            columns[name] = values[0] if values[0] is None or len(parts) == 1 else np.concatenate(values)
+        clusters = columns.pop("clusters")
+        # Adding zero turns -0.0 into 0.0: equal values must have equal digests.
+        with np.errstate(invalid="ignore"):  # a signalling NaN becomes a quiet one, which is refused later
+            for name, values in columns.items():
+                if values is not None:
+                    columns[name] = np.add(values, 0.0, out=values if values.flags.writeable else None)
+        yield Block(schema=schema, clusters=clusters, **columns)
 
 
 def _present(rows: RowBatch) -> RowBatch:
@@ -300,11 +312,17 @@ def _ahead(items: Iterable[T]) -> Generator[T, None, None]:
 
 
 def rows_in_memory(
-    schema: Schema, X: Any, y: Any, sample_weight: Any = None, clusters: Any = None, absent: Sequence[str] = ()
+    schema: Schema,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    clusters: Any = None,
+    absent: Sequence[str] = (),
+    offset_values: Any = None,
 ) -> Iterator[Block]:
     """Yield rows in memory in blocks: a table by column name, an array in the order of the schema.
 
-    Columns in `absent` are not needed.
+    Columns in `absent` are not needed. The values of the offset column may be a column of X, or `offset_values`.
 
     Examples
     --------
@@ -319,11 +337,13 @@ def rows_in_memory(
     """
     if clusters is not None and not schema.labels:
         raise InvalidDataError("the model has no cluster column. Leave out clusters.")
+    if offset_values is not None and schema.offset is None:
+        raise InvalidDataError("the model has no offset column. Leave out offset and exposure.")
     if schema.family is not None and schema.family.has_classes:
         schema, y = with_labels(schema, X, y, sample_weight)
-    if schema.raw is None:
+    if schema.takes_arrays:
         yield from cut(schema, checked_rows(schema, X, y, sample_weight, clusters))
         return
-    table = with_targets(schema, X, y, sample_weight, clusters)
+    table = with_targets(schema, X, y, sample_weight, clusters, offset_values)
     with closing(tasks_in(table, schema, "", absent=[name for name in absent if name not in table.columns])) as blocks:
         yield from (block for _, block in blocks)

@@ -1,6 +1,6 @@
 """Rows as numbers: those of tables as they are, and those in memory, cut into blocks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from ridgeway.data._refusals import column_names, refuse_shuffled_index
 from ridgeway.data._schema import Schema, check_columns, listed, refuse_twice
 from ridgeway.data._tables import Table
 from ridgeway.data._task import Task, dense
-from ridgeway.data._validation import check_tasks, checked_numbers, columns_of_a_model
+from ridgeway.data._validation import check_rows, check_tasks, checked_numbers, columns_of_a_model
 from ridgeway.errors import FeatureMismatchError, InvalidDataError, InvalidDataTypeError
 
 
@@ -25,7 +25,8 @@ class Block(NamedTuple):
 
     `sources` (n, s) are the columns of the table that X was made from, for digests; None if they are those of X.
     `schema` is that of the columns of X: it may have grown since the first row. `clusters` (n,) are the clusters of the
-    rows, as text; None if the schema has no column for them.
+    rows, as text; None if the schema has no column for them. `offset_values` (n,) are those of the offset column, as
+    the table has them; None if there is none.
 
     Examples
     --------
@@ -45,12 +46,19 @@ class Block(NamedTuple):
     sources: Array | None
     schema: Schema
     clusters: NDArray[np.object_] | None = None
+    offset_values: Array | None = None
 
     def cut(self, rows: slice) -> "Block":
         """Return some of the rows."""
-        weight, sources = (None if each is None else each[rows] for each in (self.sample_weight, self.sources))
-        clusters = None if self.clusters is None else self.clusters[rows]
-        return Block(self.X[rows], self.y[rows], weight, sources, self.schema, clusters)
+        return Block(
+            X=self.X[rows],
+            y=self.y[rows],
+            sample_weight=_some(self.sample_weight, rows),
+            sources=_some(self.sources, rows),
+            schema=self.schema,
+            clusters=_some(self.clusters, rows),
+            offset_values=_some(self.offset_values, rows),
+        )
 
 
 class RowBatch(NamedTuple):
@@ -66,6 +74,20 @@ class RowBatch(NamedTuple):
     clusters : ndarray of str of shape (n,), or None
     kept : ndarray of int, or None for all
         Which rows of the batch these are.
+    offset_values : ndarray of shape (n,), or None
+        The offset column, as the table has it.
+
+    Examples
+    --------
+    >>> from ridgeway import data
+    >>> table = data.open_table({"x": [1.0, 2.0], "y": [3.0, 4.0]})
+    >>> schema = data.checked_schema(
+    ...     ["x"], "y", weight_column=None, fit_intercept=True, information="moments"
+    ... )
+    >>> batch = next(table.batches(["x", "y"], rows=2))
+    >>> rows = data.Encoder(schema, "the table").rows(batch)
+    >>> rows.cut(slice(1)).y
+    array([[3.]])
     """
 
     X: Array
@@ -74,11 +96,24 @@ class RowBatch(NamedTuple):
     sources: Array | None
     clusters: NDArray[np.object_] | None
     kept: NDArray[np.intp] | None
+    offset_values: Array | None = None
 
     def cut(self, places: Any) -> "RowBatch":
         """Return some of the rows."""
-        weight, sources, clusters = (None if part is None else part[places] for part in self[2:5])
-        return RowBatch(self.X[places], self.y[places], weight, sources, clusters, None)
+        return RowBatch(
+            X=self.X[places],
+            y=self.y[places],
+            sample_weight=_some(self.sample_weight, places),
+            sources=_some(self.sources, places),
+            clusters=_some(self.clusters, places),
+            kept=None,
+            offset_values=_some(self.offset_values, places),
+        )
+
+
+def _some(values: NDArray[Any] | None, places: Any) -> Any:
+    """Return some of the values, if there are any."""
+    return None if values is None else values[places]
 
 
 def checked_rows(schema: Schema, X: Any, y: Any, sample_weight: Any = None, clusters: Any = None) -> Task:
@@ -111,7 +146,7 @@ def checked_rows(schema: Schema, X: Any, y: Any, sample_weight: Any = None, clus
 def with_labels(schema: Schema, X: Any, y: Any, sample_weight: Any) -> tuple[Schema, NDArray[Any]]:
     """Return the schema with the classes of some rows, and their labels as the schema takes them: as ids, or as text.
 
-    A table of raw columns has the labels themselves; rows of numbers have the numbers that stand for them.
+    A table has the labels themselves; rows that are used as they are have the numbers that stand for them.
     """
     family = schema.family
     if family is None:
@@ -120,11 +155,13 @@ def with_labels(schema: Schema, X: Any, y: Any, sample_weight: Any) -> tuple[Sch
     coded = coded_labels(given, family.classes, beside={"X": X, "sample_weight": sample_weight})
     schema = schema.with_classes(coded.classes, "y")
     known = family.joined(coded.classes)
-    return schema, known.ids(coded.positions) if schema.raw is None else np.array(known.classes)[coded.positions]
+    return schema, known.ids(coded.positions) if schema.takes_arrays else np.array(known.classes)[coded.positions]
 
 
-def with_targets(schema: Schema, X: Any, y: Any, sample_weight: Any, clusters: Any = None) -> Table:
-    """Return a table of the columns of X, the targets, the weights and the clusters, unless these are a column of X.
+def with_targets(
+    schema: Schema, X: Any, y: Any, sample_weight: Any, clusters: Any = None, offset_values: Any = None
+) -> Table:
+    """Return a table of the columns of X, the targets, the weights and, unless they are in X, the clusters and offsets.
 
     Targets are taken by name, if they have names.
     """
@@ -133,28 +170,34 @@ def with_targets(schema: Schema, X: Any, y: Any, sample_weight: Any, clusters: A
     if schema.weight_column is None and sample_weight is not None:
         raise InvalidDataError("the model has no weight column. Leave out sample_weight.")
     _refuse_missing_weight(schema, sample_weight)
+    if schema.raw is None and not column_names(X):
+        X = _named(schema, X)
     if not column_names(X):
         raise InvalidDataTypeError(
             f"X has no column names, and features are made from the columns {listed(schema.encoding.columns)}. Pass a "
             "DataFrame with those columns."
         )
-    given = {"X": X, "y": y, "sample_weight": sample_weight, "clusters": clusters}
+    given = {"X": X, "y": y, "sample_weight": sample_weight, "clusters": clusters, "offset": offset_values}
     for one, other in combinations(given, 2):
         refuse_shuffled_index(given[one], given[other], (one, other))
     table = open_table(X, source="X")
     columns = dict(zip(table.columns, table.read(table.columns).columns, strict=True))
     names = [*schema.targets, *([] if schema.weight_column is None else [schema.weight_column])]
+    _refuse_missing_offset(schema, table.columns, offset_values)
+    offsets = [] if offset_values is None else [checked_numbers(offset_values, "offset")]
+    names += schema.offset_columns if offsets else ()
     refuse_twice([*table.columns, *names], FeatureMismatchError, "X, y and sample_weight have ")
     has_classes = schema.family is not None and schema.family.has_classes
     targets = y if has_classes else checked_numbers(_in_order(y, schema.targets, "y"), "y")
     weights = [] if sample_weight is None else [checked_numbers(sample_weight, "sample_weight")]
-    values = [*np.atleast_2d(targets.T), *weights]
+    values = [*np.atleast_2d(targets.T), *weights, *offsets]
     n_rows = len(next(iter(columns.values())))
     if len(values) != len(names) or any(part.shape != (n_rows,) for part in values):
-        shapes = " and ".join(str(part.shape) for part in (targets, *weights))
+        given_names = ["y", *(["sample_weight"] if weights else []), *(["offset"] if offsets else [])]
+        shapes = " and ".join(str(part.shape) for part in (targets, *weights, *offsets))
         raise InvalidDataError(
-            f"X has {n_rows} rows; {'y and sample_weight have' if weights else 'y has'} shape {shapes}. Pass one value "
-            f"per row for each of {listed(names)}."
+            f"X has {n_rows} rows; {' and '.join(given_names)} {'have' if len(given_names) > 1 else 'has'} shape "
+            f"{shapes}. Pass one value per row for each of {listed(names)}."
         )
     labels = {} if clusters is None else dict.fromkeys(schema.labels, pa.array(list(clusters)))
     added = dict(zip(names, map(pa.array, values), strict=True))
@@ -193,6 +236,26 @@ def _refuse_missing_weight(schema: Schema, sample_weight: Any) -> None:
         raise InvalidDataError(
             f"the model has a weight column, {schema.weight_column!r}. Pass its values as sample_weight."
         )
+
+
+def _refuse_missing_offset(schema: Schema, columns: Sequence[str], offset_values: Any) -> None:
+    if schema.offset is None:
+        return
+    name, word = schema.offset.name, schema.offset.word
+    if offset_values is None and name not in columns:
+        raise InvalidDataError(
+            f"the model has an {word} column, {name!r}. Pass its values as {word}, or as a column of X."
+        )
+    if offset_values is not None and name in columns:
+        raise InvalidDataError(f"X has the column {name!r}, and its values were also passed as {word}. Pass them once.")
+
+
+def _named(schema: Schema, X: Any) -> Any:
+    """Return an array in the order of the schema as a table with the names of the features."""
+    import pyarrow as pa
+
+    rows = dense(check_rows(columns_of_a_model(len(schema.features), None), X))
+    return pa.table(dict(zip(schema.features, rows.T, strict=True)))
 
 
 def _in_order(table: Any, columns: tuple[str, ...], what: str) -> Any:

@@ -12,6 +12,7 @@ from ridgeway.data._classes import Label
 from ridgeway.data._columns import index_columns
 from ridgeway.data._encoding import Encoding
 from ridgeway.data._keep import Keep
+from ridgeway.data._offset_column import OffsetColumn
 from ridgeway.data._target_family import TargetFamily
 from ridgeway.errors import FeatureMismatchError, InvalidParameterError, InvalidStateError
 
@@ -56,6 +57,8 @@ class Schema:
         What is kept of each task; None for the total alone.
     family : TargetFamily or None
         What the target is, if it is a class or a count; None for numbers with Gaussian noise.
+    offset : OffsetColumn or None
+        The column whose values, or their logarithms, are added to the linear predictor of a likelihood.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class Schema:
     past: Mapping[str, float | str] = field(default_factory=dict)
     keep: Keep | None = None
     family: TargetFamily | None = None
+    offset: OffsetColumn | None = None
 
     @property
     def encoding(self) -> Encoding:
@@ -87,12 +91,23 @@ class Schema:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The columns that a task's digest is made of: those that the features come from, and the targets."""
-        return (*(self.features if self.raw is None else self.raw.columns), *self.targets)
+        """The columns that a task's digest is made of: those that the features come from, the targets, the offset."""
+        columns = (*(self.features if self.raw is None else self.raw.columns), *self.targets)
+        return columns if self.offset is None else (*columns, self.offset.name)
+
+    @property
+    def offset_columns(self) -> tuple[str, ...]:
+        """The column of the offsets, if there is one."""
+        return () if self.offset is None else (self.offset.name,)
+
+    @property
+    def takes_arrays(self) -> bool:
+        """Whether rows in memory are used as they are; otherwise they become a table first."""
+        return self.raw is None and self.offset is None
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Every column that a data file must have: those of the features, targets, weight."""
+        """Every column that a data file must have: those of the features, targets, offset, weight."""
         return (*self.sources, *([] if self.weight_column is None else [self.weight_column]))
 
     @property
@@ -130,6 +145,7 @@ class Schema:
         )
         fields |= {} if self.keep is None else {"keep": self.keep.as_dict()}
         fields |= {} if self.family is None else {"family": self.family.as_dict()}
+        fields |= {} if self.offset is None else {"offset": self.offset.as_dict()}
         return json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()
 
     def as_dict(self) -> dict[str, Any]:
@@ -156,7 +172,9 @@ class Schema:
             settings = {name: fields[name] for name in ("single_target", *SETTINGS)}
             keep = Keep.from_dict(fields["keep"]) if "keep" in fields else None
             family = TargetFamily.from_dict(fields["family"]) if "family" in fields else None
-            parts: dict[str, Any] = {"raw": raw, "past": fields.get("past", {}), "keep": keep, "family": family}
+            offset = OffsetColumn.from_dict(fields["offset"]) if "offset" in fields else None
+            parts: dict[str, Any] = {"raw": raw, "past": fields.get("past", {}), "keep": keep}
+            parts |= {"family": family, "offset": offset}
             schema = checked(cls(features, targets, **settings, **parts))
         except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise InvalidStateError(f"the stored schema is invalid: {error}.") from error
@@ -178,6 +196,7 @@ def checked_schema(
     weight_kind: WeightKind = "precision",
     keep: Keep | None = None,
     family: TargetFamily | None = None,
+    offset: OffsetColumn | None = None,
 ) -> Schema:
     """Return the first schema of a model whose names cannot be confused, or raise `InvalidParameterError`.
 
@@ -208,11 +227,16 @@ def checked_schema(
         ) from None
     raw = None
     if isinstance(features, Encoding):
-        used = (*targets, weight_column, None if keep is None else keep.cluster_column)
+        of_rows = (
+            weight_column,
+            None if keep is None else keep.cluster_column,
+            None if offset is None else offset.name,
+        )
+        used = (*targets, *of_rows)
         ignored = tuple(name for name in features.ignored if name not in used)
         raw = replace(features, ignored=ignored)
     settings = (fit_intercept, information, 1, weight_kind, raw)
-    return checked(Schema(names, targets, single, weight_column, *settings, keep=keep, family=family))
+    return checked(Schema(names, targets, single, weight_column, *settings, keep=keep, family=family, offset=offset))
 
 
 def checked(schema: Schema) -> Schema:
@@ -255,6 +279,8 @@ def _check_settings(schema: Schema) -> None:
         schema.keep.check()
     if schema.family is not None:
         _check_family(schema, schema.family)
+    if schema.offset is not None:
+        schema.offset.check_family("gaussian" if schema.family is None else schema.family.name)
     known, past = {*schema.sources}, dict(schema.past)
     if not all(name in known and type(value) in (float, str) for name, value in past.items()):
         raise InvalidParameterError("the schema has past values of columns that it does not have. Use an intact copy.")

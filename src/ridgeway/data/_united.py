@@ -51,6 +51,9 @@ def differences(one: Schema, two: Schema, names: tuple[str, str]) -> list[str]:
     found += _only("features", map(str, mine.terms), map(str, theirs.terms), names)
     found += _only("targets", one.targets, two.targets, names)
     found += _families(one.family, two.family)
+    if one.offset != two.offset:
+        words = ["none" if schema.offset is None else schema.offset.meaning for schema in (one, two)]
+        found.append(f"the offset differs ({words[0]}; {words[1]})")
     found += [
         f"column {name!r} is a {kind} in {names[0]} and a {theirs.kinds[name]} in {names[1]}"
         for name, kind in mine.kinds.items()

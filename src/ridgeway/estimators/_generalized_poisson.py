@@ -47,8 +47,9 @@ class GeneralizedPoisson(RegressorMixin, LikelihoodEstimator):
 
     Notes
     -----
-    A y that is not whole is a rate: pass the exposure as its weight. Rows cannot be removed: only their expansion about
-    an old estimate was added, and they cannot give it back.
+    A y that is not whole is a rate: pass the exposure as its weight. `log_likelihood_` is then not one of counts. For
+    that, learn the counts, with the logarithm of the exposure as `offset`. Rows cannot be removed: only their expansion
+    about an old estimate was added, and they cannot give it back.
 
     Examples
     --------

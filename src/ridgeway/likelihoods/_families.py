@@ -118,6 +118,10 @@ class Poisson(Likelihood):
                 f"y must hold counts ≥ 0; got {y.min():g}. For numbers of any sign use GeneralizedRidge."
             )
 
+    def has_rates(self, y: Array) -> bool:
+        """Return whether a value is not whole."""
+        return bool((y != np.round(y)).any())
+
     @np.errstate(over="ignore")
     def value(self, predictor: Array, y: Array) -> Array:
         """Return ℓ of each row."""

@@ -80,6 +80,10 @@ class Likelihood(ABC):
     def check(self, y: Array) -> None:
         """Raise `InvalidDataError` if a value of y cannot be observed."""
 
+    def has_rates(self, y: Array) -> bool:
+        """Return whether a value of y is a rate where counts are observed: ℓ is then not a log-probability."""
+        return False
+
     @abstractmethod
     def value(self, predictor: Array, y: Array) -> Array:
         """Return ℓ of each row, of shape (n_samples,)."""

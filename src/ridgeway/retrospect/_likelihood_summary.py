@@ -31,6 +31,8 @@ class LikelihoodSummary(CoefficientTable):
     level : float
     log_likelihood : float
         Of all rows learned, as far as the state knows it.
+    rates : bool
+        Whether some targets of a Poisson regression were not whole: then the log-likelihood is not one of counts.
     distance_bound : float
         How far, in standard errors, a coefficient can be from that of all rows pooled; infinite if unknown, and if
         there are more than two classes.
@@ -56,6 +58,7 @@ class LikelihoodSummary(CoefficientTable):
     n_tasks: int
     posterior: bool
     not_estimable: tuple[str, ...]
+    rates: bool = False
 
     heads: ClassVar[dict[str, str]] = HEADS | {"t": "z", "p_value": "P>|z|"}
 
@@ -64,7 +67,7 @@ class LikelihoodSummary(CoefficientTable):
         return f"{kind}: {counted(self.n_samples, 'row')} of {counted(self.n_tasks, 'task')}"
 
     def _caption(self, target: int) -> str:
-        return f"log-likelihood {self.log_likelihood:.6g}"
+        return f"log-likelihood {self.log_likelihood:.6g}{', of rates' if self.rates else ''}"
 
     def _notes(self) -> list[str]:
         far = (
@@ -77,6 +80,11 @@ class LikelihoodSummary(CoefficientTable):
             f"{kind} intervals from the curvature of the log-likelihood. Rows are assumed independent.",
             f"The distance from the estimate of all rows pooled is {far}.",
         ]
+        if self.rates:
+            notes.append(
+                "Some targets are rates, so the log-likelihood is not that of counts. Learn the counts, with the "
+                "logarithm of the exposure as offset; in a state file, use init --exposure."
+            )
         if self.not_estimable:
             notes.append(f"No row determines: {', '.join(self.not_estimable)}. Absorb rows that do, or give a prior.")
         return notes
@@ -129,6 +137,7 @@ def likelihood_summary(model: Any, *, level: float = 0.95) -> LikelihoodSummary:
         n_tasks=model.n_tasks_,
         posterior=bool(state.prior_in_force().curvature.any()),
         not_estimable=tuple(terms[j] for j in np.flatnonzero(np.isinf(np.atleast_2d(errors)).any(axis=0))),
+        rates=state.rates,
     )
 
 

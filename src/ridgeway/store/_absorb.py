@@ -130,7 +130,7 @@ def _read(blocks: Blocks, schema: Schema, act: Callable[[str, Block], None]) -> 
         for task_id, block in blocks:
             columns = block.X if block.sources is None else block.sources
             digest = digests.setdefault(task_id, ContentDigest())
-            hashing = pool.submit(digest.add, columns, block.y, block.sample_weight)
+            hashing = pool.submit(digest.add, columns, block.y, block.sample_weight, block.offset_values)
             act(task_id, block)
             hashing.result()
     return {task_id: digest.finish(schema.sources) for task_id, digest in digests.items()}

@@ -87,12 +87,14 @@ class ContentDigest:
     _n_chunk_rows: int = 0
     _weighted: bool = False
 
-    def add(self, X: Array, y: Array, sample_weight: Array | None) -> None:
-        """Add the next rows: X (n, p) and y (n, k) without -0.0, and weights above 0."""
+    def add(self, X: Array, y: Array, sample_weight: Array | None, offset_values: Array | None = None) -> None:
+        """Add the next rows: X (n, p), y (n, k) and values of the offset column without -0.0, and weights above 0."""
         weight = np.ones(len(X)) if sample_weight is None else sample_weight
+        parts = [X, y] if offset_values is None else [X, y, offset_values[:, None]]
+        parts.append(weight[:, None])
         if not self._columns:
             start_column = _Kept if self.keeps_chunks else hashlib.sha256
-            self._columns = [start_column() for _ in range(X.shape[1] + y.shape[1] + 1)]
+            self._columns = [start_column() for _ in range(sum(part.shape[1] for part in parts))]
             self._chunks = [hashlib.sha256() for _ in self._columns]
         self.n_samples += len(X)
         self.total_weight += float(weight.sum())
@@ -100,7 +102,7 @@ class ContentDigest:
         start = 0
         while start < len(X):
             stop = min(len(X), start + TILE_ROWS, start + CHUNK_ROWS - self._n_chunk_rows)
-            tile = [np.ascontiguousarray(A[start:stop].T, "<f8") for A in (X, y, weight[:, None])]
+            tile = [np.ascontiguousarray(A[start:stop].T, "<f8") for A in parts]
             for chunk, values in zip(self._chunks, (column for part in tile for column in part), strict=True):
                 chunk.update(values)
             self._n_chunk_rows += stop - start

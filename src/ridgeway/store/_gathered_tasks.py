@@ -56,7 +56,15 @@ def _joined(blocks: list[Block], schema: Schema) -> Block:
     ]
     if len(blocks) == 1:
         return blocks[0]._replace(X=np.asfortranarray(X[0]), schema=schema)
-    weights: Any = [block.sample_weight for block in blocks]
-    weight = None if weights[0] is None else np.concatenate(weights)
-    y = np.asfortranarray(np.concatenate([block.y for block in blocks]))
-    return blocks[0]._replace(X=np.asfortranarray(np.concatenate(X)), y=y, sample_weight=weight, schema=schema)
+    return blocks[0]._replace(
+        X=np.asfortranarray(np.concatenate(X)),
+        y=np.asfortranarray(np.concatenate([block.y for block in blocks])),
+        sample_weight=_concatenated([block.sample_weight for block in blocks]),
+        schema=schema,
+        offset_values=_concatenated([block.offset_values for block in blocks]),
+    )
+
+
+def _concatenated(parts: list[Any]) -> Any:
+    """Return the values of all blocks; None if there are none."""
+    return None if parts[0] is None else np.concatenate(parts)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._text import quoted
-from ridgeway.data import Encoder, Progress, Schema, Table, TargetFamily, check_columns, explained, listed
+from ridgeway.data import Encoder, Progress, RowBatch, Schema, Table, TargetFamily, check_columns, explained, listed
 from ridgeway.errors import InvalidDataError, InvalidParameterError, PrecisionWarning
 from ridgeway.information import varying_columns
 from ridgeway.store._digests import Array
@@ -68,11 +68,12 @@ class Wanted:
             )
         return names
 
-    def values(self, model: Any, X: Array) -> Array:
+    def values(self, model: Any, X: Array, offset: Array | None) -> Array:
         """Return the columns of predictions, (n_columns, n_rows)."""
         from ridgeway.retrospect import intervals
 
-        parts = [np.reshape(model.predict(X), (len(X), -1))]
+        predicted = model.predict(X) if offset is None else model.predict(X, offset)
+        parts = [np.reshape(predicted, (len(X), -1))]
         if self.interval is not None:
             found = intervals(model, X, self.interval)
             parts += [np.reshape(part, (len(X), -1)) for part in (found.lower, found.upper)]
@@ -128,7 +129,8 @@ def predictions(model: Any, schema: Schema, table: Table, wanted: Wanted, progre
     """
     import pyarrow as pa
 
-    check_columns(table.columns, [*wanted.ids, *schema.encoding.columns], table.source, extra=None)
+    needed = [*wanted.ids, *schema.encoding.columns, *schema.offset_columns]
+    check_columns(table.columns, needed, table.source, extra=None)
     encoder = Encoder(schema, table.source, has_targets=False, grows=False)
     family, done, unlearned = schema.family, 0, UnlearnedFeatures(schema, model.state_)
     columns_of = _class_columns if family is not None and family.has_classes else _number_columns
@@ -143,10 +145,11 @@ def predictions(model: Any, schema: Schema, table: Table, wanted: Wanted, progre
         for batch in table.batches(columns, rows=PREDICTED_ROWS, kinds=kinds):
             rows = encoder.rows(batch)
             unlearned.count(rows.X)
+            offset = _offsets(schema, rows, table.source)
             known = slice(None) if rows.kept is None else rows.kept
             ids = [batch.column(name) for name in types]
             predicted = []
-            found = predict(rows.X) if len(rows.X) else [np.empty(0, dtype=object)] * len(fields)
+            found = predict(rows.X, offset) if len(rows.X) else [np.empty(0, dtype=object)] * len(fields)
             for (_, kind), values in zip(fields, found, strict=True):
                 column = np.full(len(batch), np.nan, dtype=values.dtype)
                 column[known] = values
@@ -161,8 +164,16 @@ def predictions(model: Any, schema: Schema, table: Table, wanted: Wanted, progre
     unlearned.warn()
 
 
-Columns = tuple[list[tuple[str, Any]], Callable[[Array], Sequence[NDArray[Any]]]]
-"""Names and Arrow types of the columns, and what computes them for some rows."""
+Columns = tuple[list[tuple[str, Any]], Callable[[Array, Array | None], Sequence[NDArray[Any]]]]
+"""Names and Arrow types of the columns, and what computes them for some rows and their offsets."""
+
+
+def _offsets(schema: Schema, rows: RowBatch, source: str) -> Array | None:
+    """Return the offsets of some rows, or raise if they are not exposures, though they should be."""
+    if schema.offset is None or rows.offset_values is None:
+        return None
+    schema.offset.check(rows.offset_values, source)
+    return schema.offset.offsets(rows.offset_values)
 
 
 def _number_columns(model: Any, schema: Schema, wanted: Wanted) -> Columns:
@@ -172,7 +183,7 @@ def _number_columns(model: Any, schema: Schema, wanted: Wanted) -> Columns:
     if schema.family is not None:
         wanted.refuse_intervals(schema.family)
     names = wanted.names(schema.targets)
-    return [(name, pa.float64()) for name in names], lambda X: list(wanted.values(model, X))
+    return [(name, pa.float64()) for name in names], lambda X, offset: list(wanted.values(model, X, offset))
 
 
 def _class_columns(model: Any, schema: Schema, wanted: Wanted) -> Columns:
@@ -184,8 +195,9 @@ def _class_columns(model: Any, schema: Schema, wanted: Wanted) -> Columns:
     kind = {"text": pa.string(), "number": pa.int64(), "boolean": pa.bool_()}[family.label_kind]
     labels = np.array(family.classes, dtype=object)
 
-    def predict(X: Array) -> Sequence[NDArray[Any]]:
-        probabilities = model.predict_proba(X)
-        return [labels[np.searchsorted(model.classes_, model.predict(X))], *probabilities.T]
+    def predict(X: Array, offset: Array | None) -> Sequence[NDArray[Any]]:
+        arguments = (X,) if offset is None else (X, offset)
+        probabilities = model.predict_proba(*arguments)
+        return [labels[np.searchsorted(model.classes_, model.predict(*arguments))], *probabilities.T]
 
     return [(names[0], kind), *((name, pa.float64()) for name in names[1:])], predict

@@ -44,10 +44,11 @@ class StoreReader(ABC):
         with self._reading() as (_, now):
             return now.schema
 
-    def rows(self, table: Any, *, csv: CsvFormat | None = None) -> tuple[Any, Array, Array | None]:
+    def rows(self, table: Any, *, csv: CsvFormat | None = None) -> tuple[Any, ...]:
         """Return the rows of a table, checked, as X (a pyarrow Table), y and sample_weight; nothing is learned.
 
-        They are what `retrospect.compare` takes. All rows are in memory at once.
+        They are what `retrospect.compare` takes. If the file has an offset or exposure column, the offsets come last,
+        as `GeneralizedPoisson.partial_fit` takes them. All rows are in memory at once.
         """
         return WholeTask.of(open_table(table, csv=csv), self.schema).arguments()
 

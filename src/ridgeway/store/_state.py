@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ridgeway.data import Block, Schema, TargetFamily, Task, check_tasks, columns_of_a_model
+from ridgeway.data import Block, Schema, TargetFamily, Task, check_offset, check_tasks, columns_of_a_model
 from ridgeway.errors import DamagedStoreError, InvalidDataError, InvalidParameterError, InvalidStateError, StoreError
 from ridgeway.information import KINDS
 from ridgeway.likelihoods import FAMILIES
@@ -77,16 +77,19 @@ def emptied(state: Retained) -> Retained:
 
 
 def task_of(schema: Schema, block: Block) -> Task:
-    """Return a block of rows as a state takes it. Weights are checked here, other values when they are summed."""
+    """Return a block of rows as a state takes it. Weights and offsets are checked here, other values when summed."""
     X, y, weight = block[:3]
     single, classes = schema.single_target, None
     if schema.family is not None:
         y, classes = schema.family.targets(y)
         single = schema.family.name != "multiclass"
+    offset = None
+    if schema.offset is not None and block.offset_values is not None:
+        offset = check_offset(schema.offset.offsets(block.offset_values), len(X))
     if weight is not None:
         model, target = columns_of_a_model(len(schema.features), None), y[:, 0] if single else y
         (task,) = check_tasks(model, X, target, weight, first=False)
-        return task if classes is None else replace(task, classes=classes)
+        return replace(task, classes=classes, offset=offset)
     return Task(
         X,
         y,
@@ -100,6 +103,7 @@ def task_of(schema: Schema, block: Block) -> Task:
         total_weight=float(len(X)),
         log_weight=0.0,
         classes=classes,
+        offset=offset,
     )
 
 
@@ -150,6 +154,7 @@ def described(schema: Schema, arrays: Mapping[str, Array]) -> dict[str, Any]:
     else:
         known["memory"] = family.memory
         known |= {"log_likelihood": state.past.value, "distance_bound": _finite(state.distance_bound())}
+        known["rates"] = state.rates
     return {
         **schema.as_dict(),
         "family": "gaussian" if family is None else family.name,

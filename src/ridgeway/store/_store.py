@@ -1,11 +1,12 @@
 """The state file, and every way to change it."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from typing import Any
 
 from ridgeway.data import (
+    Block,
     CsvFormat,
     Encoding,
     FamilyName,
@@ -17,6 +18,7 @@ from ridgeway.data import (
     WeightKind,
     checked_family,
     checked_keep,
+    checked_offset_column,
     checked_schema,
     explained,
     open_table,
@@ -24,7 +26,7 @@ from ridgeway.data import (
     tasks_in,
     widened_schema,
 )
-from ridgeway.errors import InvalidParameterError
+from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.store._absorb import Absorbed, Removed, absorb, checked_id, checked_reason, one_task, remove
 from ridgeway.store._changes import Contents, Handle
 from ridgeway.store._connection import as_path, check_mount, checked_timeout, inode_of, transaction
@@ -81,6 +83,8 @@ class Store(StoreReader):
         sample_weight: Any = None,
         *,
         clusters: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
         force: str | None = None,
     ) -> Absorbed:
         """Learn a task. When this returns, the task survives a power loss.
@@ -95,12 +99,19 @@ class Store(StoreReader):
         sample_weight : array of shape (n_samples,), optional
         clusters : labels of shape (n_samples,), optional
             The clusters that the rows belong to, if the file has a column for them; it may also be a column of `X`.
+        offset, exposure : array of shape (n_samples,), optional
+            The values of the offset or of the exposure column, if the file has one; it may also be a column of `X`.
         force : str, optional
             A reason to absorb rows whose id has other content, or whose content has another id. The ledger keeps it if
             it was needed.
         """
-        source = one_task(checked_id(task_id), lambda schema: rows_in_memory(schema, X, y, sample_weight, clusters))
-        (outcome,) = absorb(self._handle, source, checked_reason(force))
+        named = checked_id(task_id)
+
+        def rows(schema: Schema) -> Iterator[Block]:
+            values = _offset_values(schema, offset=offset, exposure=exposure)
+            return rows_in_memory(schema, X, y, sample_weight, clusters, offset_values=values)
+
+        (outcome,) = absorb(self._handle, one_task(named, rows), checked_reason(force))
         return outcome
 
     def remove(self, task_id: str, X: Any = None, y: Any = None, sample_weight: Any = None) -> Removed:
@@ -268,6 +279,18 @@ class Store(StoreReader):
         return Store(write_state(as_path(out), contents, timeout))
 
 
+def _offset_values(schema: Schema, *, offset: Any, exposure: Any) -> Any:
+    """Return the values of the offset column that were passed, or raise if they are called otherwise in the file."""
+    column = schema.offset
+    if offset is not None and exposure is not None:
+        raise InvalidDataError("an exposure is an offset, its logarithm, and both were passed. Pass one of them.")
+    if column is not None and column.is_exposure and offset is not None:
+        raise InvalidDataError(f"{column.name!r} is an exposure. Pass its values as exposure, not their logarithms.")
+    if column is not None and not column.is_exposure and exposure is not None:
+        raise InvalidDataError(f"{column.name!r} is an offset. Pass its values as offset, such as log exposures.")
+    return exposure if offset is None else offset
+
+
 def create(
     path: str | PathLike[str],
     *,
@@ -284,6 +307,8 @@ def create(
     family: FamilyName = "gaussian",
     memory: MemoryKind | None = None,
     classes: Iterable[Label] | None = None,
+    offset: str | None = None,
+    exposure: str | None = None,
     timeout: float = TIMEOUT,
 ) -> Store:
     """Make a state file, which must not exist yet.
@@ -312,6 +337,11 @@ def create(
         How the past of a "binomial" or "poisson" target is kept; "quadratic" if not given.
     classes : list of labels, optional
         Classes that are known beforehand. A "binomial" target needs them if the first task has one class only.
+    offset : str, optional
+        The column that is added to the linear predictor of a "binomial" or "poisson" target.
+    exposure : str, optional
+        The column that says how long, or among how many, the counts of a "poisson" target were made, above 0. Its
+        logarithm is the offset.
     timeout : the longest wait for other processes, in seconds
 
     Examples
@@ -332,6 +362,7 @@ def create(
         weight_kind=weight_kind,
         keep=checked_keep(keep, min_rows, cluster_column),
         family=checked_family(family, memory, classes),
+        offset=checked_offset_column(offset, exposure),
     )
     check_part_size(schema)
     n_bytes = 8 * schema.width**2

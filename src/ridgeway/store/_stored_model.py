@@ -1,11 +1,12 @@
 """The models of state files."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
 from ridgeway._checks import Array
-from ridgeway.data import Encoder, Schema, check_columns, check_tasks, dense, open_table
+from ridgeway.data import Encoder, Schema, as_numbers, check_columns, check_tasks, dense, open_table
 from ridgeway.errors import InvalidDataError
 from ridgeway.estimators import GeneralizedLogistic, GeneralizedPoisson, GeneralizedRidge, GeneralizedRidgeClassifier
 from ridgeway.store._forget import Forgetting
@@ -31,6 +32,7 @@ class RawTablesMixin:
             return X
         import pyarrow as pa
 
+        schema = replace(schema, offset=None)
         table = open_table(X, source="X")
         check_columns(table.columns, schema.encoding.columns, table.source, extra=None)
         encoder = Encoder(schema, table.source, has_targets=False, grows=False)
@@ -71,17 +73,44 @@ class StoredClassifier(RawTablesMixin, GeneralizedRidgeClassifier):
         return super()._scores(self.encoded(X))
 
 
-class StoredLogistic(RawTablesMixin, GeneralizedLogistic):
+class OffsetColumnMixin(RawTablesMixin):
+    """A fitted model with a likelihood, whose tables may have a column of offsets or exposures."""
+
+    def with_offset(self, X: Any, offset: Any) -> tuple[Any, Any]:
+        """Return X without the offset column, and the offset of each row, or raise if there is none but should be."""
+        column = None if getattr(self, "schema_", None) is None else self.schema_.offset
+        if column is None:
+            return X, offset
+        names = [str(name) for name in getattr(X, "column_names", getattr(X, "columns", ()))]
+        if column.name not in names:
+            if offset is None:
+                raise InvalidDataError(
+                    f"the model has an {column.word} column, {column.name!r}. Pass a table with that column, or the "
+                    "offsets as offset, such as log exposures; zeros give the answer for an exposure of 1."
+                )
+            return X, offset
+        table = open_table(X, source="X")
+        read = table.read(table.columns)
+        if offset is None:
+            values = as_numbers(read.column(column.name), column.name, table.source)
+            column.check(values, table.source)
+            offset = column.offsets(values)
+        return read.drop_columns([column.name]), offset
+
+
+class StoredLogistic(OffsetColumnMixin, GeneralizedLogistic):
     """The fitted model of a state file of family binomial."""
 
     def _predictor(self, X: Any, offset: Any) -> Array:
+        X, offset = self.with_offset(X, offset)
         return super()._predictor(self.encoded(X), offset)
 
 
-class StoredPoisson(RawTablesMixin, GeneralizedPoisson):
+class StoredPoisson(OffsetColumnMixin, GeneralizedPoisson):
     """The fitted model of a state file of family poisson."""
 
     def _predictor(self, X: Any, offset: Any) -> Array:
+        X, offset = self.with_offset(X, offset)
         return super()._predictor(self.encoded(X), offset)
 
 

@@ -37,6 +37,7 @@ class Expandable(Protocol):
     """
 
     past: Polynomial
+    rates: bool
 
     def prior_in_force(self) -> Polynomial:
         """Return −½‖w − ŵ_0‖²_P, with P as it applies now."""
@@ -67,6 +68,9 @@ class Expanded(Displayed):
     remainder : Remainder, or None if there are more than two classes
         What bounds the distance to the estimate of all rows.
     rank : int, or None before the first task
+    rates : bool
+        Whether a target was not a whole number though the likelihood is of counts: `past.value` is then not their
+        log-likelihood.
 
     Examples
     --------
@@ -89,6 +93,7 @@ class Expanded(Displayed):
     remainder: Remainder | None
     n_samples: int = 0
     rank: int | None = None
+    rates: bool = False
 
     @cached_property
     def answer(self) -> Answer:
@@ -182,7 +187,8 @@ class Expanded(Displayed):
                 f"cannot merge two models that differ in: {', '.join(differences)}. Learn both with the same settings."
             )
         n_samples = self.n_samples + other.n_samples
-        both = replace(self, n_tasks=self.n_tasks + other.n_tasks, n_samples=n_samples)
+        rates = self.rates or other.rates
+        both = replace(self, n_tasks=self.n_tasks + other.n_tasks, n_samples=n_samples, rates=rates)
         held = [self.held(), other._about(self.about)]
         plain = held[0].damped(0.0).plus(held[1].damped(0.0))
         start = plain.centre + newton_step(plain, self.about, both.size).coef[:, 0]

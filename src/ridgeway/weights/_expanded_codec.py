@@ -50,6 +50,7 @@ def expanded_to_arrays(state: Expanded) -> dict[str, NDArray[Any]]:
         "single_target": origin.single_target,
         "weight_kind": origin.weight_kind,
         "classes": origin.classes,
+        **({"rates": True} if state.rates else {}),
     }
     text = json.dumps(header, allow_nan=False, sort_keys=True, separators=(",", ":"))
     arrays: dict[str, NDArray[Any]] = {"header": np.frombuffer(text.encode(), dtype=np.uint8), "start": origin.coef}
@@ -105,6 +106,7 @@ def expanded_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Expanded:
         remainder=remainder,
         n_samples=header["n_samples"],
         rank=header.get("rank"),
+        rates=header.get("rates", False),
     )
 
 
@@ -116,7 +118,8 @@ def _check_header(header: Mapping[str, Any], n_targets: int, size: int) -> None:
             raise InvalidStateError(f"{name} of a state is out of range. {DAMAGED}")
     choices = {"likelihood": tuple(FAMILIES), "memory": get_args(MemoryKind), "weight_kind": get_args(WeightKind)}
     known = [header.get(name) in words for name, words in choices.items()]
-    if not all(known) or type(header.get("single_target")) is not bool:
+    flags = (header.get("single_target"), header.get("rates", False))
+    if not all(known) or any(type(flag) is not bool for flag in flags):
         raise InvalidStateError("the header of a state names something unknown. Read an intact copy, or upgrade.")
     likelihood = FAMILIES[header["likelihood"]]().with_targets(n_targets)
     if likelihood.name != header["likelihood"] or likelihood.n_predictors != n_targets:
