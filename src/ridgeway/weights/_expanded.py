@@ -171,6 +171,7 @@ class Expanded(Displayed):
             remainder=None if self.remainder is None else self.remainder.mapped(matrix, centre),
         )
 
+    @np.errstate(over="ignore", invalid="ignore")  # what overflows is refused
     def merge(self, other: "Expanded") -> "Expanded":
         """Return the state of both pasts: polynomials add exactly, and so do their remainders. O(p⁴) for a cubic."""
         differences = [what for what, same in self._agreement(other) if not same]
@@ -181,10 +182,14 @@ class Expanded(Displayed):
         n_samples = self.n_samples + other.n_samples
         both = replace(self, n_tasks=self.n_tasks + other.n_tasks, n_samples=n_samples)
         held = [self.held(), other._about(self.about)]
+        if not all(polynomial.is_finite for polynomial in held):
+            raise _overflown()
         plain = held[0].damped(0.0).plus(held[1].damped(0.0))
         start = plain.centre + newton_step(plain, self.n_intercepts, both.size).coef[:, 0]
         found = climb(None, held, start, intercepts=self.n_intercepts, size=both.size)
         past = self.past.damped(found.share).plus(held[1].damped(found.share)).at(found.theta)
+        if not past.is_finite:
+            raise _overflown()
         remainder = other._remainder_about(self.about)
         if self.remainder is not None and remainder is not None:
             mine, theirs = (one.damped(found.share) for one in (self.remainder, remainder))
@@ -265,6 +270,13 @@ class Expanded(Displayed):
             ("decay, which must be 1", self.decay == other.decay == 1.0),
             ("initial_coef", np.array_equal(mine.coef, theirs.coef)),
         ]
+
+
+def _overflown() -> MergeError:
+    return MergeError(
+        "the derivatives of the two pasts are too large to be added: they overflow. Learn both again with the largest "
+        "columns in other units."
+    )
 
 
 def check_size(size: int, *, cubic: bool) -> None:
