@@ -132,9 +132,9 @@ def index_columns(names: Sequence[str], metadata: Mapping[bytes, bytes] | None =
     """
     try:
         notes = json.loads((metadata or {}).get(b"pandas", b"{}"))
-        recorded = [name for name in notes["index_columns"] if isinstance(name, str)]
+        recorded = {name for name in notes["index_columns"] if isinstance(name, str)}
     except (ValueError, KeyError, TypeError, RecursionError):
-        recorded = []
+        recorded = set()
     return [
         name
         for place, name in enumerate(names)
