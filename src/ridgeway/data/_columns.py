@@ -177,7 +177,7 @@ def as_numbers(column: Any, name: str, source: str) -> Array:
     import pyarrow as pa
 
     kind = value_type(column)
-    if kind == pa.float64() and hasattr(column, "__dlpack__") and not column.null_count:
+    if column.type == pa.float64() and hasattr(column, "__dlpack__") and not column.null_count:
         # `to_numpy` imports pyarrow.compute and pandas, which takes as long as learning 400,000 rows of 50 features.
         return np.asarray(np.from_dlpack(column), dtype=np.float64)
     if not is_numeric(kind):
@@ -292,6 +292,8 @@ def _encoded(column: Any) -> tuple[NDArray[np.int64], list[Any]]:
         if hasattr(column, "combine_chunks"):
             column = column.combine_chunks()
         if pa.types.is_dictionary(column.type):
+            if pa.types.is_string_view(column.type.value_type):  # pyarrow cannot take from views of text
+                column = pa.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(pa.string()))
             column = column.dictionary_decode()
         if pa.types.is_null(column.type):
             column = column.cast(pa.string())
