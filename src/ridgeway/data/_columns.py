@@ -18,6 +18,8 @@ from ridgeway.errors import InvalidDataError, InvalidDataTypeError
 
 Kind = Literal["number", "boolean", "text", "date"]
 """What a column holds."""
+LabelKind = Literal["task", "cluster"]
+"""What a label names."""
 UNNAMED = ("", "Unnamed: 0")
 """The first column that pandas' `to_csv` writes, and what `read_csv` calls it."""
 LEVEL = re.compile(r"__index_level_\d+__")
@@ -266,8 +268,8 @@ def as_times(column: Any, name: str, source: str) -> Times:
     return Times(np.asarray(values, dtype="M8[us]"))
 
 
-def as_labels(column: Any) -> Categories:
-    """Return an Arrow column of task labels in order of first appearance, as `label_of` spells them.
+def as_labels(column: Any, what: LabelKind = "task") -> Categories:
+    """Return an Arrow column of task or cluster labels in order of first appearance, as `label_of` spells them.
 
     Examples
     --------
@@ -278,7 +280,7 @@ def as_labels(column: Any) -> Categories:
     (('2020', '2019'), array([0, 1, 0]))
     """
     codes, found = _encoded(column)
-    spelled = ["" if isinstance(value, float) and value != value else label_of(value) for value in found]
+    spelled = ["" if isinstance(value, float) and value != value else label_of(value, what) for value in found]
     places = {label: place for place, label in enumerate(dict.fromkeys(filter(None, spelled)))}
     rank = np.array([*(places.get(label, -1) for label in spelled), -1], dtype=np.int64)
     return Categories(rank[codes], tuple(places))
@@ -307,8 +309,8 @@ def _encoded(column: Any) -> tuple[NDArray[np.int64], list[Any]]:
         ) from error
 
 
-def label_of(value: Any) -> str:
-    """Return a value of a task column as a task id, the same from every kind of file.
+def label_of(value: Any, what: LabelKind = "task") -> str:
+    """Return a value of a task column, or of a cluster column, as an id, the same from every kind of file.
 
     2019, 2019.0 and '2019.0' are '2019', and -0.0 is '0'; True and 'TRUE' are 'true'; midnight of a day is the day.
     Other fractions, infinities and other times of day can be spelled in several ways and are refused, also as text.
@@ -333,8 +335,8 @@ def label_of(value: Any) -> str:
     elif known and text.lower() not in NOT_FINITE:
         return "0" if text == "-0" else text
     raise InvalidDataError(
-        f"the task column contains {text!r}, which cannot name a task: the same value can be written in several ways. "
-        "Use words, integers or dates."
+        f"the {what} column contains {text!r}, which cannot name a {what}: the same value can be written in several "
+        "ways. Use words, integers or dates."
     )
 
 

@@ -295,7 +295,7 @@ def _groups(
 
 def _clusters(batch: Any, rows: RowBatch, column: str, table: Table) -> NDArray[np.object_]:
     """Return the cluster of each row that is kept."""
-    found = as_labels(batch.column(column))
+    found = as_labels(batch.column(column), "cluster")
     codes = found.codes if rows.kept is None else found.codes[rows.kept]
     if (codes < 0).any():
         raise _unlabelled(table, "cluster", column, int((codes < 0).sum()))

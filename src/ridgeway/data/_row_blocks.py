@@ -178,7 +178,7 @@ def cut(schema: Schema, rows: Task) -> Iterator[Block]:
     """
     step, clusters = schema.block_rows, None
     if rows.clusters is not None:
-        spelled = {label: label_of(label) for label in dict.fromkeys(rows.clusters.tolist())}
+        spelled = {label: label_of(label, "cluster") for label in dict.fromkeys(rows.clusters.tolist())}
         clusters = np.array([spelled[label] for label in rows.clusters.tolist()], dtype=object)
     for start in range(0, rows.n_samples, step):
         part = slice(start, start + step)
