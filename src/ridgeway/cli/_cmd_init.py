@@ -79,7 +79,7 @@ FOURTH = (
 @click.option(
     "--keep",
     help="What to keep besides the total: tasks, so that they can be removed without their rows; or "
-    "tasks,fourth-moments, for summary --errors hc1.",
+    "tasks,fourth-moments, for summary --errors HC1.",
 )
 @click.option("--min-rows", type=int, help="Fewest rows that a kept task may have.  [default: p + 1, at least 10]")
 @click.option("--cluster-column", help="Column that divides the rows of each task into clusters; with --keep tasks.")

@@ -172,3 +172,8 @@ class Fit:
             not_estimable=tuple(term for term, missing in zip(self.terms, unknown, strict=True) if missing),
             **said,
         )
+
+
+def upper_case(kind: Any) -> Any:
+    """Return the kind of errors in capitals: 'hc1' is 'HC1'. Anything but text is returned as it is."""
+    return kind.upper() if isinstance(kind, str) else kind
