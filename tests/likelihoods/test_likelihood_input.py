@@ -338,3 +338,14 @@ def test_a_ratio_that_overflows_is_infinite():
     matrix, root = np.diag([1e10, 1.0]), np.diag([1e-160, 1.0])
     assert largest_ratio(matrix, root) == np.inf
     assert largest_ratio(matrix, np.eye(2)) == pytest.approx(1e10)
+
+
+@pytest.mark.parametrize(("family", "y"), [("binomial", 1), ("poisson", 0)])
+def test_a_first_task_of_too_few_rows_offers_to_learn_more(family, y):
+    options = {"classes": [0, 1]} if family == "binomial" else {}
+    model = MODELS[family]()
+    message = r"1 row cannot determine 3 coefficients\. Learn more rows first, .* or give a prior, such as .*prior=1\.0"
+    with pytest.raises(SeparationError, match=message):
+        model.partial_fit([[0.5, 2.0]], [y], **options)
+    X, labels = draw(np.random.default_rng(1), family, 100, 2)
+    model.partial_fit(X, labels, **options).partial_fit([[0.5, 2.0]], [y])  # the remedy
