@@ -140,7 +140,9 @@ def _encoded(encoding: "Encoding | None", targets: list[str]) -> list[str]:
     """Return how the columns of a table become features, a line each."""
     if encoding is None:
         return []
-    lines = [f"{key}: {len(levels)} categories, reference {levels[0]!r}" for key, levels in encoding.levels.items()]
+    lines = [
+        f"{key}: {counted(len(levels), 'category')}, reference {levels[0]!r}" for key, levels in encoding.levels.items()
+    ]
     ignored = [name for name in encoding.ignored if name not in targets]
     return [*lines, *([f"left out: {', '.join(ignored)}"] if ignored else [])]
 

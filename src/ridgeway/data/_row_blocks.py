@@ -153,8 +153,8 @@ def with_targets(schema: Schema, X: Any, y: Any, sample_weight: Any, clusters: A
     if len(values) != len(names) or any(part.shape != (n_rows,) for part in values):
         shapes = " and ".join(str(part.shape) for part in (targets, *weights))
         raise InvalidDataError(
-            f"X has {n_rows} rows; {'y and sample_weight have' if weights else 'y has'} shape {shapes}. Pass one value "
-            f"per row for each of {listed(names)}."
+            f"X has {counted(n_rows, 'row')}; {'y and sample_weight have' if weights else 'y has'} shape {shapes}. "
+            f"Pass one value per row for each of {listed(names)}."
         )
     labels = {} if clusters is None else dict.fromkeys(schema.labels, pa.array(list(clusters)))
     added = dict(zip(names, map(pa.array, values), strict=True))

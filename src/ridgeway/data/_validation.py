@@ -257,7 +257,9 @@ def _labels(labels: Any, n_samples: int, what: str) -> list[Any]:
             f"{what} must hold one label per row, each a number or a string; got {type(labels).__name__}. {remedy}"
         ) from None
     if len(listed) != n_samples:
-        raise InvalidDataError(f"{what} has {len(listed)} labels; it needs one per row, {n_samples}. {remedy}")
+        raise InvalidDataError(
+            f"{what} has {counted(len(listed), 'label')}; it needs one per row, {n_samples}. {remedy}"
+        )
     missing = sum(is_missing(label) for label in listed)
     if missing:
         raise InvalidDataError(f"{what} has {counted(missing, 'missing label')}. Label those rows, or drop them.")

@@ -8,6 +8,7 @@ import scipy
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway._text import counted
 from ridgeway.errors import InferenceError
 from ridgeway.information import Inference
 from ridgeway.retrospect._coefficients import CoefficientTable
@@ -119,7 +120,8 @@ class Fit:
         known, p = least_squares(held), held.n_features
         if known.degrees_of_freedom < 1:
             raise InferenceError(
-                f"no degrees of freedom are left: {held.n_samples} rows and {known.row_space.rank} independent columns"
+                f"no degrees of freedom are left: {counted(held.n_samples, 'row')} and {known.row_space.rank} "
+                "independent columns"
                 f"{' beside the intercept' if held.centered else ''}. Learn more rows, or use a submodel of fewer "
                 "features."
             )

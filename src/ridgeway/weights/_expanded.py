@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway._text import counted
 from ridgeway.data import Classes
 from ridgeway.errors import InferenceError, InvalidParameterError, MergeError
 from ridgeway.information import checked_past
@@ -283,8 +284,8 @@ def check_size(size: int, *, cubic: bool) -> None:
     """Raise if a third derivative of this many coefficients would be too large."""
     if cubic and size > MOST_CUBIC:
         raise InvalidParameterError(
-            f"memory='cubic' keeps C(p + 2, 3) numbers, {comb(size + 2, 3):,} for {size} coefficients; the limit is "
-            f"{MOST_CUBIC} coefficients. Use memory='quadratic', or fewer columns."
+            f"memory='cubic' keeps C(p + 2, 3) numbers, {comb(size + 2, 3):,} for {counted(size, 'coefficient')}; the "
+            f"limit is {MOST_CUBIC} coefficients. Use memory='quadratic', or fewer columns."
         )
 
 
