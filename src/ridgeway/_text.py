@@ -44,12 +44,22 @@ def quoted(text: str) -> str:
 def counted(count: int, noun: str) -> str:
     """Return a count and its noun, singular or plural.
 
+    The plural is regular: category and categories, class and classes, row and rows.
+
     Examples
     --------
     >>> [counted(count, "row") for count in (0, 1, 2000)]
     ['0 rows', '1 row', '2,000 rows']
+    >>> counted(1, "category"), counted(2, "category"), counted(2, "class"), counted(2, "key")
+    ('1 category', '2 categories', '2 classes', '2 keys')
     """
-    return f"{count:,} {noun if count == 1 else f'{noun}s'}"
+    if count == 1:
+        plural = noun
+    elif noun.endswith("y") and noun[-2] not in "aeiou":
+        plural = f"{noun[:-1]}ies"
+    else:
+        plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
+    return f"{count:,} {plural}"
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:

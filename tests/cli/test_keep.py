@@ -97,7 +97,7 @@ def test_what_cannot_be_kept(run):
         assert "a state file can keep 'tasks', or 'tasks' and 'fourth-moments', or the total alone" in refused
 
 
-@pytest.mark.parametrize("errors", ["hc0", "hc1"])
+@pytest.mark.parametrize("errors", ["hc0", "HC0", "hc1", "HC1"])
 def test_errors_for_unequal_variances(run, errors):
     said = run("init", "a.rw", "--from", "plain-2018.csv", "--target", "wage", "--keep", "tasks,fourth-moments").stdout
     assert "What is kept of a small task gives away more than a total" in said
@@ -114,6 +114,13 @@ def test_errors_for_unequal_variances(run, errors):
     assert "kept besides the total: tasks, fourth-moments" in run("show", "a.rw").stdout
     assert json.loads(run("show", "a.rw", "--json").stdout)["keep"]["fourth-moments"] == {}
     assert "3 parts and merged parts" in run("check", "a.rw").stdout
+
+
+def test_errors_are_named_in_either_case(run):
+    start(run)
+    upper, lower = (run("summary", "a.rw", "--errors", kind, "--json").stdout for kind in ("CR1", "cr1"))
+    assert upper == lower
+    assert "'CR3', 'HC0', 'HC1'" in run("summary", "a.rw", "--errors", "hc9", code=2).stderr.replace("\n", "")
 
 
 def test_fourth_moments_must_have_been_kept(run):

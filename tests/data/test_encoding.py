@@ -1,5 +1,6 @@
 """How columns become features: the same from every kind of table, batch by batch, and as stored."""
 
+import json
 from datetime import date, datetime
 
 import numpy as np
@@ -13,7 +14,18 @@ from pyarrow import csv as pacsv
 from pyarrow import parquet
 
 from ridgeway import store
-from ridgeway.data import CsvFormat, Encoding, Schema, checked_schema, inferred, open_table, parse_terms
+from ridgeway.data import (
+    CsvFormat,
+    Encoding,
+    Schema,
+    Table,
+    check_columns,
+    checked_schema,
+    column_term,
+    inferred,
+    open_table,
+    parse_terms,
+)
 from ridgeway.data._encoding import ordered
 from ridgeway.errors import InvalidDataError, InvalidParameterError, RidgewayError
 
@@ -200,3 +212,71 @@ def test_a_model_predicts_for_every_row_or_for_none(tmp_path, rng, gap):
     assert made.predict(frame).column("predicted_y").is_null().to_pylist() == [place == 3 for place in range(100)]
     with pytest.raises(InvalidDataError, match=f"1 row of X has no value in '{gap}'"):
         made.model().predict(frame)
+
+
+class CountedName(str):
+    """A column name that counts how often it is looked up or compared."""
+
+    lookups = 0
+
+    def __hash__(self):
+        CountedName.lookups += 1
+        return super().__hash__()
+
+    def __eq__(self, other):
+        CountedName.lookups += 1
+        return super().__eq__(other)
+
+
+class Columns(Table):
+    """A table whose columns all hold the same values."""
+
+    def __init__(self, names, values):
+        recorded = json.dumps({"index_columns": [str(name) for name in names if name.startswith("index")]})
+        super().__init__("the table", names, len(values), {b"pandas": recorded.encode()})
+        self.columns, self._values = names, values
+
+    def types(self, columns):
+        return dict.fromkeys(columns, self._values.type)
+
+    def batches(self, columns, *, rows, kinds=None):
+        yield pa.RecordBatch.from_arrays([self._values] * len(columns), [*columns])
+
+
+def lookups_of(work, *arguments, **options):
+    before = CountedName.lookups
+    work(*arguments, **options)
+    return CountedName.lookups - before
+
+
+@pytest.mark.parametrize("values", [pa.array([1.0, None]), pa.array(["a", None])])
+@pytest.mark.parametrize("missing", ["drop", "indicator"])
+@pytest.mark.parametrize("explicit", [False, True])
+def test_an_encoding_takes_a_number_of_lookups_per_column(values, missing, explicit):
+    counts = []
+    for n_columns in (150, 300):
+        names = [CountedName(f"x{number}") for number in range(n_columns)]
+        left_out = [CountedName(name) for name in names[::2]]
+        terms = [column_term(name) for name in names[1::2]] if explicit else None
+        table = Columns(names, values)
+        counts.append(lookups_of(inferred, table, terms, leave_out=left_out, missing=missing, unknown="other"))
+    assert counts[1] <= 2.1 * counts[0]
+
+
+@pytest.mark.parametrize("extra", [None, ()])
+def test_columns_are_checked_with_a_number_of_lookups_per_column(extra):
+    counts = []
+    for n_columns in (150, 300):
+        found, needed = ([CountedName(f"x{number}") for number in range(n_columns)] for _ in range(2))
+        counts.append(lookups_of(check_columns, found, needed[::-1], "the table", extra=extra))
+    assert counts[1] <= 2.1 * counts[0]
+
+
+def test_the_place_of_a_column_is_looked_up_and_not_searched():
+    counts = []
+    for n_columns in (150, 300):
+        arrow = pa.table({f"x{number}": [1.0] for number in range(n_columns)})
+        table = open_table(arrow)
+        table.columns = [CountedName(name) for name in table.columns]
+        counts.append(lookups_of(lambda table: (table.types(table.columns), table.read(table.columns)), table))
+    assert counts[1] <= 2.1 * counts[0]

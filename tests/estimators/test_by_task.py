@@ -5,13 +5,21 @@ import json
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
 from ridgeway import GeneralizedRidge, retrospect, weights
-from ridgeway.errors import InvalidDataError, InvalidParameterError, InvalidStateError, MergeError, RemovalError
+from ridgeway.errors import (
+    InvalidDataError,
+    InvalidDataTypeError,
+    InvalidParameterError,
+    InvalidStateError,
+    MergeError,
+    RemovalError,
+)
 from ridgeway.information import ByTask, Moments, SquareRoot
 from ridgeway.information._tree import Join, Leaf, PartName, found, with_leaf, without
 
@@ -265,3 +273,23 @@ def test_the_tree_is_a_set(names, data):
 
 def shape(node):
     return (shape(node.left), shape(node.right), node.shared) if isinstance(node, Join) else node.name
+
+
+@pytest.mark.parametrize("container", [np.asarray, pd.DataFrame])
+def test_clustering_in_two_ways_is_refused_in_words(container):
+    X = np.arange(12.0).reshape(6, 2)
+    two_ways = container([["a", "x"]] * 6)
+    message = r"clusters has shape \(6, 2\); .* Clustering in two or more ways is not supported\. Pass the column"
+    with pytest.raises(InvalidDataTypeError, match=message):
+        GeneralizedRidge(information="by_task").fit(X, X[:, 0], clusters=two_ways)
+    with pytest.raises(InvalidDataTypeError, match=r"tasks has shape \(6, 2\); .* Pass the column"):
+        GeneralizedRidge(information="by_task").fit(X, X[:, 0], tasks=two_ways)
+
+
+def test_labels_of_bytes_are_refused_by_what_they_name():
+    X = np.arange(12.0).reshape(6, 2)
+    labels = [b"a", b"b"] * 3
+    with pytest.raises(InvalidDataError, match="cluster column contains \"b'a'\", which cannot name a cluster"):
+        GeneralizedRidge(information="by_task").fit(X, X[:, 0], clusters=labels)
+    with pytest.raises(InvalidDataError, match="task column contains \"b'a'\", which cannot name a task"):
+        GeneralizedRidge(information="by_task").fit(X, X[:, 0], tasks=labels)

@@ -17,6 +17,7 @@ from ridgeway.errors import (
     MergeError,
     SeparationError,
 )
+from ridgeway.likelihoods._remainder import largest_ratio
 
 PRIOR = weights.Accumulated(prior=0.5)
 LINE = np.arange(6.0)[:, None]
@@ -269,3 +270,82 @@ def test_a_column_that_never_varied_has_infinite_errors(memory, intercept, rng):
     assert np.isinf(model.standard_errors_[:, 1]).all()
     assert np.allclose(model.standard_errors_[:, ::2], plain.standard_errors_, rtol=1e-9)
     assert np.allclose(model.intercept_error_, plain.intercept_error_, rtol=1e-9)
+
+
+def largest_unit(family, X, y):
+    """Return about the largest power of 2 by which X can be multiplied for a cubic memory, found by bisection."""
+    works, fails = 300, 400
+    while fails - works > 1:
+        power = (works + fails) // 2
+        try:
+            MODELS[family](PRIOR, memory="cubic").fit(X * 2.0**power, y)
+            works = power
+        except InvalidDataError:
+            fails = power
+    return works
+
+
+@pytest.mark.parametrize("family", MODELS)
+@pytest.mark.parametrize("n_features", [1, 2])
+@pytest.mark.parametrize("unit", [1e104, 1e120, 1e147])
+def test_third_powers_that_overflow_are_refused_at_once(family, n_features, unit):
+    X, y = draw(np.random.default_rng(5), family, 60, n_features)
+    with pytest.raises(InvalidDataError, match=r"values up to .*, whose third powers overflow .* Change the unit"):
+        MODELS[family](memory="cubic").fit(X * unit, y)
+    quadratic = MODELS[family](memory="quadratic").fit(X * unit, y)  # a remedy that the message offers
+    np.testing.assert_allclose(quadratic.coef_ * unit, MODELS[family]().fit(X, y).coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("family", MODELS)
+def test_a_cubic_memory_is_exact_up_to_where_third_powers_overflow(family):
+    X, y = draw(np.random.default_rng(6), family, 60, 2)
+    power = largest_unit(family, X, y)
+    assert 2.0**power > 1e100
+    model = MODELS[family](memory="cubic").fit(X * 2.0**power, y).partial_fit(X[:20] * 2.0**power, y[:20])
+    plain = MODELS[family](memory="cubic").fit(X, y).partial_fit(X[:20], y[:20])
+    np.testing.assert_allclose(model.coef_ * 2.0**power, plain.coef_, rtol=1e-9)
+    before = model.to_arrays()
+    with pytest.raises(InvalidDataError, match="third powers overflow"):
+        model.partial_fit(X * 2.0 ** (power + 4), y)
+    after = model.to_arrays()
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+
+
+def merged_often(model):
+    for _ in range(4):  # 16 times the rows
+        model = model.merge(model)
+    return model
+
+
+def test_a_cubic_merge_whose_third_powers_overflow_is_refused():
+    X, y = draw(np.random.default_rng(6), "binomial", 60, 2)
+    power = largest_unit("binomial", X, y)
+    assert (
+        merged_often(GeneralizedLogistic(PRIOR, memory="cubic").fit(X * 2.0 ** (power - 4), y)).n_samples_seen_ == 960
+    )
+    model = GeneralizedLogistic(PRIOR, memory="cubic").fit(X * 2.0**power, y)
+    with pytest.raises(MergeError, match=r"overflow\. Learn both again"):
+        merged_often(model)
+
+
+def test_the_distance_is_bounded_if_rows_count_for_nothing_beside_the_prior():
+    X, y = draw(np.random.default_rng(7), "poisson", 60, 1)
+    model = GeneralizedPoisson(weights.Accumulated(prior=1e100), fit_intercept=False)
+    assert 0.0 <= model.fit(X * 1e-120, y).partial_fit(X * 1e-120, y).distance_bound_ < 1e-6
+
+
+def test_a_ratio_that_overflows_is_infinite():
+    matrix, root = np.diag([1e10, 1.0]), np.diag([1e-160, 1.0])
+    assert largest_ratio(matrix, root) == np.inf
+    assert largest_ratio(matrix, np.eye(2)) == pytest.approx(1e10)
+
+
+@pytest.mark.parametrize(("family", "y"), [("binomial", 1), ("poisson", 0)])
+def test_a_first_task_of_too_few_rows_offers_to_learn_more(family, y):
+    options = {"classes": [0, 1]} if family == "binomial" else {}
+    model = MODELS[family]()
+    message = r"1 row cannot determine 3 coefficients\. Learn more rows first, .* or give a prior, such as .*prior=1\.0"
+    with pytest.raises(SeparationError, match=message):
+        model.partial_fit([[0.5, 2.0]], [y], **options)
+    X, labels = draw(np.random.default_rng(1), family, 100, 2)
+    model.partial_fit(X, labels, **options).partial_fit([[0.5, 2.0]], [y])  # the remedy

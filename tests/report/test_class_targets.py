@@ -312,3 +312,10 @@ def test_the_command(frame, tmp_path, blank_figures):
     refused = run("--target", "species", "--family", "binomial")
     assert refused.exit_code == 2
     assert "Use 'multiclass'." in refused.stderr
+
+
+def test_a_target_of_numbers_says_why_it_is_taken_for_numbers(frame):
+    inferred = report.compare(frame, target="half", task_column="site", features=["x1"], methods="crr")
+    assert inferred.family_sentence == (
+        "The target half has numbers (family gaussian), because it is neither text nor boolean."
+    )

@@ -252,6 +252,15 @@ def test_few_clusters_are_warned_of_with_their_number(rng):
         retrospect.clustered(learned(X, y, labels=np.arange(800) % 12))
 
 
+@pytest.mark.parametrize("kind", ["CR0", "CR1", "CR2", "CR3"])
+def test_a_kind_is_named_in_either_case(rng, kind):
+    X, y, _, labels = data(rng, n_clusters=60, n=600)
+    model = learned(X, y, labels=labels)
+    named, expected = retrospect.clustered(model, kind.lower()), retrospect.clustered(model, kind)
+    assert named.kind == expected.kind == kind
+    np.testing.assert_array_equal(named.standard_errors, expected.standard_errors)
+
+
 def test_what_cannot_be_answered_is_refused(rng):
     X, y, _, labels = data(rng)
     model = learned(X, y, labels=labels)

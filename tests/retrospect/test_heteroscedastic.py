@@ -245,6 +245,15 @@ def test_what_only_a_part_keeps_is_not_merged(rng):
         assert {type(one) for one in (held.total, *held.parts().values(), *held.clusters().values())} == {SquareRoot}
 
 
+@pytest.mark.parametrize("kind", ["HC0", "HC1"])
+def test_a_kind_is_named_in_either_case(rng, kind):
+    X, y, _, labels = data(rng)
+    model = learned(X, y, labels=labels)
+    named, expected = retrospect.heteroscedastic(model, kind.lower()), retrospect.heteroscedastic(model, kind)
+    assert named.kind == expected.kind == kind
+    np.testing.assert_array_equal(named.standard_errors, expected.standard_errors)
+
+
 def test_what_cannot_be_answered_is_refused(rng):
     X, y, _, labels = data(rng)
     model = learned(X, y, labels=labels)

@@ -57,6 +57,13 @@ def test_that_targets_were_rates_is_remembered(rng):
         GeneralizedPoisson.from_arrays(damaged)
 
 
+@pytest.mark.parametrize("ask", [retrospect.summary, lambda model: retrospect.submodel(model, [0])])
+def test_questions_for_least_squares_name_the_table_of_a_likelihood(rng, ask):
+    model = GeneralizedPoisson().fit(rng.normal(size=(60, 2)), rng.poisson(2.0, size=60))
+    with pytest.raises(InvalidParameterError, match=r"GeneralizedPoisson .* retrospect\.likelihood_summary"):
+        ask(model)
+
+
 def test_only_targets_that_exist_are_drawn(rng):
     X = rng.normal(size=(20, 2))
     found = retrospect.summary(GeneralizedRidge().fit(X, X @ rng.normal(size=(2, 2)) + rng.normal(size=(20, 2))))

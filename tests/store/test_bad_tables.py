@@ -12,7 +12,7 @@ from store.tables import written
 
 from ridgeway import store
 from ridgeway.cli._commands import commands
-from ridgeway.errors import InvalidDataError
+from ridgeway.errors import InvalidDataError, UnknownCategoryError
 
 TERMS = "carrier, distance, month(day), category(gate)"
 
@@ -255,3 +255,14 @@ def test_a_logarithm_that_does_not_exist(january, tmp_path):
     started("log.rw", terms="log(distance)", options="--ignore-extra")
     written(january.assign(distance=[0.0, 1.0] * 20), tmp_path / "new.csv")
     refused("absorb log.rw new.csv --task new", "column 'distance': 20 values are 0 or negative", "log.rw")
+
+
+def test_counts_of_one_are_singular(tmp_path):
+    rows = pd.DataFrame({"site": ["a", "b", "a", "b"], "y": [1.0, 2.0, 3.0, 5.0]})
+    state = store.create(tmp_path / "a.rw", features=store.encoding_of(rows, leave_out=["y"]), target="y")
+    new = rows.assign(site=["a", "b", "c", "b"])
+    with pytest.raises(UnknownCategoryError, match=r"unknown categories: 'c', in 1 row\. Correct"):
+        state.absorb_table(new, task_id="new")
+    plain = store.create(tmp_path / "b.rw", features=["x"], target="y")
+    with pytest.raises(InvalidDataError, match=r"column 'x' has text in 1 of 1 row\. "):
+        plain.absorb_table(pd.DataFrame({"x": ["low"], "y": [1.0]}), task_id="new")

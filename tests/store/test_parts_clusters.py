@@ -151,3 +151,13 @@ def test_merge_and_export_keep_clusters(tmp_path):
     both.export(tmp_path / "both.safetensors")
     back = store.import_arrays(tmp_path / "both.safetensors", tmp_path / "back.rw")
     assert content(back) == content(both)
+
+
+def test_clusters_of_bytes_are_not_called_tasks(tmp_path):
+    frame = table(1)
+    frame["school"] = [name.encode() for name in frame["school"]]
+    made = made_of(tmp_path / "a.rw", ())
+    with pytest.raises(InvalidDataError, match=r"the cluster column contains .* cannot name a cluster"):
+        made.absorb_table(frame, task_id="t1")
+    with pytest.raises(InvalidDataError, match=r"the cluster column contains .* cannot name a cluster"):
+        made.absorb("t1", frame[FEATURES], frame["y"], clusters=frame["school"])

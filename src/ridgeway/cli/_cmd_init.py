@@ -91,7 +91,7 @@ FOURTH = (
 @click.option(
     "--keep",
     help="What to keep besides the total: tasks, so that they can be removed without their rows; or "
-    "tasks,fourth-moments, for summary --errors hc1.",
+    "tasks,fourth-moments, for summary --errors HC1.",
 )
 @click.option("--min-rows", type=int, help="Fewest rows that a kept task may have.  [default: p + 1, at least 10]")
 @click.option("--cluster-column", help="Column that divides the rows of each task into clusters; with --keep tasks.")
@@ -157,7 +157,9 @@ def _encoded(encoding: "Encoding | None", others: list[str]) -> list[str]:
     """Return how the columns of a table become features, a line each; `others` are used, but not as features."""
     if encoding is None:
         return []
-    lines = [f"{key}: {len(levels)} categories, reference {levels[0]!r}" for key, levels in encoding.levels.items()]
+    lines = [
+        f"{key}: {counted(len(levels), 'category')}, reference {levels[0]!r}" for key, levels in encoding.levels.items()
+    ]
     ignored = [name for name in encoding.ignored if name not in others]
     return [*lines, *([f"left out: {', '.join(ignored)}"] if ignored else [])]
 

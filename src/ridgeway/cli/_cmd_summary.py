@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgeway.cli._kept_tasks import plain
-from ridgeway.cli._options import choice, command, names, option, state_file
+from ridgeway.cli._options import AnyCase, command, names, option, state_file
 from ridgeway.cli._output import answer, lines_of, notes_on
 
 if TYPE_CHECKING:
@@ -14,27 +14,24 @@ if TYPE_CHECKING:
     from ridgeway.store import Store
 
 
+ERRORS = ("classical", "cluster", "CR0", "CR1", "CR2", "CR3", "HC0", "HC1")
+
+
 @command(
     "ridgeway summary wages.rw",
     "ridgeway summary wages.rw --features age,tenure  # only these two",
     "ridgeway summary wages.rw --level 0.99           # wider intervals",
     "ridgeway summary wages.rw --errors cluster       # if tasks are clusters",
-    "ridgeway summary wages.rw --errors hc1           # if some rows are noisier",
+    "ridgeway summary wages.rw --errors HC1           # if some rows are noisier",
 )
 @state_file
 @click.option("--features", help="Fit only these features, as if on all rows; names separated by commas.")
 @option("--level", default=0.95, help="Confidence level of the intervals.")
-@choice(
+@option(
     "--errors",
-    "classical",
-    "cluster",
-    "CR0",
-    "CR1",
-    "CR2",
-    "CR3",
-    "hc0",
-    "hc1",
-    words="Standard errors; cluster is CR2. All but classical need a file that keeps its tasks, and hc0 and hc1 also "
+    type=AnyCase(ERRORS),
+    default="classical",
+    help="Standard errors; cluster is CR2. All but classical need a file that keeps its tasks, and HC0 and HC1 also "
     "need its fourth moments.",
 )
 def summary(file: str, features: str | None, level: float, errors: str, as_json: bool) -> None:
@@ -51,7 +48,7 @@ def summary(file: str, features: str | None, level: float, errors: str, as_json:
         found = opened.summary(features=names(features) or None, level=level)
         result = _as_dict(found, opened.schema.targets)
     else:
-        found = _robust(opened, names(features), "CR2" if errors == "cluster" else errors.upper(), level)
+        found = _robust(opened, names(features), "CR2" if errors == "cluster" else errors, level)
         result = plain(found)
     lines, references = lines_of(found), _references(opened.schema.encoding, found.terms)
     if references:

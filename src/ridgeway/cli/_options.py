@@ -63,6 +63,15 @@ def _laid_out(example: str) -> Iterator[str]:
     yield line
 
 
+class AnyCase(click.Choice[str]):
+    """Fixed values that may be written in capitals or not; messages list them as they are."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the value as it is listed, or fail."""
+        spelled = {choice.casefold(): choice for choice in self.choices}
+        return super().convert(spelled.get(str(value).casefold(), value), param, ctx)
+
+
 def choice(name: str, *values: str, words: str) -> Callable[[Command], Command]:
     """Return an option with fixed values, the first of which is the default."""
     return option(name, type=click.Choice(values), default=values[0], help=words)

@@ -30,7 +30,7 @@ class _TypedColumns(Table):
         self._schema = schema
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
-        return {name: self._schema.field(self.columns.index(name)).type for name in columns}
+        return {name: self._schema.field(self.places[name]).type for name in columns}
 
 
 class InMemory(_TypedColumns):
@@ -45,7 +45,7 @@ class InMemory(_TypedColumns):
         yield from self.read(columns).to_batches(max_chunksize=rows)
 
     def read(self, columns: Sequence[str], *, text: Sequence[str] = ()) -> Any:
-        return self._arrow.select([self.columns.index(name) for name in columns])
+        return self._arrow.select([self.places[name] for name in columns])
 
 
 class ParquetFile(_TypedColumns):
@@ -138,7 +138,7 @@ class ArrowStream(_TypedColumns):
     def batches(self, columns: Sequence[str], *, rows: int, kinds: Mapping[str, Any] | None = None) -> Iterator[Any]:
         import pyarrow as pa
 
-        places, done = [self.columns.index(name) for name in columns], 0
+        places, done = [self.places[name] for name in columns], 0
         shape = pa.schema([self._schema.field(place) for place in places])
         with reading(self.source):
             for batch in self._reader():

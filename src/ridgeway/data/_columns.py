@@ -18,6 +18,8 @@ from ridgeway.errors import InvalidDataError, InvalidDataTypeError
 
 Kind = Literal["number", "boolean", "text", "date"]
 """What a column holds."""
+LabelKind = Literal["task", "cluster"]
+"""What a label names."""
 UNNAMED = ("", "Unnamed: 0")
 """The first column that pandas' `to_csv` writes, and what `read_csv` calls it."""
 LEVEL = re.compile(r"__index_level_\d+__")
@@ -132,9 +134,9 @@ def index_columns(names: Sequence[str], metadata: Mapping[bytes, bytes] | None =
     """
     try:
         notes = json.loads((metadata or {}).get(b"pandas", b"{}"))
-        recorded = [name for name in notes["index_columns"] if isinstance(name, str)]
+        recorded = {name for name in notes["index_columns"] if isinstance(name, str)}
     except (ValueError, KeyError, TypeError, RecursionError):
-        recorded = []
+        recorded = set()
     return [
         name
         for place, name in enumerate(names)
@@ -177,7 +179,7 @@ def as_numbers(column: Any, name: str, source: str) -> Array:
     import pyarrow as pa
 
     kind = value_type(column)
-    if kind == pa.float64() and hasattr(column, "__dlpack__") and not column.null_count:
+    if column.type == pa.float64() and hasattr(column, "__dlpack__") and not column.null_count:
         # `to_numpy` imports pyarrow.compute and pandas, which takes as long as learning 400,000 rows of 50 features.
         return np.asarray(np.from_dlpack(column), dtype=np.float64)
     if not is_numeric(kind):
@@ -266,8 +268,8 @@ def as_times(column: Any, name: str, source: str) -> Times:
     return Times(np.asarray(values, dtype="M8[us]"))
 
 
-def as_labels(column: Any) -> Categories:
-    """Return an Arrow column of task labels in order of first appearance, as `label_of` spells them.
+def as_labels(column: Any, what: LabelKind = "task") -> Categories:
+    """Return an Arrow column of task or cluster labels in order of first appearance, as `label_of` spells them.
 
     Examples
     --------
@@ -278,7 +280,7 @@ def as_labels(column: Any) -> Categories:
     (('2020', '2019'), array([0, 1, 0]))
     """
     codes, found = _encoded(column)
-    spelled = ["" if isinstance(value, float) and value != value else label_of(value) for value in found]
+    spelled = ["" if isinstance(value, float) and value != value else label_of(value, what) for value in found]
     places = {label: place for place, label in enumerate(dict.fromkeys(filter(None, spelled)))}
     rank = np.array([*(places.get(label, -1) for label in spelled), -1], dtype=np.int64)
     return Categories(rank[codes], tuple(places))
@@ -292,6 +294,8 @@ def _encoded(column: Any) -> tuple[NDArray[np.int64], list[Any]]:
         if hasattr(column, "combine_chunks"):
             column = column.combine_chunks()
         if pa.types.is_dictionary(column.type):
+            if pa.types.is_string_view(column.type.value_type):  # pyarrow cannot take from views of text
+                column = pa.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(pa.string()))
             column = column.dictionary_decode()
         if pa.types.is_null(column.type):
             column = column.cast(pa.string())
@@ -305,8 +309,8 @@ def _encoded(column: Any) -> tuple[NDArray[np.int64], list[Any]]:
         ) from error
 
 
-def label_of(value: Any) -> str:
-    """Return a value of a task column as a task id, the same from every kind of file.
+def label_of(value: Any, what: LabelKind = "task") -> str:
+    """Return a value of a task column, or of a cluster column, as an id, the same from every kind of file.
 
     2019, 2019.0 and '2019.0' are '2019', and -0.0 is '0'; True and 'TRUE' are 'true'; midnight of a day is the day.
     Other fractions, infinities and other times of day can be spelled in several ways and are refused, also as text.
@@ -331,8 +335,8 @@ def label_of(value: Any) -> str:
     elif known and text.lower() not in NOT_FINITE:
         return "0" if text == "-0" else text
     raise InvalidDataError(
-        f"the task column contains {text!r}, which cannot name a task: the same value can be written in several ways. "
-        "Use words, integers or dates."
+        f"the {what} column contains {text!r}, which cannot name a {what}: the same value can be written in several "
+        "ways. Use words, integers or dates."
     )
 
 

@@ -209,7 +209,7 @@ class Encoder:
             elif encoding.unknown == "widen" and self._grows:
                 new[key] = names
             else:
-                raise unknown_category(self._source, key, names, f"{int(rows.sum()):,} or more")
+                raise unknown_category(self._source, key, names, int(rows.sum()), or_more=True)
         if new:
             self._grow(encoding.with_levels(new), "unknown categories")
         return kept
@@ -227,11 +227,14 @@ def refuse_reserved(source: str, key: str, names: Iterable[str]) -> None:
         raise InvalidDataError(f"{source}: column {key!r} has the value {reserved[0]!r}, which is reserved. Rename it.")
 
 
-def unknown_category(source: str, key: str, names: Sequence[str], rows: str) -> UnknownCategoryError:
+def unknown_category(
+    source: str, key: str, names: Sequence[str], n_rows: int, *, or_more: bool = False
+) -> UnknownCategoryError:
     """Return the error for categories that the schema does not have."""
+    rows = f"{n_rows:,} or more rows" if or_more else counted(n_rows, "row")
     shown = ", ".join(map(repr, names[:3])) + (f", … ({len(names)} in all)" if len(names) > 3 else "")
     return UnknownCategoryError(
-        f"{source}: column {key!r} has unknown categories: {shown}, in {rows} rows. Correct them, or add them first: "
+        f"{source}: column {key!r} has unknown categories: {shown}, in {rows}. Correct them, or add them first: "
         f"ridgeway widen FILE.rw --category {quote(f'{key}={names[0]}')}"
     )
 

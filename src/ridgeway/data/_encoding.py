@@ -116,7 +116,7 @@ class Encoding:
         """Return whether a factor is a category."""
         return self.kinds[factor.column] == "text" or any(name == "category" for name, _ in factor.calls)
 
-    @property
+    @cached_property
     def categories(self) -> dict[str, TermFactor]:
         """The factors that are categories, by what `levels` calls them."""
         factors = (factor for term in self.terms for factor in term.factors)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ridgeway._text import counted
 from ridgeway.data._columns import as_text, is_numeric, is_text, value_type
 from ridgeway.data._encoder import unknown_category
 from ridgeway.data._schema import Schema
@@ -63,7 +64,8 @@ def _strange_numbers(table: Table, schema: Schema) -> InvalidDataError | None:
             if count and not (what == "nulls" and schema.encoding.missing != "refuse"):
                 words = types[name] if what == "text" else what
                 return InvalidDataError(
-                    f"{table.source}: column {name!r} has {words} in {count} of {n_rows} rows. {REMEDIES[what]}"
+                    f"{table.source}: column {name!r} has {words} in {count:,} of {counted(n_rows, 'row')}. "
+                    f"{REMEDIES[what]}"
                 )
     return None
 
@@ -84,7 +86,7 @@ def _strange_categories(table: Table, schema: Schema) -> InvalidDataError | None
     for key, found in counts.items():
         if found.total():
             unknown = sorted(level for level, count in found.items() if count)
-            return unknown_category(table.source, key, unknown, f"{found.total():,}")
+            return unknown_category(table.source, key, unknown, found.total())
     return None
 
 

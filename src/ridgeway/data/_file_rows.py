@@ -1,7 +1,7 @@
 """The rows of a table in blocks of float64, as a schema orders them: one task, or one per value of a column."""
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -29,6 +29,9 @@ MOST_BLOCKS = 8
 
 Progress = Callable[[int, int | None], None]
 """Called with the number of rows read so far and the number of rows in all, None if that is unknown."""
+
+Step = tuple[int, tuple[str, Block] | None]
+"""The number of rows read so far, and a block with the id of its task; None once a batch has been read."""
 
 
 @dataclass(frozen=True)
@@ -146,8 +149,8 @@ def tasks_in(
         encoder = PlainRows(schema, table.source)
     else:
         encoder = Encoder(schema, table.source, absent=absent, label_kind=label_kind(table, schema))
-    gathered = _gathered(table, encoder, task_id, labels, progress, dropped)
-    return _ahead(gathered) if ahead else gathered
+    gathered = _gathered(table, encoder, task_id, labels, dropped)
+    return _reported(_ahead(gathered) if ahead else gathered, table.n_rows, progress)
 
 
 def _gathered(
@@ -155,9 +158,9 @@ def _gathered(
     encoder: Encoder | PlainRows,
     task_id: str | None,
     labels: list[str],
-    progress: Progress | None,
     dropped: Counter[str] | None,
-) -> Generator[tuple[str, Block], None, None]:
+) -> Generator[Step, None, None]:
+    """Yield the blocks of a table; after each batch, the number of rows that have been read."""
     import pyarrow as pa
 
     size, done = encoder.schema.block_rows, 0
@@ -184,14 +187,31 @@ def _gathered(
             present = part if part.sample_weight is None else _present(part)
             if encoder.schema.offset is not None and present.offset_values is not None:
                 encoder.schema.offset.check(present.offset_values, table.source)
-            yield from ((label, block) for block in buffer.fill(present, encoder.schema))
+            yield from ((done, (label, block)) for block in buffer.fill(present, encoder.schema))
         if sum(buffer.used for buffer in buffers.values()) > MOST_BLOCKS * size:
-            yield from ((label, block) for label, each in buffers.items() for block in each.rest(encoder.schema))
-        if progress is not None:
-            progress(done, table.n_rows)
+            yield from _remaining(done, buffers, encoder.schema)
+        yield done, None
     if dropped is not None:
         dropped.update(encoder.dropped)
-    yield from ((label, block) for label, each in buffers.items() for block in each.rest(encoder.schema))
+    yield from _remaining(done, buffers, encoder.schema)
+
+
+def _remaining(done: int, buffers: "Mapping[str, _Buffer]", schema: Schema) -> Iterator[Step]:
+    for label, buffer in buffers.items():
+        for block in buffer.rest(schema):
+            yield done, (label, block)
+
+
+def _reported(
+    steps: Generator[Step, None, None], n_rows: int | None, progress: Progress | None
+) -> Generator[tuple[str, Block], None, None]:
+    """Yield the blocks, and call `progress` in the thread of the caller: it may raise, or fork the process."""
+    with closing(steps):
+        for done, labelled in steps:
+            if labelled is not None:
+                yield labelled
+            elif progress is not None:
+                progress(done, n_rows)
 
 
 def _even(batches: Iterator[Any], size: int) -> Iterator[Any]:
@@ -287,7 +307,7 @@ def _groups(
 
 def _clusters(batch: Any, rows: RowBatch, column: str, table: Table) -> NDArray[np.object_]:
     """Return the cluster of each row that is kept."""
-    found = as_labels(batch.column(column))
+    found = as_labels(batch.column(column), "cluster")
     codes = found.codes if rows.kept is None else found.codes[rows.kept]
     if (codes < 0).any():
         raise _unlabelled(table, "cluster", column, int((codes < 0).sum()))

@@ -65,14 +65,15 @@ def inferred(
     """
     check_columns(table.columns, leave_out, table.source, extra=None)
     if terms is None:
-        names = [name for name in table.columns if name not in leave_out]
-        refuse_index([name for name in table.index if name in names], table.source)
+        left_out = {*leave_out}
+        names = [name for name in table.columns if name not in left_out]
+        refuse_index([name for name in table.index if name not in left_out], table.source)
         terms = tuple(map(column_term, names))
-    columns = list(dict.fromkeys(factor.column for term in terms for factor in term.factors))
+    columns = dict.fromkeys(factor.column for term in terms for factor in term.factors)
     if not columns:
         raise InvalidDataError(f"{table.source} has no column that could be a feature. Leave out fewer columns.")
-    check_columns(table.columns, columns, table.source, extra=None)
-    kinds = _kinds(table, terms, columns)
+    check_columns(table.columns, [*columns], table.source, extra=None)
+    kinds = _kinds(table, terms, [*columns])
     ignored = tuple(dict.fromkeys(name for name in (*leave_out, *table.columns) if name not in columns))
     draft = Encoding(tuple(terms), kinds, {}, missing, unknown, (), ignored, ignore_extra)
     levels, gaps = _scanned(table, draft, references or {}, _LearnedRows.of(table, draft, targets, weight_column))

@@ -196,7 +196,7 @@ def with_targets(
         given_names = ["y", *(["sample_weight"] if weights else []), *(["offset"] if offsets else [])]
         shapes = " and ".join(str(part.shape) for part in (targets, *weights, *offsets))
         raise InvalidDataError(
-            f"X has {n_rows} rows; {' and '.join(given_names)} {'have' if len(given_names) > 1 else 'has'} shape "
+            f"X has {counted(n_rows, 'row')}; {' and '.join(given_names)} {'have' if len(given_names) > 1 else 'has'} shape "
             f"{shapes}. Pass one value per row for each of {listed(names)}."
         )
     labels = {} if clusters is None else dict.fromkeys(schema.labels, pa.array(list(clusters)))
@@ -221,7 +221,7 @@ def cut(schema: Schema, rows: Task) -> Iterator[Block]:
     """
     step, clusters = schema.block_rows, None
     if rows.clusters is not None:
-        spelled = {label: label_of(label) for label in dict.fromkeys(rows.clusters.tolist())}
+        spelled = {label: label_of(label, "cluster") for label in dict.fromkeys(rows.clusters.tolist())}
         clusters = np.array([spelled[label] for label in rows.clusters.tolist()], dtype=object)
     for start in range(0, rows.n_samples, step):
         part = slice(start, start + step)

@@ -346,19 +346,22 @@ def check_columns(found: Sequence[str], needed: Sequence[str], where: str, *, ex
     ridgeway.errors.FeatureMismatchError: the table has no column 'b'. ...
     """
     refuse_twice(found, FeatureMismatchError, f"{where} has ")
-    missing = [name for name in needed if name not in set(found)]
-    unknown = [] if extra is None else [name for name in found if name not in {*needed, *extra}]
+    present = {*found}
+    expected = {*needed}
+    allowed = present if extra is None else {*needed, *extra}
+    missing = [name for name in needed if name not in present]
+    unknown = [name for name in found if name not in allowed]
     if not missing and not unknown:
         return
     known = {skeleton(name).casefold(): name for name in missing}
-    pairs = [(name, known.get(skeleton(name).casefold())) for name in found if name not in needed]
+    pairs = [(name, known.get(skeleton(name).casefold())) for name in found if name not in expected]
     alike = [f"{name!a} is not {other!a}" for name, other in pairs if other is not None]
     parts = [
         f"no column {listed(missing)}" if missing else "",
         f"unknown columns: {listed(unknown)}" if unknown else "",
     ]
     hint = f" ({'; '.join(alike)}, though they look alike)" if alike else ""
-    refuse_index([name for name in index_columns(found) if name in unknown], where)
+    refuse_index([name for name in index_columns(found) if name not in allowed], where)
     exactly = "Rename, add or drop columns: the table must have exactly those of the model, in any order."
     remedy = f"It has: {listed(found)}. Rename or add columns." if extra is None else exactly
     near = did_you_mean(missing[0], found) if extra is None and not alike else ""

@@ -4,7 +4,7 @@ import csv
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from ridgeway._optional import require
@@ -47,6 +47,11 @@ class Table(ABC):
         self.columns = list(columns)
         self.n_rows = n_rows
         self.index = index_columns(self.columns, metadata)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The place of each column, the first of a name that occurs twice."""
+        return {name: place for place, name in reversed([*enumerate(self.columns)])}
 
     @abstractmethod
     def types(self, columns: Sequence[str]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeway._text import counted
 from ridgeway.errors import InvalidDataError
 
 Bytes = NDArray[np.uint8]
@@ -97,8 +98,8 @@ def _labelled(folder: Path, part: str) -> tuple[Bytes, Bytes]:
     images, labels = _array(folder, f"{part}-images-idx3-ubyte", 3), _array(folder, f"{part}-labels-idx1-ubyte", 1)
     if len(images) != len(labels):
         raise InvalidDataError(
-            f"{folder} has {len(images)} images but {len(labels)} labels in its {part} files. Put the files of one "
-            "data set into the folder."
+            f"{folder} has {counted(len(images), 'image')} but {counted(len(labels), 'label')} in its {part} files. "
+            "Put the files of one data set into the folder."
         )
     return images, labels
 

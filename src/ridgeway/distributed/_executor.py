@@ -183,6 +183,7 @@ class DaskWorkers(Executor):
         """Yield the name of each item with the result of its call, as they finish."""
         from distributed import as_completed
 
+        owner = os.getpid()
         run, waiting, names = uuid4().hex, iter(items), dict["Future", str]()
         held = self._client.submit(_same, function, key=f"ridgeway-{run}")  # sent once, and again if it was lost
 
@@ -201,8 +202,9 @@ class DaskWorkers(Executor):
                 completed.update(list(submitted(1)))
                 yield result
         finally:
-            with suppress(OSError):
-                self._client.cancel([held, *names])
+            if os.getpid() == owner:  # a forked process has no thread that could speak to the cluster
+                with suppress(OSError):
+                    self._client.cancel([held, *names])
 
 
 def executor_of(workers: int | Executor) -> Executor:

@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from ridgeway._checks import Array
+from ridgeway._text import counted
 from ridgeway.data import Task, check_rows, check_tasks, coded_labels, listed_classes
 from ridgeway.errors import InferenceError, InvalidDataError
 from ridgeway.estimators._shell import ContinualEstimator, lock_of
@@ -111,7 +112,8 @@ class ContinualClassifier(ClassifierMixin, ContinualEstimator):
             labels = coded_labels(y, classes, beside={"X": X})
             if len(labels.positions) != len(scores):
                 raise InvalidDataError(
-                    f"X has {len(scores)} rows and y has {len(labels.positions)} labels. Pass one label per row."
+                    f"X has {counted(len(scores), 'row')} and y has {counted(len(labels.positions), 'label')}. Pass "
+                    "one label per row."
                 )
             seen = np.asarray(np.isfinite(scores).all(axis=0))  # the score of a class without rows is −∞
             learned = dict(zip(classes, seen, strict=True))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from ridgeway._checks import Array
+from ridgeway._text import counted
 from ridgeway.data import MemoryKind, WeightKind, check_offset, check_rows
 from ridgeway.errors import InferenceError, InvalidStateError, MergeError
 from ridgeway.estimators._default_policy import DEFAULT, DefaultPolicyMixin
@@ -102,7 +103,8 @@ class LikelihoodEstimator(DefaultPolicyMixin, ContinualEstimator):
             )
         if feature_names is not None and len(feature_names) != n_features:
             raise InvalidStateError(
-                f"got {len(feature_names)} names for a state of {n_features} features. Pass one per feature."
+                f"got {counted(len(feature_names), 'name')} for a state of {counted(n_features, 'feature')}. Pass one "
+                "per feature."
             )
         if feature_names is not None:
             model.feature_names_in_ = np.array(feature_names, dtype=object)

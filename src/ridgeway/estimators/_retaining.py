@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from ridgeway._text import counted
 from ridgeway.data import label_of
 from ridgeway.errors import InvalidStateError, MergeError, RemovalError
 from ridgeway.estimators._default_policy import DEFAULT
@@ -99,7 +100,8 @@ class RetainingMixin(ContinualEstimator):
         if feature_names is not None:
             if len(feature_names) != n_features:
                 raise InvalidStateError(
-                    f"got {len(feature_names)} names for a state of {n_features} features. Pass one per feature."
+                    f"got {counted(len(feature_names), 'name')} for a state of {counted(n_features, 'feature')}. Pass "
+                    "one per feature."
                 )
             model.feature_names_in_ = np.array(feature_names, dtype=object)
         model.n_features_in_ = n_features

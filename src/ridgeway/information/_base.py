@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway._text import counted
 from ridgeway.data import LARGEST, Task, check_values, dense
 from ridgeway.errors import InvalidDataError, MergeError, RemovalError
 from ridgeway.information._parts import put_together, taken_apart
@@ -207,7 +208,8 @@ class Information(ABC):
         left = self.total_weight - task.total_weight
         if task.n_samples >= self.n_samples or left <= 0.0:
             raise RemovalError(
-                f"cannot remove {task.n_samples} rows of weight {task.total_weight:g} from {self.n_samples} rows of "
+                f"cannot remove {counted(task.n_samples, 'row')} of weight {task.total_weight:g} from "
+                f"{counted(self.n_samples, 'row')} of "
                 f"weight {self.total_weight:g}: nothing would remain. Remove a task that was learned."
             )
         varies = varying_columns(self)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -300,11 +300,11 @@ class ByTask:
         return str(number)
 
 
-def _spelled(label: Any) -> str:
+def _spelled(label: Any, what: Literal["task", "cluster"] = "task") -> str:
     """Return a label as text, as the tables of a state file spell it; or raise."""
-    text = label_of(label.item() if isinstance(label, np.generic) else label)
+    text = label_of(label.item() if isinstance(label, np.generic) else label, what)
     if not text:
-        raise InvalidDataError("a task or a cluster has an empty name. Pass one like '2019'.")
+        raise InvalidDataError(f"a {what} has an empty name. Pass one like '2019'.")
     return text
 
 
@@ -313,7 +313,7 @@ def _divided(task: Task) -> Iterator[tuple[str | None, Task]]:
     if task.clusters is None:
         yield None, task
         return
-    spelled = {label: _spelled(label) for label in dict.fromkeys(task.clusters)}
+    spelled = {label: _spelled(label, "cluster") for label in dict.fromkeys(task.clusters)}
     labels, numbers = np.unique([spelled[label] for label in task.clusters], return_inverse=True)
     for number, label in enumerate(labels):
         rows = numbers == number

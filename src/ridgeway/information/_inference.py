@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway._text import counted
 from ridgeway.data import dense
 from ridgeway.errors import InferenceError
 from ridgeway.information._base import Information
@@ -90,7 +91,7 @@ class Inference:
         if self.degrees_of_freedom < 1:
             held = self.information
             raise InferenceError(
-                f"no degrees of freedom are left to estimate the noise: {held.n_samples} rows"
+                f"no degrees of freedom are left to estimate the noise: {counted(held.n_samples, 'row')}"
                 f"{', an intercept' if held.centered else ''} and {self.row_space.rank} independent columns. "
                 "Learn more rows, use a submodel of fewer features, or give a prior (retrospect.learn_prior finds one)."
             )

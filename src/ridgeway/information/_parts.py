@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import LARGEST, Array
+from ridgeway._text import counted
 from ridgeway.errors import InvalidStateError
 
 WHOLE = ("n_features", "n_targets", "n_samples")
@@ -58,7 +59,7 @@ def _check_sums(counts: Mapping[str, Any], held: Mapping[str, Array]) -> None:
     rows, weight = counts["n_samples"], counts["total_weight"]
     if (rows > 0) != (weight > 0.0) or (rows == 0 and any(held[name].any() for name in ARRAYS)):
         raise InvalidStateError(
-            f"a state of {rows} rows has a weight of {weight:g}, or other sums. Read an intact copy."
+            f"a state of {counted(rows, 'row')} has a weight of {weight:g}, or other sums. Read an intact copy."
         )
     if not counts["centered"] and (held["mean"].any() or held["mean_low"].any()):
         raise InvalidStateError("a state without an intercept has means. Read an intact copy.")

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import LARGEST, Array
+from ridgeway._text import counted
 from ridgeway.errors import InvalidParameterError
 from ridgeway.kernels import pivoted_qr, solve_triangular
 from ridgeway.linalg import EPS, empty_triangle, tolerance
@@ -107,8 +108,8 @@ def checked_map(matrix: Array, shift: Array, held: Any) -> None:
     """Raise unless x·matrix + shift is a function of the features that information can follow."""
     if matrix.ndim != 2 or len(matrix) != held.n_features or shift.shape != matrix.shape[1:]:
         raise InvalidParameterError(
-            f"a map of {held.n_features} features needs a matrix with as many rows and a shift with one entry per "
-            f"column; got shapes {matrix.shape} and {shift.shape}."
+            f"a map of {counted(held.n_features, 'feature')} needs a matrix with as many rows and a shift with one "
+            f"entry per column; got shapes {matrix.shape} and {shift.shape}."
         )
     if not (np.isfinite(matrix).all() and np.isfinite(shift).all()):
         raise InvalidParameterError("a map of the features must be finite; got infinite or missing entries.")

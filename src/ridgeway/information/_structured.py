@@ -7,6 +7,7 @@ import scipy
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway._text import counted
 from ridgeway.errors import InferenceError
 from ridgeway.information._base import Information
 from ridgeway.information._evidence import WIDE, LearnedPrior, Spectrum, learn_from
@@ -37,7 +38,8 @@ def learn_directions(information: Information, start: Array) -> LearnedPrior:
     n, rank, values = spectrum.n_samples, spectrum.rank, spectrum.values
     if n <= rank:
         raise InferenceError(
-            f"one penalty per direction cannot be learned from {information.n_samples} rows of {rank} independent "
+            f"one penalty per direction cannot be learned from {counted(information.n_samples, 'row')} of {rank} "
+            "independent "
             "columns: noise and signal look the same. Learn more rows, or learn one penalty for all (groups=None)."
         )
     squares, variance = np.square(spectrum.scores), spectrum.left / n

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ridgeway import kernels
 from ridgeway._checks import Array
+from ridgeway._text import counted
 from ridgeway.errors import InvalidDataError, SeparationError
 from ridgeway.likelihoods._observed import Observed
 from ridgeway.likelihoods._polynomial import Polynomial
@@ -129,11 +130,11 @@ def _climbed(
         theta, value = there, _value(observed, held, there)
         ended = observed is None or farthest <= SMALL
         if gain < enough and not ended:
-            raise _separated(held[0])
+            raise _separated(held[0], observed)
         if gain < enough or (ended and last / 4.0 < gain < 16.0 * EPS * abs(value)):  # or nothing but rounding is left
             return theta, solution, False
         last = gain
-    raise _separated(held[0])
+    raise _separated(held[0], observed)
 
 
 def newton_step(here: Polynomial, about: Array | None, size: int) -> Solution:
@@ -239,7 +240,14 @@ def _are_trusted(held: Sequence[Polynomial], theta: Array) -> bool:
     return all(is_semidefinite(one.at(theta).curvature - KEPT_CURVATURE * one.curvature) for one in cubics)
 
 
-def _separated(held: Polynomial) -> SeparationError:
+def _separated(held: Polynomial, observed: Observed | None) -> SeparationError:
+    n_rows = 0 if observed is None else observed.task.n_samples
+    if n_rows and not held.curvature.any() and n_rows <= len(held.centre):
+        return SeparationError(
+            f"the log-likelihood of this task has no maximum: {counted(n_rows, 'row')} cannot determine "
+            f"{counted(len(held.centre), 'coefficient')}. Learn more rows first, or together with these; or give a "
+            "prior, such as weights.Accumulated(prior=1.0)."
+        )
     if held.curvature.any():
         return SeparationError(
             "the log-likelihood of this task has no maximum in a direction that neither the prior nor the past holds, "

@@ -165,6 +165,7 @@ def _add_curvature(curvature: Array, part: Part, slopes: Slopes) -> None:
                 curvature[:, b, :, a] += block
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is refused with the sums
 def _add_third(sums: Array, triples: Sequence[tuple[int, ...]], part: Part, slopes: Slopes) -> None:
     """Add Σ w·ℓ'''·x_i·x_j·x_k for the pairs i ≤ j and all k, for each triple of predictors."""
     rows, columns = pairs(part.design.shape[1])

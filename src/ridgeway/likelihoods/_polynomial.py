@@ -78,6 +78,12 @@ class Polynomial:
             third,
         )
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether all derivatives are finite numbers: sums of powers may have overflowed."""
+        third = self.curvature if self.third is None else self.third
+        return all(np.isfinite(derivative).all() for derivative in (self.gradient, self.curvature, third))
+
     def scaled(self, factor: float) -> "Polynomial":
         """Return it times a number."""
         return Polynomial(

@@ -171,7 +171,10 @@ class Remainder:
         slope = self._inflation(near, m, averaged=True) * move ** (m - 1) * drift / factorial(m)
         slope += sqrt(max(float(gradient @ inverse @ gradient), 0.0))
         share = self.leverage * slope * exp(min(near, LARGE))
-        bound = -log1p(-share) / self.leverage if share < 1.0 else inf
+        if self.leverage == 0.0:  # the limit of −log(1 − ls)/l
+            bound = slope * exp(min(near, LARGE))
+        else:
+            bound = -log1p(-share) / self.leverage if share < 1.0 else inf
         found = 0.0
         for _ in range(MOST_ROUNDS):  # how far |δ| goes depends on the distance
             third = self._inflation(near + self.leverage * found, 2, averaged=False)
@@ -216,13 +219,17 @@ class Remainder:
     def _rebased(self, prior: Array, root: Array) -> "Remainder":
         """Return it with xᵀA⁻¹x for a later A = rootᵀ·root: overestimated if A has grown in some directions only."""
         ratio = largest_ratio(self.first + prior, root)
+        if ratio == inf:
+            return replace(self, row_norm=inf)
         return replace(self, tilts=self.tilts.scaled(ratio), leverage=self.leverage * sqrt(ratio))
 
 
 def largest_ratio(matrix: Array, root: Array) -> float:
-    """Return the largest vᵀ·matrix·v with vᵀ·rootᵀ·root·v = 1."""
+    """Return the largest vᵀ·matrix·v with vᵀ·rootᵀ·root·v = 1; infinity if it overflows."""
     half = kernels.solve_triangular(root, matrix, transposed=True)
     whitened = kernels.solve_triangular(root, half.T, transposed=True)
+    if not np.isfinite(whitened).all():
+        return inf
     return float(kernels.eigen(whitened)[0][-1])
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ridgeway._checks import Array
+from ridgeway._text import counted
 from ridgeway.catalogue import Method
 from ridgeway.errors import InvalidDataError
 from ridgeway.report._measures import mean_log_losses
@@ -80,7 +81,8 @@ def learn_in_order(
                 predictions = np.asarray(model.predict(X_held), dtype=np.float64)
                 if predictions.shape != y_held.shape or not np.isfinite(predictions).all():
                     raise InvalidDataError(
-                        f"{method.name} predicts an array of shape {predictions.shape} for {len(y_held)} rows, or "
+                        f"{method.name} predicts an array of shape {predictions.shape} for "
+                        f"{counted(len(y_held), 'row')}, or "
                         "values that are not finite. Its predict must return one finite number per row."
                     )
                 losses[t] = _judged(method, tasks, y_held, predictions, starts)[order]

@@ -120,7 +120,7 @@ def target_column(
     if family == "poisson":
         _check_counts(values, name)
         return TargetColumn(values, "poisson", ASKED)
-    return TargetColumn(values, "gaussian", "it has numbers" if family is None else ASKED)
+    return TargetColumn(values, "gaussian", "it is neither text nor boolean" if family is None else ASKED)
 
 
 def _classes(column: Any, name: str, family: FamilyName, reason: str) -> TargetColumn:

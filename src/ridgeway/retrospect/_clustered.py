@@ -12,7 +12,7 @@ from ridgeway.errors import FewClustersWarning, InferenceError, InvalidParameter
 from ridgeway.kernels import right_svds
 from ridgeway.retrospect._compressed import by_task, compressed
 from ridgeway.retrospect._model import checked_level
-from ridgeway.retrospect._robust import Fit, RobustSummary
+from ridgeway.retrospect._robust import Fit, RobustSummary, upper_case
 from ridgeway.retrospect._units import units_of
 
 ClusteredKind = Literal["CR0", "CR1", "CR2", "CR3"]
@@ -88,6 +88,7 @@ def clustered(model: Any, kind: ClusteredKind = "CR2", *, by: By | None = None, 
     >>> found.standard_errors.round(2), found.degrees_of_freedom.round(1)
     (array([0.24, 0.16]), array([9.8, 8.3]))
     """
+    kind = upper_case(kind)
     if kind not in get_args(ClusteredKind):
         raise InvalidParameterError(f"kind must be one of {', '.join(map(repr, POWERS))}; got {kind!r}.")
     level = checked_level(level)

@@ -9,6 +9,7 @@ import numpy as np
 from ridgeway._checks import Array, flag, whole
 from ridgeway._plots import draw_terms
 from ridgeway._printed import Printed, Rows
+from ridgeway._text import counted
 from ridgeway.data import Task, check_tasks
 from ridgeway.errors import InferenceError, RemovalError
 from ridgeway.information import Inference, SquareRoot
@@ -288,8 +289,8 @@ def _assumed(known: Inference, task: Task, seen: Seen, asked: bool) -> tuple[boo
         )
     if known.degrees_of_freedom + seen.freedom < 1:
         raise InferenceError(
-            f"no degrees of freedom are left for the comparison: {known.information.n_samples} rows of the past and "
-            f"{task.n_samples} of the task fit exactly. Learn more rows."
+            f"no degrees of freedom are left for the comparison: {counted(known.information.n_samples, 'row')} of the "
+            f"past and {task.n_samples} of the task fit exactly. Learn more rows."
         )
     if not asked and min(known.degrees_of_freedom, seen.freedom) >= 1:
         return False, "each side has its own noise variance"

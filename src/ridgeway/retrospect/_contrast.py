@@ -7,6 +7,7 @@ import numpy as np
 import scipy
 
 from ridgeway._checks import Array
+from ridgeway._text import counted
 from ridgeway.data import check_rows, dense
 from ridgeway.errors import InferenceError, InvalidParameterError
 from ridgeway.kernels import triangular_factor
@@ -199,7 +200,8 @@ def _checked_rows(C: Any, n_features: int, *, intercept: bool) -> Array:
     if rows.ndim != 2 or rows.shape[1] not in widths or not len(rows):
         extra = f", or {n_features + 1} with the intercept in front" if intercept else ""
         raise InvalidParameterError(
-            f"C has shape {rows.shape}; it needs a row per hypothesis and {n_features} columns, one per feature{extra}."
+            f"C has shape {rows.shape}; it needs a row per hypothesis and {counted(n_features, 'column')}, one per "
+            f"feature{extra}."
         )
     if not np.isfinite(rows).all() or not rows.any(axis=1).all():
         raise InvalidParameterError("C holds NaN, infinity or a row of zeros. Give each hypothesis finite numbers.")

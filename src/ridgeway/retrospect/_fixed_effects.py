@@ -134,8 +134,8 @@ def fixed_effects(model: Any, slopes: Any = (), *, level: float = 0.95) -> Fixed
     parted = Separated.of(tasks, own)
     if parted.degrees_of_freedom < 1:
         raise InferenceError(
-            f"no degrees of freedom are left: {int(tasks.n_samples.sum())} rows and as many independent effects. "
-            "Learn more rows, or name fewer slopes."
+            f"no degrees of freedom are left: {counted(int(tasks.n_samples.sum()), 'row')} and as many independent "
+            "effects. Learn more rows, or name fewer slopes."
         )
     noise = parted.fit.residual_squares / parted.degrees_of_freedom
     whitened, known = parted.fit.space.whiten(np.eye(len(common)))

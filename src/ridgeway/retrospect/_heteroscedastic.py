@@ -9,7 +9,7 @@ from ridgeway.data import listed
 from ridgeway.errors import InferenceError, InvalidParameterError
 from ridgeway.information import ByTask, score_squares
 from ridgeway.retrospect._model import checked_level, state_of
-from ridgeway.retrospect._robust import Fit, RobustSummary
+from ridgeway.retrospect._robust import Fit, RobustSummary, upper_case
 from ridgeway.weights import TaskKeeper
 
 HeteroscedasticKind = Literal["HC0", "HC1"]
@@ -65,6 +65,7 @@ def heteroscedastic(model: Any, kind: HeteroscedasticKind = "HC1", *, level: flo
     >>> retrospect.heteroscedastic(model).standard_errors.round(3)
     array([0.046, 0.08 ])
     """
+    kind = upper_case(kind)
     if kind in ("HC2", "HC3"):
         raise InvalidParameterError(
             f"{kind} needs the leverage of every row, and the rows are gone: no finite set of sums gives it. Use "

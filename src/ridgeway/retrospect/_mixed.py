@@ -155,8 +155,8 @@ def _check(tasks: CompressedTasks, effects: NDArray[np.intp], whole: StackedFit)
     apart = Separated.of(tasks, effects)
     if apart.degrees_of_freedom < 1:
         raise InferenceError(
-            f"the tasks have {int(tasks.n_samples.sum())} rows, too few to tell the noise from effects of their own. "
-            "Learn more rows per task, or name fewer effects."
+            f"the tasks have {counted(int(tasks.n_samples.sum()), 'row')}, too few to tell the noise from effects of "
+            "their own. Learn more rows per task, or name fewer effects."
         )
     n_own = sum(each.space.rank for each in apart.own) + apart.fit.space.rank - whole.space.rank
     if n_own < len(effects):

@@ -10,7 +10,7 @@ from ridgeway._checks import Array, fraction
 from ridgeway._text import did_you_mean
 from ridgeway.errors import FeatureMismatchError, InferenceError, InvalidParameterError
 from ridgeway.information import AveragedInference, Inference, Information
-from ridgeway.weights import Inferable, Informed, Retained, TaskKeeper
+from ridgeway.weights import Expandable, Inferable, Informed, Retained, TaskKeeper
 
 if TYPE_CHECKING:
     from ridgeway.estimators import GeneralizedRidge
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 def state_of(model: Any) -> Retained:
     """Return what a model remembers, or raise if it keeps no information about the past."""
+    if isinstance(getattr(model, "state_", None), Expandable):
+        raise InvalidParameterError(
+            f"a {type(model).__name__} keeps a polynomial of the log-likelihood, and this needs sums of squares. "
+            "retrospect.likelihood_summary(model) gives its errors, tests and intervals."
+        )
     if not hasattr(type(model), "information_"):
         raise InvalidParameterError(
             f"only a GeneralizedRidge keeps what is needed; got {type(model).__name__}. Learn the tasks with one."

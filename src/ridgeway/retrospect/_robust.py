@@ -8,6 +8,7 @@ import scipy
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway._text import counted
 from ridgeway.errors import InferenceError
 from ridgeway.information import Inference
 from ridgeway.retrospect._coefficients import CoefficientTable
@@ -119,7 +120,8 @@ class Fit:
         known, p = least_squares(held), held.n_features
         if known.degrees_of_freedom < 1:
             raise InferenceError(
-                f"no degrees of freedom are left: {held.n_samples} rows and {known.row_space.rank} independent columns"
+                f"no degrees of freedom are left: {counted(held.n_samples, 'row')} and {known.row_space.rank} "
+                "independent columns"
                 f"{' beside the intercept' if held.centered else ''}. Learn more rows, or use a submodel of fewer "
                 "features."
             )
@@ -172,3 +174,8 @@ class Fit:
             not_estimable=tuple(term for term, missing in zip(self.terms, unknown, strict=True) if missing),
             **said,
         )
+
+
+def upper_case(kind: Any) -> Any:
+    """Return the kind of errors in capitals: 'hc1' is 'HC1'. Anything but text is returned as it is."""
+    return kind.upper() if isinstance(kind, str) else kind

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ridgeway._text import counted
 from ridgeway.data import Block, Schema, widening
 from ridgeway.errors import InvalidDataError
 from ridgeway.information import Information, PartName
@@ -117,6 +118,6 @@ def _too_small(name: PartName, n_rows: int, fewest: int) -> InvalidDataError:
     kind = "tasks" if name.cluster is None else "clusters"
     what = f"task {name.task!r}" if name.cluster is None else f"cluster {name.cluster!r} of task {name.task!r}"
     return InvalidDataError(
-        f"{what} has {n_rows} rows; this file keeps parts of {fewest} or more, because the part of a few rows gives "
-        f"them away. Put small {kind} together, or create the file with --min-rows {n_rows}."
+        f"{what} has {counted(n_rows, 'row')}; this file keeps parts of {fewest} or more, because the part of a few "
+        f"rows gives them away. Put small {kind} together, or create the file with --min-rows {n_rows}."
     )

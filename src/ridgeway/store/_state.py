@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ridgeway._text import counted
 from ridgeway.data import Block, Schema, TargetFamily, Task, check_offset, check_tasks, columns_of_a_model
 from ridgeway.errors import DamagedStoreError, InvalidDataError, InvalidParameterError, InvalidStateError, StoreError
 from ridgeway.information import KINDS
@@ -181,8 +182,8 @@ def check_state(schema: Schema, arrays: Mapping[str, Array], n_tasks: int, n_sam
     repeated = schema.weight_kind == "frequency" and state.n_samples > n_samples  # the ledger counts each row once
     if state.n_tasks != n_tasks or not (state.n_samples == n_samples or repeated):
         raise DamagedStoreError(
-            f"the ledger has {n_tasks} tasks of {n_samples} rows; the state has {state.n_tasks} of "
-            f"{state.n_samples}. {RESTORE}"
+            f"the ledger has {counted(n_tasks, 'task')} of {counted(n_samples, 'row')}; the state has {state.n_tasks} "
+            f"of {state.n_samples}. {RESTORE}"
         )
     if schema.family is not None and schema.family.memory is not None:
         if not is_nearly_semidefinite(state.held().curvature, offset=np.zeros(len(state.past.centre))):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array
+from ridgeway._text import counted
 from ridgeway.data import Classes
 from ridgeway.errors import InferenceError, InvalidParameterError, MergeError
 from ridgeway.information import checked_past
@@ -179,6 +180,7 @@ class Expanded(Displayed):
             remainder=None if self.remainder is None else self.remainder.mapped(matrix, centre),
         )
 
+    @np.errstate(over="ignore", invalid="ignore")  # what overflows is refused
     def merge(self, other: "Expanded") -> "Expanded":
         """Return the state of both pasts: polynomials add exactly, and so do their remainders. O(p⁴) for a cubic."""
         differences = [what for what, same in self._agreement(other) if not same]
@@ -190,10 +192,14 @@ class Expanded(Displayed):
         rates = self.rates or other.rates
         both = replace(self, n_tasks=self.n_tasks + other.n_tasks, n_samples=n_samples, rates=rates)
         held = [self.held(), other._about(self.about)]
+        if not all(polynomial.is_finite for polynomial in held):
+            raise _overflown()
         plain = held[0].damped(0.0).plus(held[1].damped(0.0))
         start = plain.centre + newton_step(plain, self.about, both.size).coef[:, 0]
         found = climb(None, held, start, about=self.about, size=both.size)
         past = self.past.damped(found.share).plus(held[1].damped(found.share)).at(found.theta)
+        if not past.is_finite:
+            raise _overflown()
         remainder = other._remainder_about(self.about)
         if self.remainder is not None and remainder is not None:
             mine, theirs = (one.damped(found.share) for one in (self.remainder, remainder))
@@ -276,12 +282,19 @@ class Expanded(Displayed):
         ]
 
 
+def _overflown() -> MergeError:
+    return MergeError(
+        "the derivatives of the two pasts are too large to be added: they overflow. Learn both again with the largest "
+        "columns in other units."
+    )
+
+
 def check_size(size: int, *, cubic: bool) -> None:
     """Raise if a third derivative of this many coefficients would be too large."""
     if cubic and size > MOST_CUBIC:
         raise InvalidParameterError(
-            f"memory='cubic' keeps C(p + 2, 3) numbers, {comb(size + 2, 3):,} for {size} coefficients; the limit is "
-            f"{MOST_CUBIC} coefficients. Use memory='quadratic', or fewer columns."
+            f"memory='cubic' keeps C(p + 2, 3) numbers, {comb(size + 2, 3):,} for {counted(size, 'coefficient')}; the "
+            f"limit is {MOST_CUBIC} coefficients. Use memory='quadratic', or fewer columns."
         )
 
 

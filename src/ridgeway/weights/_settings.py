@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._checks import Array, nonnegative
+from ridgeway._text import counted
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import checked_semidefinite
 
@@ -34,7 +35,8 @@ def checked_prior(prior: Any, n_features: int) -> Array:
     diagonal = np.array([nonnegative(entry, "each entry of the prior") for entry in prior])
     if len(diagonal) != n_features:
         raise InvalidParameterError(
-            f"the prior has {len(diagonal)} entries; this model has {n_features} features. Pass one per feature."
+            f"the prior has {len(diagonal)} entries; this model has {counted(n_features, 'feature')}. Pass one per "
+            "feature."
         )
     return diagonal
 

@@ -6,8 +6,8 @@ from typing import Any, Protocol, get_args, runtime_checkable
 import numpy as np
 
 from ridgeway._checks import Array, one_of
-from ridgeway.data import MemoryKind, Task, check_values
-from ridgeway.errors import InvalidParameterError
+from ridgeway.data import MemoryKind, Task, check_values, is_sparse
+from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.likelihoods import Climbed, Likelihood, Observed, Polynomial, Remainder, climb, column_centres
 from ridgeway.linalg import Rows
 from ridgeway.weights._expanded import Expanded, anchor, check_size
@@ -104,6 +104,7 @@ class AccumulatedLikelihood(WeightPolicy):
         past = Polynomial.zero(theta, cubic=cubic)
         return Expanded(origin, 0, likelihood, past, prior, decay, about, remainder)
 
+    @np.errstate(over="ignore", invalid="ignore")  # what overflows is refused at the end
     def step(self, state: Any, task: Task) -> Expanded:
         """Return the state after a task."""
         cubic = self.memory == "cubic"
@@ -126,11 +127,17 @@ class AccumulatedLikelihood(WeightPolicy):
         found = climb(observed, [held], start, about=state.about, size=state.size)
         _warn_of_lost_digits(found)
         own = observed.expand(found.theta, cubic=cubic)
+        if not own.is_finite:
+            raise _overflown(task, cubic=cubic)
+
         remainder = state.remainder
         if remainder is not None:
             faded = remainder.damped(found.share).faded(state.decay)
             remainder = faded.after(observed, own, state.prior_in_force().curvature)
         past = own.plus(state.past.damped(found.share).scaled(state.decay))
+        if not past.is_finite:
+            raise _overflown(task, cubic=cubic)
+
         after: Expanded = replace(state, past=past, remainder=remainder, rank=found.solution.rank)
         return after
 
@@ -210,6 +217,16 @@ def _weighted(observed: Observed, theta: Array) -> Rows:
     )
     rows.total_weight = task.total_weight
     return rows
+
+
+def _overflown(task: Task, *, cubic: bool) -> InvalidDataError:
+    """Return the error for a task whose derivatives are too large to add up."""
+    largest = float(np.abs(task.X.data if is_sparse(task.X) else task.X).max())
+    powers, also = ("third powers", ", or use memory='quadratic'") if cubic else ("squares", "")
+    return InvalidDataError(
+        f"X has values up to {largest:.3g}, whose {powers} overflow when they are summed: memory="
+        f"{'cubic' if cubic else 'quadratic'!r} needs them. Change the unit of the largest columns{also}."
+    )
 
 
 def _warn_of_lost_digits(found: Climbed) -> None:
