@@ -91,6 +91,29 @@ def test_errors_of_clusters(run, model, errors, kind):
     assert f"{kind} errors" in run(f"summary flights.rw --errors {errors} --features hour")
 
 
+@pytest.mark.parametrize("errors", ["CR0", "CR1", "CR2", "CR3"])
+def test_a_term_that_one_task_alone_decides_has_no_error(tmp_path, monkeypatch, rng, errors):
+    monkeypatch.chdir(tmp_path)
+    tasks = np.repeat(np.arange(12), 10)
+    strike = np.where(tasks == 3, np.arange(120) % 2, 0)
+    frame = pd.DataFrame({"x": rng.normal(size=120), "strike": strike, "y": rng.normal(size=120), "t": tasks})
+    frame.to_csv("d.csv", index=False)
+    runner = CliRunner()
+    for line in (
+        "init a.rw --features x,strike --target y --keep tasks",
+        "absorb a.rw d.csv --task-column t",
+    ):
+        assert runner.invoke(commands, line.split()).exit_code == 0
+    line = ["summary", "a.rw", "--errors", errors]
+    found = json.loads(runner.invoke(commands, [*line, "--json"]).stdout)
+    assert found["not_estimable"] == ["strike"]
+    assert np.isfinite(found["standard_errors"][:2]).all()
+    assert found["standard_errors"][2] is None
+    shown = runner.invoke(commands, line).stdout
+    assert "Not determined: strike." in shown
+    assert "One of the 12 clusters alone decides these terms: strike." in " ".join(shown.split())
+
+
 def test_many_terms_are_chosen_by_how_well_they_are_known(tmp_path, monkeypatch, rng):
     monkeypatch.chdir(tmp_path)
     X = rng.normal(size=(200, 8))
