@@ -314,8 +314,9 @@ def _judged(
     gains = prediction_gains(seen, noise)
     for_past, for_task = gains[0] / state.information.total_weight, gains[1] / task.total_weight
     rounding = within_rounding(seen, task)
-    parts = tested.p_value, rounding, difference, relative, for_past, for_task
-    grounds = [Grounds(*row, noise_assumed) for row in zip(*(part.tolist() for part in parts), strict=True)]
+    assumed = np.full(len(difference), noise_assumed)
+    parts = tested.p_value, rounding, difference, relative, for_past, for_task, assumed
+    grounds = [Grounds(*row) for row in zip(*(part.tolist() for part in parts), strict=True)]
     return {
         "advice": most_careful(grounds),
         "recommendation": "\n".join(each.sentence(absorbed) for each in grounds),
