@@ -5,14 +5,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.covariance import OAS
+from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import RidgeClassifier
 
-from ridgeway import GeneralizedRidgeClassifier, weights
-from ridgeway.errors import InvalidParameterError
+from ridgeway import GeneralizedRidgeClassifier, datasets, weights
+from ridgeway.errors import InvalidParameterError, MaskedClassWarning
 from ridgeway.information import ByTask, Moments, discriminants, score_moments, shrunk_covariance
 
-pytestmark = pytest.mark.filterwarnings("ignore:Only one sample available")  # scikit-learn's, of a class of one row
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Only one sample available"),  # scikit-learn's, of a class of one row
+    pytest.mark.filterwarnings("ignore::ridgeway.errors.MaskedClassWarning"),  # of classes that are drawn in a line
+]
+SILENT = pytest.mark.filterwarnings("error::ridgeway.errors.MaskedClassWarning")
 
 KINDS = ["square_root", "moments", "by_task", ByTask(Moments)]
 
@@ -226,3 +231,112 @@ def test_how_scores_are_distributed_in_each_class(rng, kind, fit_intercept):
     np.testing.assert_allclose(covariance, apart.T @ apart / 50, atol=1e-10)
     assert not covariance[3].any()
     assert not covariance[:, 3].any()
+
+
+def in_a_line(rng, n_classes=3, n=100, p=2):
+    """Classes one behind the other, five standard deviations apart."""
+    labels = np.repeat(np.arange(n_classes), n)
+    return rng.normal(size=(len(labels), p)) + 5.0 * labels[:, None] / np.sqrt(p), labels
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_a_masked_class_is_warned_of(rng, kind):
+    X, y = in_a_line(rng)
+    model = GeneralizedRidgeClassifier(information=kind).fit(X, y)
+    with pytest.warns(MaskedClassWarning, match=r"hides class 1 behind others: .*decision='lda'") as said:
+        predicted = model.predict(X)
+    assert [warning.filename for warning in said] == [__file__]  # where predict was called
+    assert (predicted == y).mean() < 0.75
+    assert model.set_params(decision="lda").score(X, y) > 0.95
+
+
+@SILENT
+def test_the_warning_comes_once_for_what_has_been_learned(rng):
+    X, y = in_a_line(rng)
+    model = GeneralizedRidgeClassifier().fit(X, y)
+    with pytest.warns(MaskedClassWarning) as said:
+        model.predict(X)
+    assert len(said) == 1
+    model.predict(X)  # a warning would be an error here
+    model.partial_fit(X, y)
+    with pytest.warns(MaskedClassWarning, match="class 1"):
+        model.predict(X)
+    model.set_params(coding="signed").predict(X)
+
+
+def test_each_masked_class_is_named(rng):
+    X, y = in_a_line(rng, n_classes=4)
+    with pytest.warns(MaskedClassWarning) as said:
+        GeneralizedRidgeClassifier().fit(X, np.array(["a", "b", "c", "d"])[y]).predict(X)
+    assert [str(warning.message)[:31] for warning in said] == [
+        f"least squares hides class {k!r} beh"[:31] for k in "bc"
+    ]
+
+
+def test_expected_recall_is_that_of_new_rows(rng):
+    """The percentages in the warning, beside the recall of 30,000 new rows."""
+    X, y = in_a_line(rng, n=2_000)
+    new, labels = in_a_line(rng, n=10_000)
+    model = GeneralizedRidgeClassifier().fit(X, y)
+    with pytest.warns(MaskedClassWarning) as said:
+        model.predict(new)
+    recalls = [(model.set_params(decision=rule).predict(new)[labels == 1] == 1).mean() for rule in RULES]
+    expected = [float(word.rstrip("%")) / 100.0 for word in str(said[0].message).split() if word.endswith("%")]
+    np.testing.assert_allclose(expected, recalls, atol=0.03)
+
+
+RULES = ("least_squares", "lda")
+
+
+def penguins():
+    table = datasets.load_penguins().columns
+    names = ["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
+    X = np.column_stack([np.asarray(table[name], dtype=np.float64) for name in names])
+    known = np.isfinite(X).all(axis=1)
+    return X[known], np.asarray(table["species"])[known], np.asarray(table["island"])[known]
+
+
+@SILENT
+def test_sound_data_cause_no_warning(rng):
+    """Warnings are errors here. Sepals alone, islands and noise are hard to tell apart, but not masked."""
+    X, species, island = penguins()
+    irises, kinds = load_iris(return_X_y=True)
+    apart = rng.normal(size=(300, 2)) + 5.0 * np.array([[0, 0], [1, 0], [0, 1]])[np.arange(300) % 3]
+    for rows, labels in (
+        (X, species),
+        (X, island),
+        (irises, kinds),
+        (irises[:, :2], kinds),
+        load_digits(return_X_y=True),
+        load_wine(return_X_y=True),
+        (apart, np.arange(300) % 3),
+        (rng.normal(size=(300, 3)), np.arange(300) % 3),
+        (rng.normal(size=(200, 150)), np.arange(200) % 3),
+    ):
+        GeneralizedRidgeClassifier().fit(rows, labels).predict(rows)
+
+
+@SILENT
+def test_few_rows_and_two_classes_cause_no_warning(rng):
+    X, y = in_a_line(rng, n=9)
+    GeneralizedRidgeClassifier().fit(X, y).predict(X)
+    X, y = in_a_line(rng, n=20, p=13)
+    GeneralizedRidgeClassifier().fit(X, y).predict(X)
+    X, y = in_a_line(rng, n_classes=2)
+    GeneralizedRidgeClassifier().fit(X, y).predict(X)
+    X, y = in_a_line(rng)
+    GeneralizedRidgeClassifier(fit_intercept=False).fit(X, y).predict(X)  # this misses classes for another reason
+    for n, p in ((12, 2), (200, 13)):  # with more rows, the first two are warned of
+        X, y = in_a_line(rng, n=n, p=p)
+        model = GeneralizedRidgeClassifier().fit(X, y)
+        with pytest.warns(MaskedClassWarning):
+            model.predict(X)
+
+
+@SILENT
+def test_many_orders_of_tasks_do_not_warn_without_a_reason(rng):
+    """Classes that arrive one after the other, with a prediction after each: they lie at the corners of a simplex."""
+    model = GeneralizedRidgeClassifier()
+    for label in range(6):
+        X = rng.normal(size=(60, 6)) + 8.0 * np.eye(6)[label]
+        model.partial_fit(X, np.full(60, label)).predict(X)
