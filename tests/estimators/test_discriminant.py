@@ -318,7 +318,7 @@ def test_sound_data_cause_no_warning(rng):
 
 @SILENT
 def test_few_rows_and_two_classes_cause_no_warning(rng):
-    X, y = in_a_line(rng, n=9)
+    X, y = in_a_line(rng, n=9, p=1)
     GeneralizedRidgeClassifier().fit(X, y).predict(X)
     X, y = in_a_line(rng, n=20, p=13)
     GeneralizedRidgeClassifier().fit(X, y).predict(X)
@@ -326,7 +326,7 @@ def test_few_rows_and_two_classes_cause_no_warning(rng):
     GeneralizedRidgeClassifier().fit(X, y).predict(X)
     X, y = in_a_line(rng)
     GeneralizedRidgeClassifier(fit_intercept=False).fit(X, y).predict(X)  # this misses classes for another reason
-    for n, p in ((12, 2), (200, 13)):  # with more rows, the first two are warned of
+    for n, p in ((12, 1), (200, 13)):  # with more rows, the first two are warned of
         X, y = in_a_line(rng, n=n, p=p)
         model = GeneralizedRidgeClassifier().fit(X, y)
         with pytest.warns(MaskedClassWarning):
