@@ -13,11 +13,8 @@ from ridgeway import GeneralizedRidgeClassifier, datasets, weights
 from ridgeway.errors import InvalidParameterError, MaskedClassWarning
 from ridgeway.information import ByTask, Moments, discriminants, score_moments, shrunk_covariance
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:Only one sample available"),  # scikit-learn's, of a class of one row
-    pytest.mark.filterwarnings("ignore::ridgeway.errors.MaskedClassWarning"),  # of classes that are drawn in a line
-]
-SILENT = pytest.mark.filterwarnings("error::ridgeway.errors.MaskedClassWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:Only one sample available")  # scikit-learn's, of a class of one row
+DRAWN = pytest.mark.filterwarnings("ignore::ridgeway.errors.MaskedClassWarning")  # classes that may lie in a line
 
 KINDS = ["square_root", "moments", "by_task", ByTask(Moments)]
 
@@ -55,6 +52,7 @@ def streams(draw):
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @settings(max_examples=40)
+@DRAWN
 @given(tasks=streams(), shrinkage=st.sampled_from([0.0, 0.1, 0.6, 1.0]), fit_intercept=st.booleans())
 def test_after_every_task_it_is_scikit_learns_on_all_rows(kind, tasks, shrinkage, fit_intercept):
     """Whether or not the least squares have an intercept, and under any prior."""
@@ -70,6 +68,7 @@ def test_after_every_task_it_is_scikit_learns_on_all_rows(kind, tasks, shrinkage
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @settings(max_examples=40)
+@DRAWN
 @given(tasks=streams(), cut=st.integers(1, 4))
 def test_merged_and_without_rows(kind, tasks, cut):
     parts = [GeneralizedRidgeClassifier(decision="lda", shrinkage=0.2, information=kind) for _ in range(2)]
@@ -88,6 +87,7 @@ def test_merged_and_without_rows(kind, tasks, cut):
 
 @pytest.mark.parametrize("kind", KINDS[:2])
 @settings(max_examples=40)
+@DRAWN
 @given(tasks=streams(), seed=st.integers(0, 1000))
 def test_weights_are_repeated_rows(kind, tasks, seed):
     X, y = (np.concatenate(part) for part in zip(*tasks, strict=True))
@@ -98,6 +98,7 @@ def test_weights_are_repeated_rows(kind, tasks, seed):
 
 @pytest.mark.parametrize("kind", KINDS[2:], ids=str)
 @settings(max_examples=40)
+@DRAWN
 @given(tasks=streams())
 def test_automatic_shrinkage_is_that_of_each_class(kind, tasks):
     model = GeneralizedRidgeClassifier(decision="lda", shrinkage="auto", information=kind)
@@ -112,6 +113,7 @@ def test_automatic_shrinkage_is_that_of_each_class(kind, tasks):
 
 @pytest.mark.parametrize("kind", KINDS[2:], ids=str)
 @settings(max_examples=40)
+@DRAWN
 @given(tasks=streams())
 def test_balanced_classes(kind, tasks):
     """Against scikit-learn's weights for least squares, and its priors for the discriminants."""
@@ -250,7 +252,6 @@ def test_a_masked_class_is_warned_of(rng, kind):
     assert model.set_params(decision="lda").score(X, y) > 0.95
 
 
-@SILENT
 def test_the_warning_comes_once_for_what_has_been_learned(rng):
     X, y = in_a_line(rng)
     model = GeneralizedRidgeClassifier().fit(X, y)
@@ -296,7 +297,6 @@ def penguins():
     return X[known], np.asarray(table["species"])[known], np.asarray(table["island"])[known]
 
 
-@SILENT
 def test_sound_data_cause_no_warning(rng):
     """Warnings are errors here. Sepals alone, islands and noise are hard to tell apart, but not masked."""
     X, species, island = penguins()
@@ -316,7 +316,6 @@ def test_sound_data_cause_no_warning(rng):
         GeneralizedRidgeClassifier().fit(rows, labels).predict(rows)
 
 
-@SILENT
 def test_few_rows_and_two_classes_cause_no_warning(rng):
     X, y = in_a_line(rng, n=9, p=1)
     GeneralizedRidgeClassifier().fit(X, y).predict(X)
@@ -333,7 +332,6 @@ def test_few_rows_and_two_classes_cause_no_warning(rng):
             model.predict(X)
 
 
-@SILENT
 def test_many_orders_of_tasks_do_not_warn_without_a_reason(rng):
     """Classes that arrive one after the other, with a prediction after each: they lie at the corners of a simplex."""
     model = GeneralizedRidgeClassifier()
