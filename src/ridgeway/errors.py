@@ -24,6 +24,7 @@
     │   └── UncertainStoreError               a change that may have been made: the disk failed or the file was replaced
     └── WorkError (RuntimeError)              a piece of work that failed, or a worker that ended
     FewClustersWarning (UserWarning)          errors from few clusters, or of a term that one cluster alone determines
+    MaskedClassWarning (UserWarning)          a class that least squares hardly ever predicts
     PrecisionWarning (UserWarning)            an answer with few correct digits, or with a direction or column dropped
     PriorWarning (UserWarning)                a learned prior at the bound of what can be learned
 
@@ -41,6 +42,7 @@ __all__ = [
     "InvalidDataTypeError",
     "InvalidParameterError",
     "InvalidStateError",
+    "MaskedClassWarning",
     "MergeError",
     "MissingPackageError",
     "PrecisionWarning",
@@ -63,12 +65,9 @@ class RidgewayError(Exception):
 
     Examples
     --------
-    >>> from ridgeway import GeneralizedRidge, errors
-    >>> try:
-    ...     GeneralizedRidge().fit([[0.0], [float("nan")]], [1.0, 2.0])
-    ... except errors.RidgewayError as error:
-    ...     print(type(error).__name__)
-    InvalidDataError
+    >>> from ridgeway import errors
+    >>> issubclass(errors.InvalidDataError, errors.RidgewayError)
+    True
     """
 
 
@@ -105,9 +104,8 @@ class CsvFormatError(InvalidDataError):
     >>> from pathlib import Path
     >>> from ridgeway import data
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "wages.csv")
-    ...     _ = path.write_text("age;wage")
-    ...     data.open_table(path)
+    ...     _ = Path(folder, "wages.csv").write_text("age;wage")
+    ...     data.open_table(f"{folder}/wages.csv")
     Traceback (most recent call last):
     ridgeway.errors.CsvFormatError: ... has only one column, 'age;wage'; ...
     """
@@ -146,9 +144,8 @@ class UnknownCategoryError(InvalidDataError):
     >>> import pandas as pd
     >>> from ridgeway import store
     >>> rows = pd.DataFrame({"site": ["north", "south"], "y": [1.0, 2.0]})
-    >>> encoding = store.encoding_of(rows, leave_out=["y"])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     state = store.create(f"{folder}/state.rw", features=encoding, target="y")
+    ...     state = store.create(f"{folder}/state.rw", features=store.encoding_of(rows, leave_out=["y"]), target="y")
     ...     state.absorb_table(rows.replace("south", "west"), task_id="June")
     Traceback (most recent call last):
     ridgeway.errors.UnknownCategoryError: the table: column 'site' has unknown ...
@@ -197,8 +194,8 @@ class MergeError(RidgewayError, ValueError):
     Examples
     --------
     >>> from ridgeway import GeneralizedRidge
-    >>> north = GeneralizedRidge().fit([[0.0], [1.0]], [1.0, 2.0])
-    >>> north.merge(GeneralizedRidge(fit_intercept=False).fit([[2.0], [3.0]], [1.0, 2.0]))
+    >>> north, south = (GeneralizedRidge(fit_intercept=c).fit([[0.0], [1.0]], [1.0, 2.0]) for c in (True, False))
+    >>> north.merge(south)
     Traceback (most recent call last):
     ridgeway.errors.MergeError: cannot merge two models that differ in: intercept. ...
     """
@@ -211,9 +208,8 @@ class MissingPackageError(RidgewayError, ImportError):
     --------
     >>> from unittest import mock
     >>> from ridgeway import GeneralizedRidge, retrospect
-    >>> model = GeneralizedRidge().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0])
     >>> with mock.patch.dict("sys.modules", pandas=None):  # as if it were not installed
-    ...     retrospect.summary(model).to_frame()
+    ...     retrospect.summary(GeneralizedRidge().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0])).to_frame()
     Traceback (most recent call last):
     ridgeway.errors.MissingPackageError: this needs pandas, which is not installed. ...
     """
@@ -236,13 +232,10 @@ class RunFolderError(RidgewayError, ValueError):
 
     Examples
     --------
-    >>> import os, tempfile
     >>> from ridgeway.research import simulation
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     os.mkdir(f"{folder}/letters")
-    ...     simulation.run(simulation.Setting(n_tasks=2), ["mn"], out=folder)
+    >>> simulation.run(simulation.Setting(n_tasks=2), ["mn"], out="/dev/null")
     Traceback (most recent call last):
-    ridgeway.errors.RunFolderError: ... contains something else (letters). ...
+    ridgeway.errors.RunFolderError: ...
     """
 
 
@@ -361,11 +354,21 @@ class FewClustersWarning(UserWarning):
     >>> import warnings
     >>> from ridgeway import GeneralizedRidge, retrospect
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [1.0, 3.0, 2.0, 5.0, 4.0, 6.0]
-    >>> model = GeneralizedRidge(information="by_task").fit(X, y, tasks=[0, 0, 1, 1, 2, 2])
-    >>> with warnings.catch_warnings(record=True, action="always") as caught:
-    ...     found = retrospect.clustered(model)
-    >>> print(caught[0].message)
-    There are 3 clusters. With fewer than 10, CR2 errors are uncertain.
+    >>> with warnings.catch_warnings(action="error"):
+    ...     retrospect.clustered(GeneralizedRidge(information="by_task").fit(X, y, tasks=[0, 0, 1, 1, 2, 2]))
+    Traceback (most recent call last):
+    ridgeway.errors.FewClustersWarning: There are 3 clusters. With fewer than 10, ...
+    """
+
+
+class MaskedClassWarning(UserWarning):
+    """A class that lies between others, so that least squares hardly ever predicts it, and what to do about it.
+
+    Examples
+    --------
+    >>> from ridgeway import errors
+    >>> issubclass(errors.MaskedClassWarning, UserWarning)
+    True
     """
 
 
@@ -376,11 +379,10 @@ class PrecisionWarning(UserWarning):
     --------
     >>> import warnings
     >>> from ridgeway import GeneralizedRidge
-    >>> model = GeneralizedRidge().fit([[0, 0], [1, 1], [2, 2]], [1, 2, 3])
-    >>> with warnings.catch_warnings(record=True, action="always") as caught:
-    ...     coef = model.coef_
-    >>> print(caught[0].message)
-    the columns learned are collinear, exactly or to within rounding: rank 1, ...
+    >>> with warnings.catch_warnings(action="error"):
+    ...     GeneralizedRidge().fit([[0, 0], [1, 1], [2, 2]], [1, 2, 3]).coef_
+    Traceback (most recent call last):
+    ridgeway.errors.PrecisionWarning: the columns learned are collinear, exactly or to ...
     """
 
 
@@ -391,10 +393,8 @@ class PriorWarning(UserWarning):
     --------
     >>> import warnings
     >>> from ridgeway import GeneralizedRidge, retrospect, weights
-    >>> model = GeneralizedRidge(weights.Accumulated(prior="evidence"))
-    >>> model = model.fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 3.0, 5.0, 7.0])  # no noise
-    >>> with warnings.catch_warnings(record=True, action="always") as caught:
-    ...     found = retrospect.summary(model)
-    >>> print(caught[0].message)
-    the penalty of largest evidence is at its bound: it finds no noise, ...
+    >>> with warnings.catch_warnings(action="error"):  # there is no noise
+    ...     retrospect.summary(GeneralizedRidge(weights.Accumulated("evidence")).fit([[0.0], [1.0], [2.0]], [1, 3, 5]))
+    Traceback (most recent call last):
+    ridgeway.errors.PriorWarning: the penalty of largest evidence is at its bound: ...
     """

@@ -91,6 +91,62 @@ def test_errors_of_clusters(run, model, errors, kind):
     assert f"{kind} errors" in run(f"summary flights.rw --errors {errors} --features hour")
 
 
+@pytest.mark.parametrize("errors", ["CR0", "CR1", "CR2", "CR3"])
+def test_a_term_that_one_task_alone_decides_has_no_error(tmp_path, monkeypatch, rng, errors):
+    monkeypatch.chdir(tmp_path)
+    tasks = np.repeat(np.arange(12), 10)
+    strike = np.where(tasks == 3, np.arange(120) % 2, 0)
+    frame = pd.DataFrame({"x": rng.normal(size=120), "strike": strike, "y": rng.normal(size=120), "t": tasks})
+    frame.to_csv("d.csv", index=False)
+    runner = CliRunner()
+    for line in (
+        "init a.rw --features x,strike --target y --keep tasks",
+        "absorb a.rw d.csv --task-column t",
+    ):
+        assert runner.invoke(commands, line.split()).exit_code == 0
+    line = ["summary", "a.rw", "--errors", errors]
+    found = json.loads(runner.invoke(commands, [*line, "--json"]).stdout)
+    assert found["not_estimable"] == ["strike"]
+    assert np.isfinite(found["standard_errors"][:2]).all()
+    assert found["standard_errors"][2] is None
+    shown = runner.invoke(commands, line).stdout
+    assert "Not determined: strike." in shown
+    assert "One of the 12 clusters alone decides these terms: strike." in " ".join(shown.split())
+
+
+def test_a_task_of_few_rows_is_not_tested(tmp_path, monkeypatch, rng):
+    """It has 3 rows, and 10 times the noise of the others."""
+    monkeypatch.chdir(tmp_path)
+    tasks = np.repeat(["a", "b", "c", "few"], [20, 20, 20, 3])
+    X = rng.normal(size=(63, 3))
+    y = X.sum(axis=1) + rng.normal(size=63) * np.where(tasks == "few", 10.0, 1.0)
+    frame = pd.DataFrame(X, columns=["u", "v", "w"]).assign(y=y, t=tasks)
+    frame.to_csv("all.csv", index=False)
+    frame[:60].to_csv("past.csv", index=False)
+    frame[60:].drop(columns="t").to_csv("few.csv", index=False)
+    runner = CliRunner()
+    for line in (
+        "init a.rw --features u,v,w --target y --keep tasks --min-rows 3",
+        "absorb a.rw all.csv --task-column t",
+        "init past.rw --features u,v,w --target y --keep tasks",
+        "absorb past.rw past.csv --task-column t",
+    ):
+        assert runner.invoke(commands, line.split()).exit_code == 0
+    shown = runner.invoke(commands, ["tasks", "a.rw"]).stdout
+    assert "Not tested: few. Too few rows to tell other coefficients from more noise." in " ".join(shown.split())
+    found = json.loads(runner.invoke(commands, ["tasks", "a.rw", "--json"]).stdout)
+    assert found["untested"] == ["few"]
+    assert found["p_values"][3] is found["adjusted_p_values"][3] is None
+    assert None not in found["p_values"][:3]
+
+    asked = ["compare-task", "past.rw", "few.csv"]
+    shown = " ".join(runner.invoke(commands, asked).stdout.split())
+    assert shown.startswith("Absorb and watch: the relation seems to differ by ")
+    assert "Perhaps only the noise differs: too few rows to tell." in shown
+    assert json.loads(runner.invoke(commands, [*asked, "--json"]).stdout)["advice"] == "absorb and watch"
+    assert json.loads(runner.invoke(commands, [*asked, "--equal-noise", "--json"]).stdout)["advice"] == "keep apart"
+
+
 def test_many_terms_are_chosen_by_how_well_they_are_known(tmp_path, monkeypatch, rng):
     monkeypatch.chdir(tmp_path)
     X = rng.normal(size=(200, 8))

@@ -24,6 +24,8 @@ from ridgeway import (
 from ridgeway.errors import RemovalError
 from ridgeway.information import ByTask, Information, Moments
 
+pytestmark = pytest.mark.filterwarnings("ignore::ridgeway.errors.MaskedClassWarning")  # of classes drawn in a line
+
 KINDS = ["square_root", "moments", "by_task", ByTask(Moments)]
 LABELS = [["cat", "ant", "dog", "bee", "eel"], [30, -1, 7, 12, 0], [2.0, 1.0, 5.0, 4.0, 3.0]]
 

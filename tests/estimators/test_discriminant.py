@@ -5,14 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.covariance import OAS
+from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import RidgeClassifier
 
-from ridgeway import GeneralizedRidgeClassifier, weights
-from ridgeway.errors import InvalidParameterError
+from ridgeway import GeneralizedRidgeClassifier, datasets, weights
+from ridgeway.errors import InvalidParameterError, MaskedClassWarning
 from ridgeway.information import ByTask, Moments, discriminants, score_moments, shrunk_covariance
 
 pytestmark = pytest.mark.filterwarnings("ignore:Only one sample available")  # scikit-learn's, of a class of one row
+DRAWN = pytest.mark.filterwarnings("ignore::ridgeway.errors.MaskedClassWarning")  # classes that may lie in a line
 
 KINDS = ["square_root", "moments", "by_task", ByTask(Moments)]
 
@@ -50,6 +52,7 @@ def streams(draw):
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @settings(max_examples=40)
+@DRAWN
 @given(tasks=streams(), shrinkage=st.sampled_from([0.0, 0.1, 0.6, 1.0]), fit_intercept=st.booleans())
 def test_after_every_task_it_is_scikit_learns_on_all_rows(kind, tasks, shrinkage, fit_intercept):
     """Whether or not the least squares have an intercept, and under any prior."""
@@ -65,6 +68,7 @@ def test_after_every_task_it_is_scikit_learns_on_all_rows(kind, tasks, shrinkage
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @settings(max_examples=40)
+@DRAWN
 @given(tasks=streams(), cut=st.integers(1, 4))
 def test_merged_and_without_rows(kind, tasks, cut):
     parts = [GeneralizedRidgeClassifier(decision="lda", shrinkage=0.2, information=kind) for _ in range(2)]
@@ -83,6 +87,7 @@ def test_merged_and_without_rows(kind, tasks, cut):
 
 @pytest.mark.parametrize("kind", KINDS[:2])
 @settings(max_examples=40)
+@DRAWN
 @given(tasks=streams(), seed=st.integers(0, 1000))
 def test_weights_are_repeated_rows(kind, tasks, seed):
     X, y = (np.concatenate(part) for part in zip(*tasks, strict=True))
@@ -93,6 +98,7 @@ def test_weights_are_repeated_rows(kind, tasks, seed):
 
 @pytest.mark.parametrize("kind", KINDS[2:], ids=str)
 @settings(max_examples=40)
+@DRAWN
 @given(tasks=streams())
 def test_automatic_shrinkage_is_that_of_each_class(kind, tasks):
     model = GeneralizedRidgeClassifier(decision="lda", shrinkage="auto", information=kind)
@@ -107,6 +113,7 @@ def test_automatic_shrinkage_is_that_of_each_class(kind, tasks):
 
 @pytest.mark.parametrize("kind", KINDS[2:], ids=str)
 @settings(max_examples=40)
+@DRAWN
 @given(tasks=streams())
 def test_balanced_classes(kind, tasks):
     """Against scikit-learn's weights for least squares, and its priors for the discriminants."""
@@ -242,3 +249,108 @@ def test_a_constant_feature_decides_nothing(kind, fit_intercept):
     model = GeneralizedRidgeClassifier(**settings).fit(rows, labels, sample_weight=weight)
     np.testing.assert_allclose(model.coef_, np.column_stack([expected.coef_, np.zeros(3)]), atol=1e-9)
     np.testing.assert_allclose(model.predict_proba(rows), expected.predict_proba(X), atol=1e-9)
+
+
+def in_a_line(rng, n_classes=3, n=100, p=2):
+    """Classes one behind the other, five standard deviations apart."""
+    labels = np.repeat(np.arange(n_classes), n)
+    return rng.normal(size=(len(labels), p)) + 5.0 * labels[:, None] / np.sqrt(p), labels
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_a_masked_class_is_warned_of(rng, kind):
+    X, y = in_a_line(rng)
+    model = GeneralizedRidgeClassifier(information=kind).fit(X, y)
+    with pytest.warns(MaskedClassWarning, match=r"hides class 1 behind others: .*decision='lda'") as said:
+        predicted = model.predict(X)
+    assert [warning.filename for warning in said] == [__file__]  # where predict was called
+    assert (predicted == y).mean() < 0.75
+    assert model.set_params(decision="lda").score(X, y) > 0.95
+
+
+def test_the_warning_comes_once_for_what_has_been_learned(rng):
+    X, y = in_a_line(rng)
+    model = GeneralizedRidgeClassifier().fit(X, y)
+    with pytest.warns(MaskedClassWarning) as said:
+        model.predict(X)
+    assert len(said) == 1
+    model.predict(X)  # a warning would be an error here
+    model.partial_fit(X, y)
+    with pytest.warns(MaskedClassWarning, match="class 1"):
+        model.predict(X)
+    model.set_params(coding="signed").predict(X)
+
+
+def test_each_masked_class_is_named(rng):
+    X, y = in_a_line(rng, n_classes=4)
+    with pytest.warns(MaskedClassWarning) as said:
+        GeneralizedRidgeClassifier().fit(X, np.array(["a", "b", "c", "d"])[y]).predict(X)
+    assert [str(warning.message)[:31] for warning in said] == [
+        f"least squares hides class {k!r} beh"[:31] for k in "bc"
+    ]
+
+
+def test_expected_recall_is_that_of_new_rows(rng):
+    """The percentages in the warning, beside the recall of 30,000 new rows."""
+    X, y = in_a_line(rng, n=2_000)
+    new, labels = in_a_line(rng, n=10_000)
+    model = GeneralizedRidgeClassifier().fit(X, y)
+    with pytest.warns(MaskedClassWarning) as said:
+        model.predict(new)
+    recalls = [(model.set_params(decision=rule).predict(new)[labels == 1] == 1).mean() for rule in RULES]
+    expected = [float(word.rstrip("%")) / 100.0 for word in str(said[0].message).split() if word.endswith("%")]
+    np.testing.assert_allclose(expected, recalls, atol=0.03)
+
+
+RULES = ("least_squares", "lda")
+
+
+def penguins():
+    table = datasets.load_penguins().columns
+    names = ["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
+    X = np.column_stack([np.asarray(table[name], dtype=np.float64) for name in names])
+    known = np.isfinite(X).all(axis=1)
+    return X[known], np.asarray(table["species"])[known], np.asarray(table["island"])[known]
+
+
+def test_sound_data_cause_no_warning(rng):
+    """Warnings are errors here. Sepals alone, islands and noise are hard to tell apart, but not masked."""
+    X, species, island = penguins()
+    irises, kinds = load_iris(return_X_y=True)
+    apart = rng.normal(size=(300, 2)) + 5.0 * np.array([[0, 0], [1, 0], [0, 1]])[np.arange(300) % 3]
+    for rows, labels in (
+        (X, species),
+        (X, island),
+        (irises, kinds),
+        (irises[:, :2], kinds),
+        load_digits(return_X_y=True),
+        load_wine(return_X_y=True),
+        (apart, np.arange(300) % 3),
+        (rng.normal(size=(300, 3)), np.arange(300) % 3),
+        (rng.normal(size=(200, 150)), np.arange(200) % 3),
+    ):
+        GeneralizedRidgeClassifier().fit(rows, labels).predict(rows)
+
+
+def test_few_rows_and_two_classes_cause_no_warning(rng):
+    X, y = in_a_line(rng, n=9, p=1)
+    GeneralizedRidgeClassifier().fit(X, y).predict(X)
+    X, y = in_a_line(rng, n=20, p=13)
+    GeneralizedRidgeClassifier().fit(X, y).predict(X)
+    X, y = in_a_line(rng, n_classes=2)
+    GeneralizedRidgeClassifier().fit(X, y).predict(X)
+    X, y = in_a_line(rng)
+    GeneralizedRidgeClassifier(fit_intercept=False).fit(X, y).predict(X)  # this misses classes for another reason
+    for n, p in ((12, 1), (200, 13)):  # with more rows, the first two are warned of
+        X, y = in_a_line(rng, n=n, p=p)
+        model = GeneralizedRidgeClassifier().fit(X, y)
+        with pytest.warns(MaskedClassWarning):
+            model.predict(X)
+
+
+def test_many_orders_of_tasks_do_not_warn_without_a_reason(rng):
+    """Classes that arrive one after the other, with a prediction after each: they lie at the corners of a simplex."""
+    model = GeneralizedRidgeClassifier()
+    for label in range(6):
+        X = rng.normal(size=(60, 6)) + 8.0 * np.eye(6)[label]
+        model.partial_fit(X, np.full(60, label)).predict(X)

@@ -156,7 +156,7 @@ def test_one_small_task_among_others_is_named(rng, tmp_path):
     frame = frame.drop(frame.index[2:40])
     page = report.write_report(compared(frame), tmp_path / "r")
     assert cells(page)[0][:3] == ["s0", "1", "–"]
-    assert "so tested under equal noise: s0." in section(page)
+    assert "Not tested: s0. Too few rows to tell other coefficients from more noise." in section(page)
     assert section(page).count("<figure>") == 4
 
 

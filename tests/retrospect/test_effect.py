@@ -173,6 +173,31 @@ def test_the_advice_is_mostly_right(n_past, n_task, change, task_noise, advice, 
 
 
 @pytest.mark.parametrize(
+    ("n_task", "task_noise"), [(3, 3.0), (4, 1.5), (4, 3.0), (4, 10.0), (5, 3.0), (6, 3.0), (7, 10.0)]
+)
+def test_a_task_of_few_rows_that_is_only_noisier_is_not_kept_apart(n_task, task_noise):
+    """3 features and an intercept: up to 4 rows say nothing about their noise, 5 to 7 rows little."""
+    rng = np.random.default_rng(3)
+    given = [advised(rng, 60, n_task, 0.0, task_noise, p=3).advice for _ in range(150)]
+    assert "keep apart" not in given
+
+
+@pytest.mark.parametrize(("n_past", "n_task"), [(60, 4), (4, 60)])
+def test_equal_noise_that_is_only_assumed_keeps_nothing_apart(rng, n_past, n_task):
+    """Whoever knows that the noise is equal says so, and gets the whole of Chow's test."""
+    X, Z = rng.normal(size=(n_past, 3)), rng.normal(size=(n_task, 3))
+    model = GeneralizedRidge().fit(X, X.sum(axis=1) + rng.normal(size=n_past))
+    y = Z.sum(axis=1) + 50.0 * Z[:, 0] + 30.0 + rng.normal(size=n_task)
+    found = retrospect.compare(model, Z, y)
+    assert found.p_value < 1e-3
+    assert found.advice == "absorb and watch"
+    assert found.recommendation.endswith("Perhaps only the noise differs: too few rows to tell.")
+    known = retrospect.compare(model, Z, y, equal_noise=True)
+    assert (known.p_value, known.advice) == (found.p_value, "keep apart")
+    assert "Perhaps" not in known.recommendation
+
+
+@pytest.mark.parametrize(
     ("grounds", "advice", "words"),
     [
         ((0.3, False, 5.0, 2.0, -1.0, -1.0), "absorb", "no difference between past and task was found (p = 0.3)."),
@@ -187,6 +212,18 @@ def test_the_advice_is_mostly_right(n_past, n_task, change, task_noise, advice, 
         ((0.0, False, 12.3, 0.31, -1.0, -1.0), "keep apart", "by 12.3 (0.31 times the noise standard deviation), and"),
         ((0.0, False, 5.0, np.inf, -1.0, -1.0), "keep apart", "differs by 5 (without noise)"),
         ((0.0, False, 0.0, 0.0, -1.0, -1.0), "keep apart", "differs by an amount that cannot be told"),
+        (
+            (0.0, False, 12.3, 4.1, -1.0, -1.0, True),
+            "absorb and watch",
+            "seems to differ by 12.3 (4.1 times the noise standard deviation), and absorbing is expected to make "
+            "predictions worse, both for past tasks and for this one. "
+            "Perhaps only the noise differs: too few rows to tell.",
+        ),
+        (
+            (0.3, False, 5.0, 2.0, -1.0, -1.0, True),
+            "absorb",
+            "no difference between past and task was found (p = 0.3).",
+        ),
         ((0.0, True, 1e-9, 3.0, -1.0, -1.0), "absorb", "no more than rounding"),
         ((np.nan, True, 0.0, 0.0, 0.0, 0.0), "absorb", "fits all rows of past and task exactly"),
     ],

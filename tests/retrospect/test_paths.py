@@ -1,5 +1,6 @@
 """Paths and subsets from the state, beside scikit-learn and brute force on the pooled rows."""
 
+import copy
 from itertools import combinations
 
 import numpy as np
@@ -8,7 +9,9 @@ import pytest
 from sklearn.linear_model import ElasticNet, enet_path
 from states import learned
 
-from ridgeway import GeneralizedRidge, retrospect
+from ridgeway import GeneralizedRidge, retrospect, weights
+from ridgeway.errors import InvalidStateError
+from ridgeway.information import ByTask
 
 
 @pytest.fixture
@@ -99,3 +102,92 @@ def test_best_subset_of_several_targets(rng):
     found = retrospect.best_subset(learned(X, Y), 2)
     assert list(found.columns) == [1, 4]
     assert found.r_squared.shape == (2,)
+
+
+SETTINGS = {
+    "square_root": {},
+    "moments": {"information": "moments"},
+    "by_task": {"information": "by_task"},
+    "adaptive": {"weights": weights.Accumulated(decay="adaptive")},
+    "evidence": {"weights": weights.Accumulated(prior="evidence")},
+}
+
+
+def noisy(rng, n=60, p=5, **settings):
+    X = rng.normal(size=(n, p))
+    y = X[:, 0] + rng.normal(size=n)
+    return GeneralizedRidge(**settings).fit(X, y, tasks=np.repeat(["a", "b"], n // 2))
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+def test_a_best_subset_says_that_its_features_were_chosen(rng, settings):
+    model = noisy(rng, **settings)
+    best = retrospect.best_subset(model, 2).model
+    found = retrospect.summary(best)
+    assert found.post_selection
+    assert "These features were chosen because they fit these rows best." in " ".join(str(found).split())
+    assert "These features were chosen" in found._repr_html_()
+    assert retrospect.intervals(best, np.zeros((1, 2))).post_selection
+    assert retrospect.contrast(best, [1.0, 0.0]).post_selection
+
+    same = retrospect.submodel(model, list(retrospect.best_subset(model, 2).columns))
+    for free in (model, same, retrospect.best_subset(model, 5).model):  # nobody chose, or all features were taken
+        assert not retrospect.summary(free).post_selection
+        assert "chosen" not in str(retrospect.summary(free))
+        assert not retrospect.intervals(free, np.zeros((1, free.n_features_in_))).post_selection
+        assert b"selected" not in free.to_arrays()["header"].tobytes()
+    np.testing.assert_array_equal(best.coef_, same.coef_)
+    np.testing.assert_array_equal(found.intervals, retrospect.summary(same).intervals)
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+def test_it_stays_chosen_whatever_is_done_with_the_model(rng, settings):
+    model = noisy(rng, **settings)
+    best = retrospect.best_subset(model, 3).model
+    more = {"task": "c"} if "information" in settings and settings["information"] == "by_task" else {}
+    X, y = rng.normal(size=(20, 3)), rng.normal(size=20)
+    derived = {
+        "read again": GeneralizedRidge.from_arrays(best.to_arrays()),
+        "copied, in the form of a pickle": copy.deepcopy(best),
+        "smaller": retrospect.submodel(best, [0, 2]),
+        "as good as all": retrospect.best_subset(best, 3).model,
+        "with more rows": copy.deepcopy(best).partial_fit(X, y, **more),
+    }
+    if "weights" not in settings:
+        other = GeneralizedRidge(**settings).fit(X, y, tasks=np.repeat("d", 20))
+        derived["merged"] = best.merge(other)
+        derived["merged into"] = other.merge(best)
+        derived["under a prior"] = retrospect.learn_prior(best).model
+        assert not retrospect.summary(other).post_selection
+    if more:
+        derived["without a task"] = best.remove(task="a")
+        derived["reweighted"] = retrospect.reweighted(best, last=1)
+    assert [name for name, one in derived.items() if not retrospect.summary(one).post_selection] == []
+
+
+@pytest.mark.filterwarnings("ignore::ridgeway.errors.FewClustersWarning")
+def test_other_tables_of_coefficients_say_it_too(rng):
+    tasks = np.repeat(np.arange(12), 10)
+    X, y = rng.normal(size=(120, 4)), rng.normal(size=120) + rng.normal(size=12)[tasks]
+    settings = {"information": ByTask(fourth_moments=True)}
+    model = GeneralizedRidge(**settings).fit(X, y, tasks=tasks)
+    best = retrospect.best_subset(model, 2).model
+    questions = (
+        retrospect.clustered,
+        retrospect.heteroscedastic,
+        retrospect.fixed_effects,
+        retrospect.random_effects,
+        retrospect.weighted_by_noise,
+    )
+    for question in questions:
+        found, free = question(best), question(model)
+        assert (found.post_selection, free.post_selection) == (True, False)
+        assert "These features were chosen" in str(found)
+        assert "These features were chosen" not in str(free)
+
+
+def test_a_damaged_mark_is_refused(rng):
+    arrays = retrospect.best_subset(noisy(rng), 2).model.to_arrays()
+    text = arrays["header"].tobytes().replace(b'"features_selected":true', b'"features_selected":1')
+    with pytest.raises(InvalidStateError, match="names something unknown"):
+        GeneralizedRidge.from_arrays({**arrays, "header": np.frombuffer(text, dtype=np.uint8)})

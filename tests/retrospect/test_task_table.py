@@ -51,7 +51,7 @@ def test_a_task_with_one_row_more_than_terms_has_errors_of_its_own(rng):
 
 
 @pytest.mark.parametrize("information", ["by_task", ByTask(Moments)], ids=str)
-def test_small_tasks_are_tested_under_equal_noise(rng, information):
+def test_tasks_that_have_no_noise_variance_of_their_own_are_not_tested(rng, information):
     X, y, labels, weight = drawn(rng, n_tasks=6, least=6)
     small = np.array([3, 1, 4])
     keep = np.ones(len(y), dtype=bool)
@@ -59,19 +59,44 @@ def test_small_tasks_are_tested_under_equal_noise(rng, information):
         keep[np.flatnonzero(labels == task)[size:]] = False
     X, y, labels, weight = X[keep], y[keep], labels[keep], weight[keep]
     ours = retrospect.tasks(learned_by_task(X, y, labels, weight, information=information))
+    assert sorted(ours.untested) == ["0", "1", "2"]
     for number, task in enumerate(ours.tasks):
-        mine = labels == int(task)
+        mine, untested = labels == int(task), int(task) < 3
         found = retrospect.compare(
             GeneralizedRidge().fit(X[~mine], y[~mine], weight[~mine]), X[mine], y[mine], weight[mine]
         )
-        np.testing.assert_allclose(ours.f[number], found.f, rtol=1e-5)
-        np.testing.assert_allclose(ours.p_values[number], found.p_value, rtol=1e-4)
-        assert ours.equal_noise[number] == found.equal_noise == (int(task) < 3)
-        assert np.isnan(ours.noise_variance[number]) == (int(task) < 3)
-        assert np.isinf(ours.standard_errors[number]).all() == (int(task) < 3)
+        assert found.equal_noise == untested
+        np.testing.assert_allclose(ours.f[number], np.nan if untested else found.f, rtol=1e-5)
+        np.testing.assert_allclose(ours.p_values[number], np.nan if untested else found.p_value, rtol=1e-4)
+        assert np.isnan(ours.noise_variance[number]) == untested
+        assert np.isinf(ours.standard_errors[number]).all() == untested
         determined = ours.intervals[number][~np.isnan(ours.coef[number])]
-        assert (np.isinf(determined) & (np.sign(determined) == [-1, 1])).all() == (int(task) < 3)
-    assert "tested under equal noise" in str(ours)
+        assert (np.isinf(determined) & (np.sign(determined) == [-1, 1])).all() == untested
+    tested = [task not in ours.untested for task in ours.tasks]
+    expected = multipletests(ours.p_values[tested], method="holm")[1]
+    np.testing.assert_allclose(ours.adjusted_p_values[tested], expected)
+    note = f"Not tested: {', '.join(ours.untested)}. Too few rows to tell other coefficients from more noise."
+    assert note in str(ours)
+    assert note in ours._repr_html_()
+    assert ours.cautions == (note,)
+
+
+def test_a_small_task_that_is_only_noisier_is_not_flagged():
+    """One of 12 tasks has 3 rows, 3 times as noisy: some task is flagged in about 5 % of sequences, never this one."""
+    rng = np.random.default_rng(2)
+    labels = np.repeat(np.arange(12), [3, *[20] * 11])
+    alarms = small = tested = 0
+    for _ in range(150):
+        X = rng.normal(size=(len(labels), 3))
+        y = X.sum(axis=1) + rng.normal(size=len(labels)) * np.where(labels == 0, 3.0, 1.0)
+        found = retrospect.tasks(learned_by_task(X, y, labels))
+        flagged = found.adjusted_p_values < 0.05
+        alarms += flagged.any()
+        small += flagged[0]
+        rest = GeneralizedRidge().fit(X[labels != 0], y[labels != 0])
+        tested += retrospect.compare(rest, X[:3], y[:3]).p_value < 0.05 / 12
+    assert (small, alarms <= 12) == (0, True)
+    assert tested > 60  # what a test that assumes equal noise would say
 
 
 def test_the_task_that_differs_is_found(rng):
@@ -108,17 +133,18 @@ def test_a_task_without_a_test(rng):
     found = retrospect.tasks(learned_by_task(X, rng.normal(size=12), np.arange(12) // 6, fit_intercept=False))
     assert np.isnan(found.p_values).all()
     assert np.isnan(found.adjusted_p_values).all()
+    assert found.untested == ("0", "1")
     assert "–" in str(found)
 
 
 def test_degrees_of_freedom_that_are_just_enough(rng):
-    X, y = rng.normal(size=(3, 1)), rng.normal(size=3)
-    enough = retrospect.tasks(learned_by_task(X, y, [0, 0, 1], fit_intercept=False))
+    X, y = rng.normal(size=(4, 1)), rng.normal(size=4)
+    enough = retrospect.tasks(learned_by_task(X, y, [0, 0, 1, 1], fit_intercept=False))
     assert np.isfinite(enough.p_values).all()
-    assert enough.equal_noise.tolist() == [True, True]
-    none = retrospect.tasks(learned_by_task(X[:2], y[:2], [0, 1], fit_intercept=False))
+    assert enough.untested == enough.cautions == ()
+    none = retrospect.tasks(learned_by_task(X[:3], y[:3], [0, 0, 1], fit_intercept=False))
     assert np.isnan(none.p_values).all()
-    assert none.equal_noise.tolist() == [True, True]
+    assert none.untested == ("0", "1")  # 1 has no noise variance of its own, and so have the others of 0
 
 
 def test_refused(rng):

@@ -86,7 +86,7 @@ def _print(file: str, table: Any, moved: Any, varying: list["MetaAnalysis"]) -> 
             found.append([one.terms[0], *map(_shown, said[:3]), f"{said[3]:.0%}"])
         if found:
             print_table("How coefficients vary between tasks", VARIATION, found, left=["feature"])
-    say(table.assumption)
+    say(table.assumption, *table.cautions)
 
 
 def _shown(value: float) -> str:

@@ -194,10 +194,11 @@ def with_targets(
     n_rows = len(next(iter(columns.values())))
     if len(values) != len(names) or any(part.shape != (n_rows,) for part in values):
         given_names = ["y", *(["sample_weight"] if weights else []), *(["offset"] if offsets else [])]
+        verb = "have" if len(given_names) > 1 else "has"
         shapes = " and ".join(str(part.shape) for part in (targets, *weights, *offsets))
         raise InvalidDataError(
-            f"X has {counted(n_rows, 'row')}; {' and '.join(given_names)} {'have' if len(given_names) > 1 else 'has'} shape "
-            f"{shapes}. Pass one value per row for each of {listed(names)}."
+            f"X has {counted(n_rows, 'row')}; {' and '.join(given_names)} {verb} shape {shapes}. "
+            f"Pass one value per row for each of {listed(names)}."
         )
     labels = {} if clusters is None else dict.fromkeys(schema.labels, pa.array(list(clusters)))
     added = dict(zip(names, map(pa.array, values), strict=True))

@@ -6,9 +6,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ridgeway.estimators._temperature import normal_factor
-from ridgeway.information import discriminants, oas_covariance, score_moments, shrunk_covariance
+from ridgeway.estimators._temperature import normal_draws, normal_factor
+from ridgeway.information import class_weights, discriminants, oas_covariance, score_moments, shrunk_covariance
 from ridgeway.weights import Answer
+
+FEWEST_ROWS, ROWS_PER_FEATURE = 10, 5
+"""The rows of a class, and of all classes for each feature, below which nothing is said about masking."""
 
 _REMEMBERED: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 """What was computed from a state, as long as somebody has the state."""
@@ -56,3 +59,46 @@ def expected_factor(state: Any) -> float:
 
     found: float = _remembered(state, "factor", compute)
     return found
+
+
+def masked_classes(state: Any) -> list[tuple[int, float, float]]:
+    """Return the classes that least squares hides behind others: position, and expected recall of both decisions.
+
+    A class that lies between others has fitted targets that are never the largest (Hastie, Tibshirani and Friedman,
+    2009, section 4.2). It counts as masked if least squares is expected to recognise fewer than half as many of its
+    rows as the discriminants, and these most of them. Recall is expected if scores are normal, with the means and the
+    covariance that the memory implies. Without an intercept classes are missed for other reasons, and none is returned.
+    """
+
+    def compute() -> list[tuple[int, float, float]]:
+        held, answer = state.information, state.answer
+        rows = class_weights(held) * (held.n_samples / held.total_weight)
+        seen = np.flatnonzero(rows)
+        if not held.centered or len(seen) < 3 or held.n_samples < ROWS_PER_FEATURE * held.n_features:
+            return []
+        by_least_squares = _recalls(held, answer, seen)
+        if by_least_squares.min() >= 0.5:
+            return []
+        by_discriminants = _recalls(held, linear_discriminants(state, 0.0, even=False), seen)
+        is_masked = (by_discriminants > 0.5) & (by_least_squares < by_discriminants / 2.0) & (rows[seen] >= FEWEST_ROWS)
+        pairs = zip(seen, by_least_squares, by_discriminants, strict=True)
+        return [
+            (int(k), float(one), float(two)) for (k, one, two), masked in zip(pairs, is_masked, strict=True) if masked
+        ]
+
+    found: list[tuple[int, float, float]] = _remembered(state, "masked", compute)
+    return found
+
+
+def _recalls(held: Any, rule: Answer, seen: Any) -> Any:
+    """Return the share of each class's rows whose own score is the highest, if scores are normal in each class."""
+    _, means, covariance = score_moments(held, rule.coef[:, seen], rule.intercept[seen])
+    around = normal_draws(covariance)
+    return np.array([((mean + around).argmax(axis=1) == k).mean() for k, mean in enumerate(means[seen])])
+
+
+def said_before(state: Any) -> bool:
+    """Return whether this was asked of a state before."""
+    asked = _remembered(state, "said", list)
+    asked.append(True)
+    return len(asked) > 1

@@ -1,13 +1,22 @@
 """Classification that does not forget, whatever the order of the classes."""
 
+import copy
+import warnings
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ridgeway._checks import Array, flag, nonnegative, one_of
 from ridgeway.data import InformationKind, Label, Task, WeightKind, listed_classes
-from ridgeway.errors import InvalidParameterError, RemovalError
-from ridgeway.estimators._class_decisions import balanced, expected_factor, linear_discriminants
+from ridgeway.errors import InvalidParameterError, MaskedClassWarning, RemovalError
+from ridgeway.estimators._class_decisions import (
+    balanced,
+    expected_factor,
+    linear_discriminants,
+    masked_classes,
+    said_before,
+)
 from ridgeway.estimators._class_removal import without_class, without_empty_classes, without_rows
 from ridgeway.estimators._classifier import ContinualClassifier
 from ridgeway.estimators._default_policy import DefaultPolicyMixin
@@ -137,6 +146,36 @@ class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualCl
             never = [label for label in rows.classes or () if label not in state.origin.classes]
             raise RemovalError(f"no rows were learned of class {listed_classes(never)}. Remove rows that were learned.")
         return self._with(without_rows(state, rows))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of the highest score for each row, of shape (n_samples,).
+
+        Warns
+        -----
+        MaskedClassWarning
+            If least squares hides a class that discriminants recognise: once for what has been learned so far.
+        """
+        now = copy.copy(self)  # the warning is about the state that predicts, whatever other threads do
+        predicted = super(GeneralizedRidgeClassifier, now).predict(X)
+        for sentence in now._cautions():
+            warnings.warn(sentence, MaskedClassWarning, stacklevel=2)
+        return predicted
+
+    def _cautions(self) -> list[str]:
+        """Return one sentence for the masked classes of a state that has not predicted before."""
+        state = self.state_
+        if self.decision != "least_squares" or not isinstance(state, Informed):
+            return []
+        state = self._in_force()
+        masked = masked_classes(state)
+        if not masked or said_before(state):
+            return []
+        return [
+            f"least squares hides class {self.classes_[position].item()!r} behind others: about {by_least_squares:.0%} "
+            f"of its rows are expected to be recognised, and {by_discriminants:.0%} with decision='lda', which needs "
+            "nothing but the same memory. Use set_params(decision='lda')."
+            for position, by_least_squares, by_discriminants in masked
+        ]
 
     def _rule(self) -> Answer:
         decision, shrinkage, even = self._settings()

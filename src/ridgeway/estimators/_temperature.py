@@ -61,10 +61,16 @@ def normal_factor(shares: Array, means: Array, covariance: Array, n_rows: float)
     n_rows : n, the rows that this is known from
     """
     doubt = (len(shares) - 1.0) / (n_rows + len(shares))
-    log_draws = int(np.clip(np.log2(DRAWS / len(shares)), LEAST_LOG, MOST_LOG))
-    n_draws, normal = 2**log_draws, even_normals(log_draws, len(covariance)) @ psd_root(covariance)
+    normal = normal_draws(covariance)
+    n_draws = len(normal)
     scores = (means[:, None] + normal).reshape(-1, len(covariance))
     return best_factor(scores, np.repeat(np.arange(len(shares)), n_draws), np.repeat(shares / n_draws, n_draws), doubt)
+
+
+def normal_draws(covariance: Array) -> Array:
+    """Return draws of scores about their means, one per row: the same each time, fewer the more classes there are."""
+    log_draws = int(np.clip(np.log2(DRAWS / len(covariance)), LEAST_LOG, MOST_LOG))
+    return np.asarray(even_normals(log_draws, len(covariance)) @ psd_root(covariance))
 
 
 def even_normals(log_draws: int, n_columns: int) -> Array:

@@ -112,7 +112,7 @@ def _climbed(
         here = _here(observed, held, theta)
         solution = newton_step(here, about, size)
         if not ended and last < FLAT * unit and (solution.rank or 0) < rank:
-            raise _separated(held[0])
+            raise _separated(held[0], observed)
         rank = solution.rank or 0
         step = solution.coef[:, 0]
         gain, farthest = float(here.gradient @ step), np.inf if observed is None else observed.farthest(step)

@@ -154,15 +154,13 @@ def _rows(found: TaskDifferences, target: str) -> str:
         (escape(task), f"{n:,}", _shown(noise), "–" if np.isnan(p) else f"{p:.2g}", _shown(moved))
         for task, n, noise, p, moved in numbers
     )
+    said = " ".join((found.table.assumption, *found.table.cautions))
     words = (
         f"Noise is the standard deviation of what a task's own coefficients leave, in the unit of {target}. The "
         "p-value is of the test that a task has the coefficients of all others, each side with its own noise, adjusted "
         "by Holm's method for the number of tasks. Cook's distance is how far all fitted values move because of the "
-        f"task. {escape(found.table.assumption)}"
+        f"task. {escape(said)}"
     )
-    few = [task for task, equal in zip(found.table.tasks, found.table.equal_noise, strict=True) if equal]
-    if few:
-        words += f" Too few rows to estimate their noise, so tested under equal noise: {escape(_listed(tuple(few)))}."
     return f'<p class="quiet">{words}</p>\n{make_table("differing", map(escape, HEADINGS), rows)}'
 
 

@@ -35,6 +35,8 @@ class Grounds:
     relative: float
     gain_for_past: float
     gain_for_task: float
+    noise_assumed: bool = False
+    """Whether past and task were taken to be equally noisy because one of them has too few rows to tell."""
 
     @property
     def small(self) -> bool:
@@ -49,7 +51,8 @@ class Grounds:
         gains = self.gain_for_past, self.gain_for_task
         if self.small:
             return "absorb" if min(gains) >= 0.0 else "absorb and watch"
-        return "keep apart" if self.p_value < CLEAR and max(gains) < 0.0 else "absorb and watch"
+        is_clear = self.p_value < CLEAR and not self.noise_assumed  # more noise alone can make a p-value this small
+        return "keep apart" if is_clear and max(gains) < 0.0 else "absorb and watch"
 
     def sentence(self, absorbed: bool) -> str:
         """Return the advice and its reason."""
@@ -65,10 +68,11 @@ class Grounds:
             return f"no difference between past and task was found (p = {self.p_value:.2g})"
         outcome = OUTCOMES[self.gain_for_past >= 0.0, self.gain_for_task >= 0.0]
         slightly = "slightly " if self.small else ""
-        return f"the relation {self._size()}, and absorbing is expected to make predictions {slightly}{outcome}"
+        said = f"the relation {self._size()}, and absorbing is expected to make predictions {slightly}{outcome}"
+        return f"{said}. Perhaps only the noise differs: too few rows to tell" if self.noise_assumed else said
 
     def _size(self) -> str:
-        verb = "differs" if self.p_value < CLEAR else "seems to differ"
+        verb = "differs" if self.p_value < CLEAR and not self.noise_assumed else "seems to differ"
         if self.relative == 0.0:
             return f"{verb} by an amount that cannot be told from these rows"
         noise = (

@@ -43,8 +43,9 @@ def clustered(model: Any, kind: ClusteredKind = "CR2", *, by: By | None = None, 
     - CR3: a_g = (I − S_gM)⁻¹·s_g: from the estimates without each cluster (jackknife); conservative. There is
       no factor (G − 1)/G, as in clubSandwich. Satterthwaite's degrees of freedom.
 
-    If I − S_gM is singular, its pseudo-inverse is used: part of the estimate then follows from cluster g alone, and
-    the other clusters say nothing about its variance. The terms are listed in `cautions`. O(G·p³).
+    If I − S_gM is singular, some terms cannot be estimated without cluster g, such as the coefficient of a column that
+    is 0 everywhere else. A variance between clusters cannot be estimated from one of them: the errors of these terms
+    are infinite, and `not_estimable` lists them. For the others the pseudo-inverse is used. O(G·p³).
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def clustered(model: Any, kind: ClusteredKind = "CR2", *, by: By | None = None, 
     -----
     FewClustersWarning
         If there are few clusters (fewer than 10; for CR0 and CR1, 40), a term has fewer than four degrees of
-        freedom, or one cluster alone decides part of it.
+        freedom, or one cluster alone decides it.
 
     References
     ----------
@@ -175,21 +176,19 @@ class Adjusted:
         return np.asarray(by_target @ by_target.transpose(0, 2, 1))
 
     def degrees_of_freedom(self, kind: str) -> Array:
-        """Return them for each term; NaN if it is not determined, or nothing is seen of its variance.
+        """Return them for each term; NaN if it is not determined, or not without one of the clusters.
 
         The variance of dᵀŵ is estimated by Σ_g (q_gᵀε)² with q_gᵀq_h = Q_gh = δ_gh·‖a_g‖² − b_gᵀb_h, where
         a_g = f(I − H_gg)·U_gd and b_g = U_gᵀa_g. For independent noise of equal variance its mean is ΣQ_gg and its
         variance 2ΣQ_gh², so that Satterthwaite's degrees of freedom are (ΣQ_gg)²/ΣQ_gh².
         """
         found = np.full(len(self.fit.terms), np.nan)
-        for term in np.flatnonzero(self.fit.estimable):
+        for term in np.flatnonzero(self.fit.estimable & ~self.decided_alone()):
             d = self.fit.contrasts[:, term]
             d = d / units_of(d)
             turned = self.vectors @ d
             squares = np.square(self.factors * turned) * self.values
             diagonal = (squares * (1.0 - self.values)).sum(axis=1)  # ‖a_g‖² − ‖b_g‖²
-            if diagonal.sum() <= ALONE * (d @ d):
-                continue
             if kind in ("CR0", "CR1"):
                 found[term] = len(self.values) - 1.0
                 continue
@@ -199,7 +198,7 @@ class Adjusted:
         return found
 
     def decided_alone(self) -> NDArray[np.bool_]:
-        """Say which terms follow from one cluster alone, at least in part."""
+        """Say which terms are determined by all clusters together, but not without one of them."""
         d = self.fit.contrasts / units_of(self.fit.contrasts, axis=0)
         if not self.alone.any():
             return np.zeros(d.shape[1], dtype=np.bool_)
@@ -227,6 +226,7 @@ def _cautions(fit: Fit, found: Adjusted, freedom: Array, kind: str) -> list[str]
     if single.any():
         named = ", ".join(fit.terms[j] for j in np.flatnonzero(single))
         cautions.append(
-            f"One of the {G} clusters alone decides these terms, at least in part: {named}. Their errors are too small."
+            f"One of the {G} clusters alone decides these terms: {named}. The others do not show how its noise affects "
+            "them, so that their errors are infinite."
         )
     return cautions

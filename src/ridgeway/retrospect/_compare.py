@@ -44,7 +44,9 @@ class Comparison(Printed):
         (`relative_difference` < 0.1), absorb if that is expected to improve predictions for both past and task, and
         otherwise **absorb and watch**. If it is larger, or its size cannot be told (an estimate of 0), **keep apart**
         if it is clear (`p_value` < 0.001) and absorbing is expected to harm both, and otherwise absorb and watch.
-        Expected are the prediction gains below. With several targets, the most careful advice for any of them.
+        Expected are the prediction gains below. If one side has too few rows to estimate its noise, the advice is at
+        most absorb and watch: a task that is only noisier looks the same as one that differs. With several targets,
+        the most careful advice for any of them.
     recommendation : str
         The advice and its reason in one sentence; with several targets, one line for each.
     absorbed : bool
@@ -183,7 +185,8 @@ def compare(
     is divided by its standard error; each side has its own noise variance, and the degrees of freedom are the smallest
     that Welch's approximation gives for a direction (those of the smaller side if it has fewer than four). If one
     side has no residual degrees of freedom, such as a task with fewer rows than features, the test assumes equal noise
-    and is Chow's F test in the directions that both know. The prior is left out. O((n + p)·p²).
+    and is Chow's F test in the directions that both know; the advice is then at most "absorb and watch", unless
+    `equal_noise` says that the noise is known to be equal. The prior is left out. O((n + p)·p²).
 
     Parameters
     ----------
@@ -247,7 +250,7 @@ def compare(
     terms = feature_names(model)
     differences, intervals = coef_differences(known, alone, noise)
     return Comparison(
-        **_judged(state, task, seen, noise, tested, absorbed),
+        **_judged(state, task, seen, noise, tested, absorbed=absorbed, noise_assumed=equal and not asked),
         absorbed=absorbed,
         coef_differences=per_target(state, differences),
         coef_intervals=per_target(state, intervals),
@@ -300,7 +303,9 @@ def _assumed(known: Inference, task: Task, seen: Seen, asked: bool) -> tuple[boo
 
 
 @np.errstate(divide="ignore")
-def _judged(state: Retained, task: Task, seen: Seen, noise: Noise, tested: WaldTest, absorbed: bool) -> dict[str, Any]:
+def _judged(
+    state: Retained, task: Task, seen: Seen, noise: Noise, tested: WaldTest, *, absorbed: bool, noise_assumed: bool
+) -> dict[str, Any]:
     """Return the sizes of the difference and the advice, by their names in `Comparison`."""
     difference = np.sqrt(np.maximum(squared_difference(seen, noise), 0.0) / task.total_weight)
     relative, standardized = (
@@ -310,7 +315,8 @@ def _judged(state: Retained, task: Task, seen: Seen, noise: Noise, tested: WaldT
     gains = prediction_gains(seen, noise)
     for_past, for_task = gains[0] / state.information.total_weight, gains[1] / task.total_weight
     rounding = within_rounding(seen, task)
-    parts = tested.p_value, rounding, difference, relative, for_past, for_task
+    assumed = np.full(len(difference), noise_assumed)
+    parts = tested.p_value, rounding, difference, relative, for_past, for_task, assumed
     grounds = [Grounds(*row) for row in zip(*(part.tolist() for part in parts), strict=True)]
     return {
         "advice": most_careful(grounds),

@@ -29,7 +29,8 @@ class Intervals:
         For the mean response alone.
     level : float
     post_selection : bool
-        Whether decay="adaptive" chose the rows in force, which the level does not account for.
+        Whether decay="adaptive" chose the rows in force, or `best_subset` the features, which the level does not
+        account for.
     assumption : str
         What the intervals are and what they assume, in words.
 
@@ -101,6 +102,9 @@ class Contrast:
         Of the numerator, q, and of the denominator.
     posterior : bool
         Whether there is a prior, so that the quantities are those of the posterior.
+    post_selection : bool
+        Whether decay="adaptive" chose the rows in force, or `best_subset` the features, which the p-value does not
+        account for.
 
     Examples
     --------
@@ -117,6 +121,7 @@ class Contrast:
     p_value: Any
     degrees_of_freedom: tuple[int, int]
     posterior: bool
+    post_selection: bool
 
 
 def contrast(model: Any, C: Any, d: Any = 0.0) -> Contrast:
@@ -175,6 +180,7 @@ def contrast(model: Any, C: Any, d: Any = 0.0) -> Contrast:
         p_value=per_target(state, p_value),
         degrees_of_freedom=freedom,
         posterior=bool(known.prior.any()),
+        post_selection=post_selection(state),
     )
 
 

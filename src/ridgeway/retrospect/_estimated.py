@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ridgeway._checks import Array
 from ridgeway.retrospect._coefficients import CoefficientTable
-from ridgeway.retrospect._model import per_target
+from ridgeway.retrospect._model import per_target, post_selection, selection_cautions
 from ridgeway.weights import Retained
 
 
@@ -34,6 +34,10 @@ class Estimated(CoefficientTable):
         Under which assumption the numbers hold.
     not_estimable : tuple of str
         Terms that the rows do not determine: their standard errors are infinite.
+    post_selection : bool
+        Whether `best_subset` chose the features. The p-values and the level of the intervals do not account for that.
+    cautions : tuple of str
+        What `post_selection` means, in words.
     """
 
     degrees_of_freedom: Any
@@ -42,6 +46,8 @@ class Estimated(CoefficientTable):
     n_tasks: int
     assumption: str
     not_estimable: tuple[str, ...]
+    post_selection: bool
+    cautions: tuple[str, ...]
 
     @abstractmethod
     def _captions(self) -> list[str]:
@@ -51,7 +57,7 @@ class Estimated(CoefficientTable):
         return self._captions()[target]
 
     def _notes(self) -> list[str]:
-        notes = [self.assumption]
+        notes = [*self.cautions, self.assumption]
         if self.not_estimable:
             notes.append(f"The rows do not determine: {', '.join(self.not_estimable)}.")
         return notes
@@ -82,6 +88,8 @@ def estimates(
         "level": level,
         "degrees_of_freedom": per_target(state, freedom) if isinstance(freedom, np.ndarray) else freedom,
         "not_estimable": tuple(terms[j] for j in np.flatnonzero(np.isinf(deviations[0]))),
+        "post_selection": post_selection(state),
+        "cautions": selection_cautions(state),
     }
 
 

@@ -42,6 +42,10 @@ class FixedEffects(Estimated):
     not_estimable : tuple of str
         Features that are constant within every task, or collinear there: their standard errors are infinite. What
         they explain is part of the intercepts.
+    post_selection : bool
+        Whether `best_subset` chose the features, which p-values and intervals do not account for.
+    cautions : tuple of str
+        What `post_selection` means, in words.
 
     Examples
     --------

@@ -88,7 +88,6 @@ def heteroscedastic(model: Any, kind: HeteroscedasticKind = "HC1", *, level: flo
         level,
         kind=kind,
         n_clusters=None,
-        cautions=(),
         assumption="Confidence intervals for many rows. Rows are assumed independent; each may have its own variance.",
     )
 

@@ -129,8 +129,19 @@ def is_number(value: Any) -> bool:
 
 
 def post_selection(state: Retained) -> bool:
-    """Say whether the rows in force were chosen by looking at them (decay "adaptive")."""
-    return state.tasks_in_force < state.n_tasks
+    """Say whether rows (decay "adaptive") or features (`best_subset`) were chosen by looking at the targets."""
+    return bool(selection_cautions(state))
+
+
+def selection_cautions(state: Retained) -> tuple[str, ...]:
+    """Return what was chosen by looking at the targets, as sentences for the reader of an interval."""
+    ignored = "The p-values and intervals do not account for that choice."
+    cautions = []
+    if state.tasks_in_force < state.n_tasks:
+        cautions.append(f"decay='adaptive' chose these rows from the {state.n_samples} learned. {ignored}")
+    if state.features_selected:
+        cautions.append(f"These features were chosen because they fit these rows best. {ignored}")
+    return tuple(cautions)
 
 
 def per_target(state: Retained, values: Array) -> Any:

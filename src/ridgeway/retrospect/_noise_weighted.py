@@ -46,6 +46,10 @@ class NoiseWeighted(Estimated):
     n_samples, n_tasks : int
     assumption : str
     not_estimable : tuple of str
+    post_selection : bool
+        Whether `best_subset` chose the features, which p-values and intervals do not account for.
+    cautions : tuple of str
+        What `post_selection` means, in words.
 
     Examples
     --------

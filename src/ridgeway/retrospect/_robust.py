@@ -13,7 +13,15 @@ from ridgeway.errors import InferenceError
 from ridgeway.information import Inference
 from ridgeway.retrospect._coefficients import CoefficientTable
 from ridgeway.retrospect._compressed import without_prior
-from ridgeway.retrospect._model import feature_names, least_squares, per_target, state_of, whole_information
+from ridgeway.retrospect._model import (
+    feature_names,
+    least_squares,
+    per_target,
+    post_selection,
+    selection_cautions,
+    state_of,
+    whole_information,
+)
 from ridgeway.retrospect._units import check_range, lengths
 from ridgeway.weights import Retained
 
@@ -49,8 +57,10 @@ class RobustSummary(CoefficientTable):
     not_estimable : tuple of str
         Terms that the rows do not determine, or whose variance cannot be estimated because one cluster alone decides
         them: their standard errors are infinite.
+    post_selection : bool
+        Whether `best_subset` chose the features. The p-values and the level of the intervals do not account for that.
     cautions : tuple of str
-        The warnings that were issued, if any.
+        The warnings that were issued, if any, and what `post_selection` means.
 
     Examples
     --------
@@ -72,6 +82,7 @@ class RobustSummary(CoefficientTable):
     n_clusters: int | None
     assumption: str
     not_estimable: tuple[str, ...]
+    post_selection: bool
     cautions: tuple[str, ...]
 
     def _title(self) -> str:
@@ -144,7 +155,9 @@ class Fit:
         held, coef = self.known.information, self.known.coef
         return np.vstack([held.intercept(coef)[: held.centered * held.n_targets].reshape(-1, held.n_targets), coef]).T
 
-    def summary(self, scores: Array, freedom: Array, level: float, **said: Any) -> RobustSummary:
+    def summary(
+        self, scores: Array, freedom: Array, level: float, *, cautions: tuple[str, ...] = (), **said: Any
+    ) -> RobustSummary:
         """Return the coefficients with the errors that follow from the covariances (n_targets, r, r) of the scores.
 
         Terms whose degrees of freedom are NaN are not determined.
@@ -172,6 +185,8 @@ class Fit:
             covariance=per_target(self.state, covariance),
             n_samples=self.known.information.n_samples,
             not_estimable=tuple(term for term, missing in zip(self.terms, unknown, strict=True) if missing),
+            post_selection=post_selection(self.state),
+            cautions=(*selection_cautions(self.state), *cautions),
             **said,
         )
 

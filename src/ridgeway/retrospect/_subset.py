@@ -1,7 +1,7 @@
 """Models of fewer features, exactly as if refitted on all rows."""
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,7 +54,8 @@ class Subset:
         Their positions.
     residual_squares, r_squared : float, or ndarray of shape (n_targets,)
     model : GeneralizedRidge
-        The fitted model of these features.
+        The fitted model of these features. Its p-values and intervals do not account for the choice, and say so
+        (`post_selection`).
 
     Examples
     --------
@@ -101,7 +102,9 @@ def best_subset(model: "GeneralizedRidge", k: int) -> Subset:
     p = model.n_features_in_
     k = whole(k, "k, the number of features,", most=p)
     columns = _search(state.information, k)
-    chosen = submodel(model, columns)
+    smaller = submodel(model, columns)
+    selected = replace(state_of(smaller), features_selected=state.features_selected or k < p)
+    chosen = type(model).from_state(selected, getattr(smaller, "feature_names_in_", None))
     fit = _least_squares(state.information, columns)
     with np.errstate(divide="ignore", invalid="ignore"):
         r_squared = 1.0 - fit.residual_squares / fit.total_squares

@@ -14,6 +14,7 @@ from ridgeway.retrospect._model import (
     inference_of,
     per_target,
     post_selection,
+    selection_cautions,
     state_of,
 )
 
@@ -43,14 +44,16 @@ class Summary(CoefficientTable):
     n_samples_seen : int
         All rows learned: more than `n_samples` if decay="adaptive" has set aside or let go of some.
     post_selection : bool
-        Whether decay="adaptive" chose the rows in force. The p-values and the level of the intervals do not account
-        for that choice.
+        Whether decay="adaptive" chose the rows in force, or `best_subset` the features. The p-values and the level of
+        the intervals do not account for that choice.
     posterior : bool
         Whether there is a prior, so that the quantities are those of the posterior.
     assumption : str
         What the intervals are and what they assume, in words.
     not_estimable : tuple of str
         Terms that the rows do not determine: their standard errors are infinite.
+    cautions : tuple of str
+        What was chosen by looking at the rows, in words, if `post_selection`.
 
     Examples
     --------
@@ -74,6 +77,7 @@ class Summary(CoefficientTable):
     posterior: bool
     assumption: str
     not_estimable: tuple[str, ...]
+    cautions: tuple[str, ...]
 
     def _title(self) -> str:
         kind = "Posterior under the prior" if self.posterior else "Least squares"
@@ -85,13 +89,7 @@ class Summary(CoefficientTable):
         return _fit(*(float(np.atleast_1d(values)[target]) for values in numbers))
 
     def _notes(self) -> list[str]:
-        notes = [self.assumption]
-        if self.post_selection:
-            notes.insert(
-                0,
-                f"decay='adaptive' chose these rows from the {self.n_samples_seen} learned. The p-values and intervals "
-                "do not account for that choice.",
-            )
+        notes = [*self.cautions, self.assumption]
         if self.not_estimable:
             notes.append(
                 f"The rows do not determine: {', '.join(self.not_estimable)} (collinear or constant columns). Drop "
@@ -186,4 +184,5 @@ def summary(model: Any, *, level: float = 0.95) -> Summary:
         posterior=bool(known.prior.any()),
         assumption=assumption_of(state),
         not_estimable=tuple(terms[j] for j in np.flatnonzero(unknown)),
+        cautions=selection_cautions(state),
     )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class TaskTable(Printed):
     """One row per task: its own fit, and the test that it shares the parameter of the others. Prints as a table.
 
-    With several targets each array except `n_samples` and `equal_noise` has one more axis in front.
+    With several targets each array except `n_samples` has one more axis in front.
 
     Attributes
     ----------
@@ -43,13 +43,13 @@ class TaskTable(Printed):
         NaN if a task has no residual degrees of freedom.
     f, p_values : ndarray of shape (n_tasks,)
         The test of each task against all others: Wald's, with both noise variances, as in `compare`. 0 and 1 if they
-        differ by no more than rounding. NaN if a task and the others have no direction in common, or no degrees of
-        freedom are left.
+        differ by no more than rounding. NaN for tasks that are not tested.
     adjusted_p_values : ndarray of shape (n_tasks,)
-        Adjusted for the number of tasks.
+        Adjusted for the number of tasks that are tested.
     adjust : {"holm", "bh"}
-    equal_noise : ndarray of bool of shape (n_tasks,)
-        Whether the test assumes equal noise, because the task has too few rows for a variance of its own.
+    untested : tuple of str
+        Tasks without a test: they, or the others, have too few rows for a noise variance of their own, so that more
+        noise could not be told from other coefficients; or they and the others have no direction in common.
     assumption : str
 
     Examples
@@ -77,8 +77,15 @@ class TaskTable(Printed):
     p_values: Array
     adjusted_p_values: Array
     adjust: Adjustment
-    equal_noise: NDArray[np.bool_]
+    untested: tuple[str, ...]
     assumption: str
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What a reader must know: which tasks were not tested, and why."""
+        if not self.untested:
+            return ()
+        return (f"Not tested: {', '.join(self.untested)}. Too few rows to tell other coefficients from more noise.",)
 
     def to_frame(self) -> "DataFrame":
         """Return the table as a pandas DataFrame: one row per task, and per target if there are several."""
@@ -100,11 +107,7 @@ class TaskTable(Printed):
             yield f"p-values adjusted by {ADJUSTMENTS[self.adjust]} method{several}", rows
 
     def _notes(self) -> list[str]:
-        notes = [self.assumption]
-        few = [task for task, equal in zip(self.tasks, self.equal_noise, strict=True) if equal]
-        if few:
-            notes.append(f"Too few rows for a noise variance of their own, tested under equal noise: {', '.join(few)}.")
-        return notes
+        return [self.assumption, *self.cautions]
 
     def _table(self) -> Array:
         counts = np.broadcast_to(self.n_samples, self.f.shape)
@@ -116,6 +119,7 @@ def tasks(model: Any, *, level: float = 0.95, adjust: Adjustment = "holm") -> Ta
     """Return the estimates and the noise of each task alone, and the test of each against all others.
 
     The test is that of `compare`: Wald's in the directions that both determine, each side with its own noise variance.
+    A task that has no more rows than coefficients is not tested: it may only be noisier.
     A difference that rounding alone can make, such as between rows without noise, is not one: its p-value is 1.
     With many tasks some p-values are small by chance, so they are also adjusted for the number of tasks.
     O(n_tasks·log(n_tasks)·p³).
@@ -165,7 +169,9 @@ def tasks(model: Any, *, level: float = 0.95, adjust: Adjustment = "holm") -> Ta
     parts = held.parts()
     alone = [OwnFit.of(least_squares(part), level) for part in parts.values()]
     tested = [_against(least_squares(held.without(task).total), part) for task, part in parts.items()]
-    f, p_values = (np.stack([each[i] for each in tested], axis=1) for i in (0, 1))
+    f = np.stack([each[0] for each in tested], axis=1)
+    p_values = np.stack([each[1] for each in tested], axis=1)
+    is_untested = np.isnan(p_values).all(axis=0)
     intercept = ["intercept"] if held.total.centered else []
     return TaskTable(
         tasks=held.ids,
@@ -180,7 +186,7 @@ def tasks(model: Any, *, level: float = 0.95, adjust: Adjustment = "holm") -> Ta
         p_values=per_target(state, p_values),
         adjusted_p_values=per_target(state, np.stack([adjusted(each, adjust) for each in p_values])),
         adjust=adjust,
-        equal_noise=np.array([each[2] for each in tested]),
+        untested=tuple(held.ids[number] for number in np.flatnonzero(is_untested)),
         assumption="Rows are assumed independent, of equal variance within each task (weights aside).",
     )
 
@@ -211,15 +217,13 @@ class OwnFit(NamedTuple):
         return cls(coef, deviations, np.stack([coef - half, coef + half], axis=-1), alone.noise_variance)
 
 
-def _against(rest: Inference, part: Information) -> tuple[Array, Array, bool]:
-    """Return F and the p-value of each target, (n_targets,), and whether the test assumes equal noise."""
+def _against(rest: Inference, part: Information) -> tuple[Array, Array]:
+    """Return F and the p-value of each target, (n_targets,); NaN if there is no test."""
     seen = Seen.of_part(rest, part)
-    freedoms = (rest.degrees_of_freedom, seen.freedom)
-    if len(seen.strengths) == 0 or sum(freedoms) < 1:
+    if len(seen.strengths) == 0 or min(rest.degrees_of_freedom, seen.freedom) < 1:
         none = np.full(part.n_targets, np.nan)
-        return none, none, min(freedoms) < 1
-    equal = min(freedoms) < 1
-    tested = WaldTest.of(seen, Noise.of(rest, seen, equal))
+        return none, none
+    tested = WaldTest.of(seen, Noise.of(rest, seen, equal=False))
     apart = np.square(seen.gaps).sum(axis=0)  # what is left of task and others, if they share their coefficients
     differs = apart > rounding_squares(rest) + rounding_squares(least_squares(part))
-    return np.where(differs, tested.f, 0.0), np.where(differs, tested.p_value, 1.0), equal
+    return np.where(differs, tested.f, 0.0), np.where(differs, tested.p_value, 1.0)

@@ -3,6 +3,7 @@
 import copyreg
 import json
 from collections.abc import Mapping
+from functools import partial
 from itertools import pairwise
 from typing import Any, Literal, get_args
 
@@ -35,7 +36,8 @@ def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
     """Return a state as arrays: a header (JSON, as bytes) and float64 numbers. `from_arrays` reads them, bit for bit.
 
     The header names the version, the kind of state and of information, the counts and the settings, the kind of
-    weights unless they are precisions, and the classes of a classifier. `matrix` is an upper triangle, column after
+    weights unless they are precisions, whether the features were selected if they were, and the classes of a
+    classifier. `matrix` is an upper triangle, column after
     column; `start` is ŵ_0; `prior` is there unless it is learned. If decay is "adaptive", a past that is set aside and
     the rows since have arrays and counts of their own: `aside.matrix`, ….
 
@@ -59,6 +61,8 @@ def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
         "decay": state.decay if isinstance(state, Fading) else None,
         **counts,
     } | ({} if state.origin.weight_kind == "precision" else {"weight_kind": state.origin.weight_kind})
+    if state.features_selected:
+        header["features_selected"] = True
     if state.origin.classes is not None:
         header["classes"] = list(state.origin.classes)
     if isinstance(state, Adaptive):
@@ -89,6 +93,7 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
     names = {"information": list(KINDS), "state": list(STATES), "prior": ["given", "evidence"]}
     known = [header.get(field) in choices for field, choices in names.items()]
     known.append(header.get("weight_kind", "precision") in get_args(WeightKind))
+    known.append(type(header.get("features_selected", False)) is bool)
     if not all(known) or type(header.get("single_target")) is not bool:
         raise InvalidStateError("the header of a state names something unknown. Read an intact copy, or upgrade.")
     information = KINDS[header["information"]].from_parts(header, arrays)
@@ -119,7 +124,8 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
         raise InvalidStateError(f"a setting of a state is damaged: {error}") from error
     if kind is Adaptive:
         settings = _out_of_force(header, arrays, information)
-    return kind(origin, n_tasks, information, prior, **settings)
+    selected = header.get("features_selected", False)
+    return kind(origin, n_tasks, information, prior, features_selected=selected, **settings)
 
 
 def checked_classes(found: Any, n_classes: int) -> Classes:
@@ -186,7 +192,8 @@ def _reduced(state: Retained) -> tuple[Any, ...]:
     """Return how a state is pickled: through its arrays, so that a pickle is as durable as a state file."""
     if state.information.name in KINDS:
         return from_arrays, (to_arrays(state),)
-    return type(state), (state.origin, state.n_tasks, state.information, state.prior)
+    rebuild = partial(type(state), features_selected=state.features_selected)
+    return rebuild, (state.origin, state.n_tasks, state.information, state.prior)
 
 
 for _kind in STATES.values():

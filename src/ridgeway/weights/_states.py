@@ -156,6 +156,8 @@ class Retained(_Started):
     prior: Array | None
     given: tuple[Any, Any] = field(default=(None, None), kw_only=True)
     """Prior and decay as the user gave them: they are checked once, as long as they are the same objects."""
+    features_selected: bool = field(default=False, kw_only=True)
+    """Whether the features were chosen because they fit these rows: for good, whatever is learned next."""
 
     @property
     def n_samples(self) -> int:
@@ -275,7 +277,9 @@ class Summed(Retained):
                 f"cannot merge two models that differ in: {', '.join(differences)}. Learn both with the same settings."
             )
         merged = self.information.merge(other.information)
-        return replace(self, n_tasks=self.n_tasks + other.n_tasks, information=merged)
+        n_tasks = self.n_tasks + other.n_tasks
+        selected = self.features_selected or other.features_selected
+        return replace(self, n_tasks=n_tasks, information=merged, features_selected=selected)
 
     def remove(self, task: Task) -> Self:
         """Return the state as if a task had never been learned, or raise `RemovalError`. O((n + p)·p²)."""
