@@ -378,6 +378,21 @@ def test_rows_are_recognised_after_a_merge(tmp_path, south):
             assert_other(both, other, task_id)
 
 
+def test_the_same_values_in_another_new_column_are_other_rows(tmp_path):
+    """One file learned them as z, the other as zz, each before it had the other column."""
+    values, files = table(seed=1)["x"], {}
+    for name, other in (("z", "zz"), ("zz", "z")):
+        file = created(tmp_path, name)
+        file.widen(features={name: 2.5})
+        in_memory(file, table().assign(**{name: values}), f"as {name}")
+        file.widen(features={other: 2.5})
+        files[name] = file
+    both = files["z"].merge(files["zz"], tmp_path / "both.rw")
+    assert_known(both, table().assign(z=values, zz=2.5), "as z")
+    assert_known(both, table().assign(z=2.5, zz=values), "as zz")
+    assert_other(both, table().assign(z=2.5, zz=values), "as z")
+
+
 # The command ----------------------------------------------------------------------------------------------------------
 
 
