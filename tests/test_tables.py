@@ -104,7 +104,7 @@ def test_a_batch_of_which_no_row_is_left():
     table = open_table({"x": pa.array([None, None], pa.float64()), "y": [1.0, 2.0]})
     dropped = Counter()
     assert list(tasks_in(table, schema, "task", dropped=dropped)) == []
-    assert dropped == {"x": 2}
+    assert dropped == {("x",): 2}
 
 
 @pytest.mark.parametrize("name", FILES)

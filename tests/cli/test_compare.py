@@ -88,7 +88,7 @@ def test_terms_and_columns_as_they_are(run, table, tmp_path):
     result = run(table, *SITES, *terms, "--missing", "indicator", "--out", tmp_path / "r", "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["features"] == ["`x (2)`", "x1", "spline(x1, -1, 0, 1)", "kind:x1"]
-    assert json.loads(result.stdout)["rows_left_out_missing"] == {}
+    assert json.loads(result.stdout)["missing_values"] == {}
     page = (tmp_path / "r" / "index.html").read_text()
     for name in ("x (2)", "spline(x1, -1, 0, 1).2", "kind=(missing):x1", "x1 is missing"):
         assert f"<td>{name}</td>" in page

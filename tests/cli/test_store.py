@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -16,7 +17,7 @@ from ridgeway import store
 from ridgeway.cli import _output
 from ridgeway.cli._commands import SECTIONS, commands
 from ridgeway.data import open_table
-from ridgeway.errors import StoreError
+from ridgeway.errors import InvalidDataError, StoreError
 
 
 @pytest.fixture
@@ -363,3 +364,21 @@ def test_predictions_are_not_made_for_a_file_that_exists(run, survey, monkeypatc
     monkeypatch.setattr(type(open_table("new.csv")), "batches", None)  # nothing is read
     assert "out.csv exists already" in run("predict wages.rw new.csv --out out.csv", code=2).stderr
     assert Path("out.csv").read_text() == "mine"
+
+
+def test_missing_values_are_counted_in_every_column(run, tmp_path):
+    frame = pd.DataFrame({"sex": ["f", "m"] * 10, "mass": np.arange(20.0), "y": np.arange(20.0) % 7})
+    gaps = frame.copy()
+    gaps.loc[:6, "sex"] = None
+    gaps.loc[6:7, "mass"] = np.nan
+    gaps.loc[9, "y"] = np.nan
+    gaps.to_csv(tmp_path / "gaps.csv", index=False)
+    frame.to_csv(tmp_path / "first.csv", index=False)
+    run("init a.rw --from first.csv --target y --missing drop")
+    said = run("absorb a.rw gaps.csv --task t").stdout
+    assert "gaps.csv: 9 rows with missing values were left out: sex (7), mass (2), y (1)" in said
+    counts = Counter()
+    store.open("a.rw").absorb_table(gaps.iloc[::-1], task_id="u", dropped=counts, force="to count")
+    assert counts == {("sex",): 6, ("sex", "mass"): 1, ("mass",): 1, ("y",): 1}
+    with pytest.raises(InvalidDataError, match=r"8 rows of X have no value in '(mass' or 'sex|sex' or 'mass)'"):
+        store.open("a.rw").model().predict(gaps[["sex", "mass"]])

@@ -47,12 +47,12 @@ def test_one_hot_is_that_of_pandas(frame):
     assert found.encoding.levels == {"kind": ("a", "b", "c")}
 
 
-def test_missing_rows_are_counted_at_the_first_column_that_has_one(frame):
+def test_missing_values_are_counted_in_every_column(frame):
     frame.loc[5, "y"] = np.nan
     found = design(frame)
-    assert found.dropped == {"y": 1, "x1": 1, "kind": 1}
+    assert found.dropped == {"y": 1, "x1": 1, "kind": 2}  # row 5 lacks both y and kind
     np.testing.assert_array_equal(found.kept, frame.notna().all(axis=1))
-    with pytest.raises(InvalidDataError, match=r"missing values in: 'y' \(1\), 'x1' \(1\), 'kind' \(1\)"):
+    with pytest.raises(InvalidDataError, match=r"missing values in: 'y' \(1\), 'x1' \(1\), 'kind' \(2\)"):
         design(frame, missing="refuse")
 
 

@@ -43,7 +43,8 @@ def test_everything_is_there_and_says_the_same(comparison, tmp_path):
     manifest = json.loads((folder / "comparison.json").read_text())
     assert {*manifest["files"]} == {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     assert manifest["said"] == comparison.sentence
-    assert manifest["rows_left_out_missing"] == {"x1": 1, "kind": 2}
+    assert manifest["missing_values"] == {"x1": 1, "kind": 2}
+    assert manifest["rows_left_out"] == 3
     text = page.read_text()
     assert comparison.sentence.replace("'", "&#x27;") in text
     assert "x1 (1), kind (2)" in text

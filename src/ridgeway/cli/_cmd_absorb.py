@@ -127,7 +127,7 @@ def _absorbed(
         raise InvalidParameterError(
             "--task-from-name cannot be combined with --task or --task-column. Leave those out."
         )
-    dropped, force, added = Counter[str](), options["force"], list[str]()
+    dropped, force, added = Counter[tuple[str, ...]](), options["force"], list[str]()
     with progress_bar(f"absorbing {path}") as progress:
         table = open_stream(sys.stdin.buffer, csv=options["csv"]) if str(path) == "-" else path
         name = path.stem if task_from_name else task
@@ -155,7 +155,7 @@ def _absorbed_in_parts(
             "--workers and --scheduler learn all files as one task. Name it with --task, leave out --task-column and "
             "--task-from-name, and pass files, not standard input."
         )
-    how = {"dropped": Counter[str](), "added": list[str](), "force": options["force"]}
+    how = {"dropped": Counter[tuple[str, ...]](), "added": list[str](), "force": options["force"]}
     also = {"csv": options["csv"], "patience": options["patience"]}
     with opened_cluster(**cluster) as client, progress_bar(f"absorbing {task}") as progress:
         found = distributed.absorb(opened, data, task, client=client, progress=progress, **also, **how)
@@ -163,7 +163,7 @@ def _absorbed_in_parts(
 
 
 def _told(
-    what: str, found: Sequence["Absorbed"], force: str | None, added: list[str], dropped: Counter[str]
+    what: str, found: Sequence["Absorbed"], force: str | None, added: list[str], dropped: Counter[tuple[str, ...]]
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return what became of tasks, as data and as lines."""
     lines = [*(_line(each, force) for each in found), *([f"{what}: added {', '.join(added)}"] if added else [])]
@@ -183,11 +183,14 @@ def _line(absorbed: "Absorbed", force: str | None) -> str:
     return f"{record.task_id}: {words}, {rows}, digest {record.digest[:12]}{note}"
 
 
-def _dropped(what: str, dropped: Counter[str]) -> list[str]:
-    """Return a line that says how many rows were left out."""
+def _dropped(what: str, dropped: Counter[tuple[str, ...]]) -> list[str]:
+    """Return a line that says how many rows were left out, and how many of them each column had no value in."""
     if not dropped:
         return []
-    listed = ", ".join(f"{name} ({count:,})" for name, count in dropped.items())
+    missing = Counter[str]()
+    for names, count in dropped.items():
+        missing.update(dict.fromkeys(names, count))
+    listed = ", ".join(f"{name} ({count:,})" for name, count in missing.most_common())
     count = dropped.total()
     were = "was" if count == 1 else "were"
     return [f"{what}: {counted(count, 'row')} with missing values {were} left out: {listed}"]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
-from itertools import product
+from itertools import compress, product
 from shlex import quote
 from typing import Any
 
@@ -25,6 +25,7 @@ from ridgeway.errors import InvalidDataError, InvalidParameterError, UnknownCate
 
 Mask = NDArray[np.bool_]
 Raw = Numbers | Categories | Times
+Columns = tuple[str, ...]
 
 
 def _as_number_column(column: Any, name: str, source: str) -> Numbers:
@@ -66,8 +67,8 @@ class Encoder:
     ----------
     schema : Schema
         As it is now: it has grown if a batch had categories or gaps that it allows for and did not know.
-    dropped : Counter of str
-        Rows left out because a column had no value; a row counts for the first such column.
+    dropped : Counter of tuple of str
+        Rows left out because columns had no value, by all columns of the row that had none.
     ignored : Counter of (str, str)
         Rows left out because a column had an unknown category, by column and category.
 
@@ -96,7 +97,7 @@ class Encoder:
         label_kind: Kind | None = None,
     ) -> None:
         self.schema = schema
-        self.dropped, self.ignored = Counter[str](), Counter[tuple[str, str]]()
+        self.dropped, self.ignored = Counter[Columns](), Counter[tuple[str, str]]()
         self._source, self._grows, self._ignore_unknown = source, grows, ignore_unknown
         targets = schema.targets if has_targets else ()
         self._label_kind = label_kind
@@ -157,8 +158,9 @@ class Encoder:
         kept: Mask = np.ones(n_rows, dtype=bool)
         encoding = self.schema.encoding
         marked: list[str] = []
+        lacking: dict[str, Mask] = {}
         for name, column in raw.items():
-            gaps = column.missing & kept
+            gaps = column.missing
             if not gaps.any():
                 continue
             if encoding.missing == "refuse":
@@ -169,8 +171,14 @@ class Encoder:
             if encoding.missing == "indicator" and name in encoding.kinds:
                 marked.append(name)
             else:
-                self.dropped[name] += int(gaps.sum())
+                lacking[name] = gaps
                 kept &= ~gaps
+
+        if lacking:
+            gaps_of_rows = np.column_stack([gaps[~kept] for gaps in lacking.values()])
+            patterns, counts = np.unique(gaps_of_rows, axis=0, return_counts=True)
+            for pattern, count in zip(patterns, counts.tolist(), strict=True):
+                self.dropped[tuple(compress(lacking, pattern))] += count
         if marked:
             self._mark(marked)
         return kept

@@ -40,7 +40,7 @@ class PlainRows:
 
     schema: Schema
     source: str
-    dropped: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
     def rows(self, batch: Any) -> RowBatch:
         """Return the rows of an Arrow batch, or raise if a value is missing or not a number."""
@@ -120,7 +120,7 @@ def tasks_in(
     task_id: str | None,
     task_column: str | None = None,
     progress: Progress | None = None,
-    dropped: Counter[str] | None = None,
+    dropped: Counter[tuple[str, ...]] | None = None,
     absent: Sequence[str] = (),
     ahead: bool = True,
 ) -> Generator[tuple[str, Block], None, None]:
@@ -128,8 +128,8 @@ def tasks_in(
 
     The blocks depend on the rows alone: CSV, Parquet and Arrow files of the same rows give the same blocks. Another
     thread reads the next block while the caller works on the current one, unless `ahead` is False. A caller that may
-    stop early must close the generator. `dropped` counts the rows that are left out, by the column that has no value.
-    Columns in `absent` are not in the table; they have their past value.
+    stop early must close the generator. `dropped` counts the rows that are left out, by the columns that have no
+    value. Columns in `absent` are not in the table; they have their past value.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def _gathered(
     encoder: Encoder | PlainRows,
     task_id: str | None,
     labels: list[str],
-    dropped: Counter[str] | None,
+    dropped: Counter[tuple[str, ...]] | None,
 ) -> Generator[Step, None, None]:
     """Yield the blocks of a table; after each batch, the number of rows that have been read."""
     import pyarrow as pa

@@ -35,7 +35,7 @@ def absorb(
     force: str | None = None,
     csv: CsvFormat | None = None,
     progress: Progress | None = None,
-    dropped: Counter[str] | None = None,
+    dropped: Counter[tuple[str, ...]] | None = None,
     added: list[str] | None = None,
     patience: float = PATIENCE,
 ) -> Absorbed:

@@ -64,7 +64,7 @@ class Survey(NamedTuple):
 
     pieces: list[FilePiece]
     schema: Schema
-    dropped: Counter[str]
+    dropped: Counter[tuple[str, ...]]
 
 
 class RowRange(NamedTuple):
@@ -87,7 +87,7 @@ def surveyed(source: str, schema: Schema, csv: CsvFormat | None, data: Any = Non
         ends = _ends(groups, max(ROWS_PER_COLUMN * schema.width, PART_ENTRIES // schema.width))
         cut = list(zip([0, *ends[:-1]], ends, strict=True))
         spans, n_rows = [*cut], [sum(groups[start:stop]) for start, stop in cut]
-    dropped, pieces, grown = Counter[str](), list[FilePiece](), schema
+    dropped, pieces, grown = Counter[tuple[str, ...]](), list[FilePiece](), schema
     for span, known in zip(spans, n_rows, strict=True):
         piece = FilePiece(source, stamp, span, 0)
         with explained(table, lambda: schema):
@@ -107,7 +107,7 @@ def _ends(groups: Sequence[int], enough: int) -> list[int]:
     return ends if ends and ends[-1] == len(groups) else [*ends, len(groups)]
 
 
-def _counted(table: Table, schema: Schema, known: int | None, dropped: Counter[str]) -> tuple[int, Schema]:
+def _counted(table: Table, schema: Schema, known: int | None, dropped: Counter[tuple[str, ...]]) -> tuple[int, Schema]:
     """Return how many rows of a table are learned, and the schema, which they may widen."""
     rules = schema.raw
     if rules is not None and (rules.missing != "refuse" or rules.unknown == "widen"):

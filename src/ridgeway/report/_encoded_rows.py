@@ -36,7 +36,7 @@ class EncodedRows:
     kept : ndarray of bool
         Which rows of the table were kept.
     dropped : dict of str to int
-        How many rows each column's missing values cost; a row counts for the first such column.
+        How many values each column lacks in the rows that were left out for it: a row may lack several.
     unknown : dict of str to int
         How many rows of each column had a category that the encoding does not know.
     """
@@ -179,13 +179,9 @@ def _encoding(
 
 
 def _kept(gaps: Mapping[str, Mask], missing: str) -> tuple[Mask, dict[str, int]]:
-    """Return the rows without missing values, and how many rows each column cost."""
-    kept: Mask = np.ones(len(next(iter(gaps.values()))), dtype=bool)
-    dropped: dict[str, int] = {}
-    for name, gap in gaps.items():
-        if (kept & gap).any():
-            dropped[name] = int((kept & gap).sum())
-            kept &= ~gap
+    """Return the rows without missing values, and how many values each column lacks."""
+    kept: Mask = ~np.any([*gaps.values()], axis=0)
+    dropped = {name: int(gap.sum()) for name, gap in gaps.items() if gap.any()}
     if dropped and missing == "refuse":
         listed = ", ".join(f"{name!r} ({count:,})" for name, count in dropped.items())
         raise InvalidDataError(f"rows have missing values in: {listed}. Fill them, or drop those rows (missing: drop).")

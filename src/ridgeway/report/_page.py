@@ -1,6 +1,6 @@
 """The report as one HTML file: no scripts, no requests, every name escaped."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from importlib.resources import files
 
@@ -142,15 +142,22 @@ def _encoding(comparison: MethodComparison) -> str:
     return make_table("encoding", ("encoded column", "subtracted", "divided by"), rows)
 
 
+def _counts(by_column: Mapping[str, int]) -> str:
+    return ", ".join(f"{escape(name)} ({count:,})" for name, count in by_column.items())
+
+
 def _prepared(comparison: MethodComparison) -> Iterator[str]:
     used = sum(task.n_train + task.n_test for task in comparison.tasks)
     yield f"{comparison.n_rows:,} rows in the table, {used:,} used."
-    for what, counts in (("a missing value", comparison.dropped), ("an unknown category", comparison.unknown)):
-        if counts:
-            listed = ", ".join(f"{escape(name)} ({count:,})" for name, count in counts.items())
-            yield f"Rows left out because of {what}, each counted for the first such column: {listed}."
-        else:
-            yield f"No rows were left out because of {what}."
+    if comparison.dropped:
+        yield f"Missing values, whose rows were left out: {_counts(comparison.dropped)}."
+    else:
+        yield "No rows were left out because of a missing value."
+    if comparison.unknown:
+        counts = _counts(comparison.unknown)
+        yield f"Rows left out because of an unknown category, each counted for the first such column: {counts}."
+    else:
+        yield "No rows were left out because of an unknown category."
     if comparison.lost_tasks:
         yield f"Tasks left out because no rows remained: {escape(', '.join(comparison.lost_tasks))}."
     encoding = comparison.encoding

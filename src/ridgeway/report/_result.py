@@ -115,9 +115,14 @@ class MethodComparison(Printed):
         return self.notes
 
     @property
+    def rows_left_out(self) -> int:
+        """How many rows of the table were not used."""
+        return self.n_rows - sum(task.n_train + task.n_test for task in self.tasks)
+
+    @property
     def notes(self) -> list[str]:
         """What was left out, and what happened, in words."""
-        left_out = sum(self.dropped.values()) + sum(self.unknown.values())
+        left_out = self.rows_left_out
         return [
             *([self.family_sentence] if self.family != "gaussian" else []),
             *([f"{left_out:,} of {self.n_rows:,} rows were left out; the report says why."] if left_out else []),
@@ -143,7 +148,8 @@ class MethodComparison(Printed):
             "holdout": self.holdout,
             "seed": self.seed,
             "rows": self.n_rows,
-            "rows_left_out_missing": self.dropped,
+            "rows_left_out": self.rows_left_out,
+            "missing_values": self.dropped,
             "rows_left_out_unknown": self.unknown,
             "tasks_left_out": list(self.lost_tasks),
             "tasks": [vars(task) for task in self.tasks],

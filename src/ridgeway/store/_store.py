@@ -140,7 +140,7 @@ class Store(StoreReader):
         force: str | None = None,
         csv: CsvFormat | None = None,
         progress: Progress | None = None,
-        dropped: Counter[str] | None = None,
+        dropped: Counter[tuple[str, ...]] | None = None,
         added: list[str] | None = None,
     ) -> list[Absorbed]:
         """Learn a table, whole or not at all: as one task, or as one per value of a column.
@@ -156,7 +156,7 @@ class Store(StoreReader):
         force : as for `absorb`
         csv : how a CSV file is written, if not with commas, points and UTF-8
         progress : called with the number of rows read so far and, if known, of the table
-        dropped : counts rows that are left out, by the column that has no value
+        dropped : counts rows that are left out, by the columns that have no value
         added : gets the names of features that unknown categories or missing values have added, and new classes (y=cat)
         """
         if (task_id is None) == (task_column is None):

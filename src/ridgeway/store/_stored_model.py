@@ -38,10 +38,12 @@ class RawTablesMixin:
         encoder = Encoder(schema, table.source, has_targets=False, grows=False)
         parts = [encoder.rows(batch).X for batch in table.batches(encoder.columns, rows=len(X) or 1)]
         if encoder.dropped:
-            name, n_rows = next(iter(encoder.dropped.items()))
+            n_rows = encoder.dropped.total()
+            columns = dict.fromkeys(name for names in encoder.dropped for name in names)
+            missing = " or ".join(map(repr, columns))
             what = "1 row of X has" if n_rows == 1 else f"{n_rows:,} rows of X have"
             raise InvalidDataError(
-                f"{what} no value in {name!r}, and such rows were left out of learning. Drop them, or use the store's "
+                f"{what} no value in {missing}, and such rows were left out of learning. Drop them, or use the store's "
                 "`predict`."
             )
         rows = np.vstack(parts) if parts else np.empty((0, len(schema.features)))
