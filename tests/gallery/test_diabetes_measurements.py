@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from gallery_page import page_of
-from sklearn.linear_model import LinearRegression, lasso_path
+from sklearn.linear_model import LinearRegression, enet_path
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def test_the_best_choices_are_the_best_of_all(diabetes):
 
 def test_the_lasso_agrees(diabetes):
     X, y, path = diabetes["X"].to_numpy(), diabetes["y"].to_numpy(), diabetes["path"]
-    _, coefs, _ = lasso_path(X, y - y.mean(), alphas=path.penalties, tol=1e-8)
+    _, coefs, _ = enet_path(X, y - y.mean(), l1_ratio=1.0, alphas=path.penalties, tol=1e-8)
     np.testing.assert_allclose(path.coefs, coefs.T, atol=0.02)
     names = np.array(diabetes["X"].columns)
     entered = np.argsort([np.argmax(column != 0.0) for column in coefs], kind="stable")

@@ -40,7 +40,6 @@ NEEDS_TASKS = {
 ESTIMATES = {
     "best_subset": (1,),
     "elastic_net": (),
-    "lasso_path": (),
     "submodel": ([0],),
 }
 """What a model with a decay answers."""

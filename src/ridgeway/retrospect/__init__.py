@@ -14,7 +14,7 @@ from ridgeway.retrospect._influence import Influence, influence
 from ridgeway.retrospect._likelihood_summary import LikelihoodSummary, likelihood_summary
 from ridgeway.retrospect._meta_analysis import MetaAnalysis, meta_analysis
 from ridgeway.retrospect._noise_weighted import NoiseWeighted, weighted_by_noise
-from ridgeway.retrospect._paths import Path, elastic_net, lasso_path
+from ridgeway.retrospect._paths import Path, elastic_net
 from ridgeway.retrospect._prior import Prior, learn_prior
 from ridgeway.retrospect._random_effects import RandomEffects, random_effects
 from ridgeway.retrospect._reweighted import reweighted
@@ -56,7 +56,6 @@ __all__ = [
     "heteroscedastic",
     "influence",
     "intervals",
-    "lasso_path",
     "learn_prior",
     "likelihood_summary",
     "meta_analysis",
