@@ -13,12 +13,21 @@ from numpy.typing import NDArray
 from ridgeway import GeneralizedRidge, retrospect
 
 Array = NDArray[np.float64]
+
+
+def by_precision(model: GeneralizedRidge) -> retrospect.Summary:
+    """Return the summary if each task is weighted by the precision that its own fit shows."""
+    each = retrospect.tasks(model)
+    weights = dict(zip(each.tasks, 1.0 / each.noise_variance, strict=True))
+    return retrospect.summary(retrospect.reweighted(model, weights))
+
+
 METHODS: dict[str, Callable[[Any], Any]] = {
     "summary": retrospect.summary,
     "fixed_effects": retrospect.fixed_effects,
     "random_effects": retrospect.random_effects,
     "random_effects, slope": lambda model: retrospect.random_effects(model, ["intercept", 0]),
-    "weighted_by_noise": retrospect.weighted_by_noise,
+    "reweighted": by_precision,
 }
 
 

@@ -34,7 +34,6 @@ NEEDS_TASKS = {
     "segments": (),
     "shrunken": (),
     "tasks": (),
-    "weighted_by_noise": (),
 }
 """What a model with a decay cannot be asked, as it keeps no tasks."""
 ESTIMATES = {

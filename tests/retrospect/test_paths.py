@@ -177,7 +177,6 @@ def test_other_tables_of_coefficients_say_it_too(rng):
         retrospect.heteroscedastic,
         retrospect.fixed_effects,
         retrospect.random_effects,
-        retrospect.weighted_by_noise,
     )
     for question in questions:
         found, free = question(best), question(model)

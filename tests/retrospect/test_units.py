@@ -35,10 +35,6 @@ QUESTIONS = {
         lambda model: retrospect.fixed_effects(model, [1]),
         {"coef": "x0", "standard_errors": "x0", "intervals": "x0", "noise_variance": "y²"} | TESTED,
     ),
-    "weighted_by_noise": (
-        retrospect.weighted_by_noise,
-        ESTIMATED | TESTED | {"noise_variance": "y²", "task_freedom": "", "bartlett": ""},
-    ),
     "shrunken": (retrospect.shrunken, PER_TASK | {"common": "terms", "covariance": "terms²", "noise_variance": "y²"}),
     "segments": (
         retrospect.segments,

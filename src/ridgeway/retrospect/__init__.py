@@ -13,7 +13,6 @@ from ridgeway.retrospect._heteroscedastic import heteroscedastic
 from ridgeway.retrospect._influence import Influence, influence
 from ridgeway.retrospect._likelihood_summary import LikelihoodSummary, likelihood_summary
 from ridgeway.retrospect._meta_analysis import MetaAnalysis, meta_analysis
-from ridgeway.retrospect._noise_weighted import NoiseWeighted, weighted_by_noise
 from ridgeway.retrospect._paths import Path, elastic_net
 from ridgeway.retrospect._prior import Prior, learn_prior
 from ridgeway.retrospect._random_effects import RandomEffects, random_effects
@@ -35,7 +34,6 @@ __all__ = [
     "Intervals",
     "LikelihoodSummary",
     "MetaAnalysis",
-    "NoiseWeighted",
     "Path",
     "Prior",
     "RandomEffects",
@@ -66,5 +64,4 @@ __all__ = [
     "submodel",
     "summary",
     "tasks",
-    "weighted_by_noise",
 ]
