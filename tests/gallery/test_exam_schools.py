@@ -57,10 +57,10 @@ def mixed(exams):
 
 def test_exams_lines_of_schools(exams, mixed):
     fit, lines = mixed
-    shrunken, alone, pupils = exams["shrunken"], exams["alone"], exams["pupils"]
-    assert alone.tasks == shrunken.tasks
-    assert fit.llf == pytest.approx(exams["found"].log_likelihood, abs=1e-4)
-    np.testing.assert_allclose(shrunken.coef, [lines[school] for school in shrunken.tasks], atol=2e-4)
+    found, alone, pupils = exams["found"], exams["alone"], exams["pupils"]
+    assert alone.tasks == found.tasks
+    assert fit.llf == pytest.approx(found.log_likelihood, abs=1e-4)
+    np.testing.assert_allclose(found.task_coef, [lines[school] for school in found.tasks], atol=2e-4)
     assert exams.says("compares {} schools", len(lines))
     assert exams.says("The {:,} pupils", len(pupils))
     scores = pupils[["standLRT", "normexam"]]
@@ -82,7 +82,7 @@ def test_exams_ranking(exams, mixed):
     lines = mixed[1]
     order = sorted(lines, key=lambda school: lines[school][0])
     assert (order[0], order[-1]) == ("59", "53")
-    low, high = exams["shrunken"].intervals[exams["shrunken"].tasks.index("53"), 0]
+    low, high = exams["found"].task_intervals[exams["found"].tasks.index("53"), 0]
     assert exams.says("interval of school 53, {:.2f} to {:.2f},", low, high)
     assert [low < lines[school][0] < high for school in order[-6:-1]] == [False, True, True, True, True]
     assert exams.says("For {} of 65 schools", exams["apart"].sum())

@@ -32,7 +32,6 @@ NEEDS_TASKS = {
     "meta_analysis": (0,),
     "random_effects": (),
     "segments": (),
-    "shrunken": (),
     "tasks": (),
 }
 """What a model with a decay cannot be asked, as it keeps no tasks."""

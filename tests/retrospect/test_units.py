@@ -29,13 +29,13 @@ QUESTIONS = {
         lambda model: retrospect.random_effects(model, ["intercept", 0, 1]),
         ESTIMATED
         | TESTED
-        | {"noise_variance": "y²", "covariance": "terms²", "effects": "terms", "effect_errors": "terms"},
+        | {"noise_variance": "y²", "covariance": "terms²", "effects": "terms", "effect_errors": "terms"}
+        | {"task_coef": "terms", "task_errors": "terms", "task_intervals": "terms, ends"},
     ),
     "fixed_effects": (
         lambda model: retrospect.fixed_effects(model, [1]),
         {"coef": "x0", "standard_errors": "x0", "intervals": "x0", "noise_variance": "y²"} | TESTED,
     ),
-    "shrunken": (retrospect.shrunken, PER_TASK | {"common": "terms", "covariance": "terms²", "noise_variance": "y²"}),
     "segments": (
         retrospect.segments,
         {"coef": "terms", "standard_errors": "terms", "noise_variances": "y²", "penalty": "", "gains": ""},
@@ -107,7 +107,7 @@ def test_answers_do_not_depend_on_any_units(name, exponents):
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_what_cannot_be_represented_is_refused(name, exponents):
     """The squares of coefficients of 1e180 are not numbers. Answers without such squares are still the same."""
-    if name in ("meta_analysis", "random_effects", "shrunken", "clustered", "segments, noise by task"):
+    if name in ("meta_analysis", "random_effects", "clustered", "segments, noise by task"):
         with pytest.raises(InferenceError, match="out of the range of floating point numbers"):
             answered(name, exponents)
     else:

@@ -19,7 +19,6 @@ from ridgeway.retrospect._random_effects import RandomEffects, random_effects
 from ridgeway.retrospect._reweighted import reweighted
 from ridgeway.retrospect._robust import RobustSummary
 from ridgeway.retrospect._segments import Segments, segments
-from ridgeway.retrospect._shrunken import ShrunkenTasks, shrunken
 from ridgeway.retrospect._subset import Subset, best_subset, submodel
 from ridgeway.retrospect._summary import Summary, summary
 from ridgeway.retrospect._task_table import TaskTable, tasks
@@ -39,7 +38,6 @@ __all__ = [
     "RandomEffects",
     "RobustSummary",
     "Segments",
-    "ShrunkenTasks",
     "Subset",
     "Summary",
     "TaskTable",
@@ -60,7 +58,6 @@ __all__ = [
     "random_effects",
     "reweighted",
     "segments",
-    "shrunken",
     "submodel",
     "summary",
     "tasks",
