@@ -28,19 +28,16 @@ SEQUENCES = 2000
 CHANGED_AT = 10
 """The task, counted from 0, before which the parameter jumps."""
 
-CALM: dict[str, tuple[Setting, str]] = {
-    "Gaussian noise": (Setting(), "common"),
-    'Gaussian noise, noise="by_task"': (Setting(), "by_task"),
-    "every second task three times as noisy": (Setting(noise=second_noisy), "common"),
-    'every second task three times as noisy, noise="by_task"': (Setting(noise=second_noisy), "by_task"),
-    "a noise level per task, lognormal": (Setting(noise=partial(scaled, each=1)), "common"),
-    'a noise level per task, lognormal, noise="by_task"': (Setting(noise=partial(scaled, each=1)), "by_task"),
-    "t₃ noise": (Setting(noise=heavy), "common"),
+CALM = {
+    "Gaussian noise": Setting(),
+    "every second task three times as noisy": Setting(noise=second_noisy),
+    "a noise level per task, lognormal": Setting(noise=partial(scaled, each=1)),
+    "t₃ noise": Setting(noise=heavy),
 }
 JUMPS = {f"‖δ‖² = {size:g}": Setting(move=partial(jumping, size=size)) for size in (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)}
 
 
-def found(setting: Setting, sequences: int, noise: str = "common", seed: int = 0) -> dict[str, float]:
+def found(setting: Setting, sequences: int, seed: int = 0) -> dict[str, float]:
     """Return shares of the sequences.
 
     `divided`: `segments` finds a change at 5 % false alarms. `placed`: and it finds exactly one, at most one task away
@@ -53,7 +50,7 @@ def found(setting: Setting, sequences: int, noise: str = "common", seed: int = 0
         model = GeneralizedRidge(information="by_task")
         for X, y, _ in tasks:
             model.partial_fit(X[number], y[number])
-        answer = retrospect.segments(model, noise="by_task" if noise == "by_task" else "common")
+        answer = retrospect.segments(model)
         places = [int(name) - 1 for name in answer.changes]
         placed = len(places) == 1 and abs(places[0] - CHANGED_AT) <= 1
         rows.append([bool(places), placed, answer.p_value < 0.005, retrospect.cusum(model).p_value < 0.05])
@@ -89,7 +86,7 @@ def main() -> None:
     add_worker_options(parser)
     options = parser.parse_args()
     began = time.perf_counter()
-    calm = {name: partial(found, setting, options.sequences, noise) for name, (setting, noise) in CALM.items()}
+    calm = {name: partial(found, setting, options.sequences) for name, setting in CALM.items()}
     jumps = {name: partial(found, setting, options.sequences) for name, setting in JUMPS.items()}
     shares = dict(sweep(calm | jumps, options))
     results = {

@@ -157,7 +157,8 @@ def test_one_small_task_among_others_is_named(rng, tmp_path):
     page = report.write_report(compared(frame), tmp_path / "r")
     assert cells(page)[0][:3] == ["s0", "1", "–"]
     assert "Not tested: s0. Too few rows to tell other coefficients from more noise." in section(page)
-    assert section(page).count("<figure>") == 4
+    assert section(page).count("<figure>") == 3
+    assert "needs more rows than coefficients in every task" in section(page)
 
 
 def test_rows_without_noise_are_not_tested(rng):

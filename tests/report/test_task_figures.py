@@ -200,10 +200,6 @@ def test_the_target_is_chosen(rng, target):
     found = retrospect.coefficient_path(model, window=1)
     figure = report.draw_path(found, target=target)
     np.testing.assert_array_equal(lines(named(figure, "price"), BLUE)[0][:, 1], found.coef[target, :, 1])
-    figure = report.draw_segments(retrospect.segments(model), found, target=target)
-    np.testing.assert_array_equal(lines(named(figure, "price"), PALE)[0][:, 1], found.coef[target, :, 1])
-    step = retrospect.segments(model).coef[target, 0, 1]
-    np.testing.assert_array_equal(lines(named(figure, "price"), BLUE)[0][:, 1], [step, step])
     found = retrospect.influence(model)
     labels = [text.get_text() for text in report.draw_influence(found, target=target).axes[0].texts]
     assert f"{found.distance[target].max():.2g}" in " ".join(labels)

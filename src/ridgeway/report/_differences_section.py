@@ -137,8 +137,7 @@ def _captions(found: TaskDifferences) -> Iterator[tuple[str, str]]:
         yield (
             "segments",
             "Neighbouring tasks with equal coefficients, divided by red lines where the relation changed: tasks "
-            f"without a change are divided with probability {rate}, if the noise is Gaussian, independent and of equal "
-            "variance in all tasks.",
+            f"without a change are divided with probability {rate}, if the noise is Gaussian and independent.",
         )
 
 

@@ -14,13 +14,12 @@ from ridgeway.retrospect import CoefficientPath, Influence, MetaAnalysis, Segmen
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Result = TypeVar("Result", MetaAnalysis, CoefficientPath, Influence, Segments)
+Result = TypeVar("Result", MetaAnalysis, CoefficientPath, Influence)
 
 POOLED = ("fixed", "fixed_error", "fixed_interval", "random", "random_error", "random_interval", "prediction_interval")
 FOREST = ("coef", "standard_errors", "intervals", *POOLED, "between_variance", "q", "p_value", "i_squared")
 PATH = ("coef", "standard_errors", "intervals")
 CHANGES = ("standardized_change", "change", "coef", "coef_without", "standard_errors_without", "distance")
-SEGMENTS = ("coef", "standard_errors", "noise_variances")
 """What has an entry for each target, if there are several; the first has two axes otherwise, or one in a forest."""
 
 KINDS = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}
@@ -140,9 +139,7 @@ def draw_influence(found: Influence, terms: Any = None, *, target: int = 0) -> "
         return influence_panels(_one(found, target, CHANGES, found.change.ndim == 3), terms)
 
 
-def draw_segments(
-    found: Segments, path: CoefficientPath | None = None, *, terms: Any = None, target: int = 0
-) -> "Figure":
+def draw_segments(found: Segments, path: CoefficientPath | None = None, *, terms: Any = None) -> "Figure":
     """Draw the coefficients of segments of tasks as steps, and where they change; one panel per term.
 
     Needs matplotlib (`pip install 'ridgeway[report]'`).
@@ -155,8 +152,6 @@ def draw_segments(
         `retrospect.coefficient_path(model, window=1)`: each task's own estimates, drawn as dots.
     terms : list of str, optional
         At most 12; those that change most, in standard errors, if not given.
-    target : int, default 0
-        Which target, if there are several.
 
     Examples
     --------
@@ -174,7 +169,7 @@ def draw_segments(
     _check(found, Segments, "retrospect.segments(model)")
     if path is not None:
         _check(path, CoefficientPath, "retrospect.coefficient_path(model, window=1)", "path")
-        path = _one(path, target, PATH, path.coef.ndim == 3)
+        path = _one(path, 0, PATH, path.coef.ndim == 3)
     require("matplotlib", extra="report")
     from matplotlib import rc_context
 
@@ -182,7 +177,7 @@ def draw_segments(
     from ridgeway.report._term_panels import segment_panels
 
     with rc_context(PLAIN):
-        return segment_panels(_one(found, target, SEGMENTS, found.coef.ndim == 3), terms, path)
+        return segment_panels(found, terms, path)
 
 
 def save_figure(figure: "Figure", path: Path | str) -> Path:
