@@ -14,6 +14,7 @@ import warnings
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
+from statsmodels.stats.meta_analysis import combine_effects
 
 from ridgeway import GeneralizedRidge, datasets, report, retrospect
 from ridgeway.errors import FewClustersWarning
@@ -114,12 +115,15 @@ print(within)
 # Is it one slope?
 # ----------------
 # The forest plot shows the slope of each task with its interval. Q measures how far
-# apart the nine slopes are, compared with what chance would give.
-slopes = retrospect.meta_analysis(model, "bill_depth_mm")
-forest = report.draw_forest(slopes)
-forest.set_dpi(110)
-plt.figure(forest)
+# apart the nine slopes are, compared with what chance would give. statsmodels computes
+# it from their estimates and errors.
+each.plot("bill_depth_mm")
 plt.show()
+
+place = each.terms.index("bill_depth_mm")
+slope, error = each.coef[:, place], each.standard_errors[:, place]
+slopes = combine_effects(slope, error**2)
+print(f"Q {slopes.q:.1f}, p = {slopes.test_homogeneity().pvalue:.3f}, I² {slopes.i2:.0%}")
 
 # %%
 # The slopes differ more than chance explains (p = 0.001). I² says that about 69 % of
@@ -129,8 +133,9 @@ for species in COLORS:
     others = {task: 0.0 for task in each.tasks if not task.startswith(species)}
     alone = retrospect.reweighted(model, others)
     years = retrospect.tasks(alone).adjusted_p_values
-    slope = retrospect.meta_analysis(alone, "bill_depth_mm").fixed
-    print(f"{species:9} {slope:.0f} g per mm; p-values of years ≥ {min(years):.2f}")
+    mine = [task.startswith(species) for task in each.tasks]
+    common = np.average(slope[mine], weights=1.0 / error[mine] ** 2)
+    print(f"{species:9} {common:.0f} g per mm; p-values of years ≥ {min(years):.2f}")
 
 # %%
 # **What we learned.** The years of a species do not differ detectably: no p-value is

@@ -34,7 +34,7 @@ PYTHON = {
     "show": {"Store.describe": store.Store.describe},
     "simulate": {"simulation.Setting": simulation.Setting, "simulation.run": simulation.run},
     "summary": {"Store.summary": store.Store.summary},
-    "tasks": {"retrospect.tasks": retrospect.tasks, "retrospect.meta_analysis": retrospect.meta_analysis},
+    "tasks": {"retrospect.tasks": retrospect.tasks, "TaskTable.plot": retrospect.TaskTable.plot},
     "verify": {"verify": verify},
     "widen": {"Store.widen": store.Store.widen, "Store.undo_widening": store.Store.undo_widening},
 }
@@ -64,7 +64,7 @@ REASONS = {
     ("segments", "--plot"): "`report.draw_segments`, `report.save_figure`",
     ("simulate", "--scheduler"): "`workers=distributed.DaskWorkers(…)`",
     ("summary", "--errors"): "`retrospect.clustered` or `retrospect.heteroscedastic`, its `kind`",
-    ("tasks", "--plot"): "`report.draw_forest`, `report.save_figure`",
+    ("tasks", "--plot"): "`report.save_figure`",
     ("verify", "--against"): "`StatementResult.agrees`, or its `printed.holds`",
     ("verify", "--scheduler"): "`workers=distributed.DaskWorkers(…)`",
     ("widen", "--category"): "`categories`, one entry each",

@@ -24,7 +24,6 @@ def learned(rng, *, n_tasks=8, n=25, columns=("price", "adverts"), n_targets=1, 
 def drawn(model):
     """Yield a figure of each kind."""
     alone = retrospect.coefficient_path(model, window=1)
-    yield report.draw_forest(retrospect.meta_analysis(model, 0))
     yield report.draw_path(retrospect.coefficient_path(model))
     yield report.draw_influence(retrospect.influence(model))
     yield report.draw_segments(retrospect.segments(model), alone)

@@ -60,7 +60,7 @@ def test_a_single_task(rng):
 def test_numbers_that_are_not_usual(rng, tmp_path, value):
     model = learned(rng, n_tasks=5)
     alone, changes = retrospect.coefficient_path(model, window=1), retrospect.segments(model)
-    found, moved = retrospect.meta_analysis(model, 0), retrospect.influence(model)
+    moved = retrospect.influence(model)
 
     def spoiled(answer, *names):
         arrays = {name: getattr(answer, name).copy() for name in names}
@@ -69,7 +69,6 @@ def test_numbers_that_are_not_usual(rng, tmp_path, value):
         return replace(answer, **arrays)
 
     for figure in (
-        report.draw_forest(spoiled(found, "coef", "intervals", "standard_errors")),
         report.draw_path(spoiled(alone, "coef", "intervals", "standard_errors")),
         report.draw_influence(spoiled(moved, "standardized_change", "distance")),
         report.draw_segments(spoiled(changes, "coef", "standard_errors"), spoiled(alone, "coef")),
@@ -116,7 +115,7 @@ def test_the_same_answer_gives_the_same_bytes(tmp_path, suffix):
 
 def test_the_settings_of_matplotlib_stay_and_do_not_break_a_figure(rng, tmp_path):
     with rc_context({"text.usetex": True, "svg.hashsalt": "other", "axes.titlesize": 30}):
-        figure = report.draw_forest(retrospect.meta_analysis(learned(rng, name="a_{}"), "price"))
+        figure = report.draw_path(retrospect.coefficient_path(learned(rng, name="a_{}")))
         report.save_figure(figure, tmp_path / "a.svg")
         assert Figure().text(0, 0, "x").get_usetex()
 

@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from html_pages import Reader
-from report.tables import NASTY, alike, nasty, shifted
+from report.tables import NASTY, alike, nasty
 from report.test_compare import SITES, rows_of
 
 from ridgeway import GeneralizedRidge, report, retrospect
 from ridgeway.report import _differences
 from ridgeway.report._differences_section import differences_sentence
 
-WORDS = {"forest": "forest plot", "path": "path of the", "influence": "influence of each", "segments": "segments with"}
+WORDS = {"path": "path of the", "influence": "influence of each", "segments": "segments with"}
 
 
 def compared(frame, **options):
@@ -101,28 +101,14 @@ def test_the_sentence_the_captions_and_the_figures_say_what_was_found(rng, tmp_p
     assert "In the order of the file, the relation changed before s5; " in said
     assert json.loads((page.parent / "comparison.json").read_text())["said_of_tasks"] == said
     assert html.escape(said) in section(page)
-    assert found.differences.forest.terms == ("x1",)
     pictures = re.findall('<figure><figcaption>(.*?)</figcaption><img alt="(.*?)" src="data:image/svg', section(page))
-    assert len(pictures) == 4
+    assert len(pictures) == 3
     for caption, words in pictures:
         assert caption.count(". ") == 0, "one sentence"
         assert words.endswith(".")
         assert "assum" in caption or ", if " in caption
-    assert "The effect of x1 differs between 8 tasks" in pictures[0][1]
-    assert "The relation changes before s5" in pictures[3][1]
+    assert "The relation changes before s5" in pictures[2][1]
     assert "not standardised" in section(page)
-
-
-def test_the_forest_is_of_the_largest_q(rng):
-    frame = shifted(rng, n=80).dropna().assign(kind=lambda f: (f["kind"] == "c") * 1.0)
-    model, *_ = on_the_rows(frame, ("x1", "x2", "kind"))
-    every = [retrospect.meta_analysis(model, name) for name in ("x1", "x2", "kind")]
-    best = max(every, key=lambda one: one.q)
-    found = compared(frame).differences.forest
-    assert found.terms == best.terms
-    assert found.q == pytest.approx(best.q)
-    table = retrospect.tasks(model)
-    np.testing.assert_allclose(_differences._cochran(table)[1:], [one.q for one in every])
 
 
 def test_one_task_that_differs_is_named(rng):
@@ -157,7 +143,7 @@ def test_one_small_task_among_others_is_named(rng, tmp_path):
     page = report.write_report(compared(frame), tmp_path / "r")
     assert cells(page)[0][:3] == ["s0", "1", "–"]
     assert "Not tested: s0. Too few rows to tell other coefficients from more noise." in section(page)
-    assert section(page).count("<figure>") == 3
+    assert section(page).count("<figure>") == 2
     assert "needs more rows than coefficients in every task" in section(page)
 
 
@@ -166,7 +152,7 @@ def test_rows_without_noise_are_not_tested(rng):
     frame = changed(rng).assign(y=lambda f: f["x1"] + 2.0 * f["x2"] + 4.0)
     found = compared(frame)
     reasons = found.differences.reasons
-    assert {*reasons} == {"table", "forest", "influence", "segments"}
+    assert {*reasons} == {"table", "influence", "segments"}
     assert "without noise" in reasons["table"]
     assert "without noise" in reasons["influence"]
     assert found.differences.differing == ()
@@ -228,7 +214,7 @@ def test_whatever_goes_wrong_the_rest_is_written(rng, tmp_path, monkeypatch):
     monkeypatch.setattr(retrospect, "segments", fail)
     page = report.write_report(compared(changed(rng)), tmp_path / "r")
     assert "cannot be shown: f(a) and f(b) must have different signs</p>" in section(page)
-    assert section(page).count("<figure>") == 3
+    assert section(page).count("<figure>") == 2
 
 
 def test_tasks_of_the_same_name_stay_apart(rng):
@@ -248,7 +234,7 @@ def test_names_are_escaped_and_missing_glyphs_are_said(tmp_path):
     assert not re.search(r"[\x00-\x09\x0b-\x1f]", text)
     assert cells(page)[0][0] == f"s0 {NASTY}\\x1b[31m\\x07"
     assert "lacks characters of some names" in text
-    assert text.count("<figure>") == 4
+    assert text.count("<figure>") == 3
     plain = report.write_report(compared(changed(np.random.default_rng(0))), tmp_path / "plain")
     assert "lacks characters" not in section(plain)
 

@@ -38,7 +38,7 @@ def test_everything_is_there_and_says_the_same(comparison, tmp_path):
     figures = {path.stem for path in (folder / "figures").glob("*.png")}
     assert figures == {path.stem for path in (folder / "figures").glob("*.svg")}
     methods = {"losses-mn", "losses-crr-0.1", "losses-gr", "losses-oracle"}
-    tasks = {"tasks-forest", "tasks-path", "tasks-influence", "tasks-segments"}
+    tasks = {"tasks-path", "tasks-influence", "tasks-segments"}
     assert figures == {"forgetting", "average", "orders"} | methods | tasks
     manifest = json.loads((folder / "comparison.json").read_text())
     assert {*manifest["files"]} == {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}

@@ -13,7 +13,7 @@ from ridgeway.data import FamilyName
 from ridgeway.errors import InferenceError, InvalidParameterError, RidgewayError
 from ridgeway.estimators import GeneralizedRidge
 from ridgeway.report._tasks import Index
-from ridgeway.retrospect import CoefficientPath, Influence, MetaAnalysis, Segments, TaskTable
+from ridgeway.retrospect import CoefficientPath, Influence, Segments, TaskTable
 
 MOST_TASKS, MOST_WORK = 400, 1e8
 """The most tasks, and the most tasks times cubed number of coefficients, for which the questions are asked."""
@@ -21,7 +21,7 @@ MOST_ORDERED, MOST_FITS = 80, 2e6
 """The same for segments: the most tasks, and the most segments times squared number of coefficients."""
 EXACT = 1e-10
 """Noise below this share of the standard deviation of the target is rounding."""
-QUESTIONS = ("table", "forest", "alone", "path", "influence", "segments")
+QUESTIONS = ("table", "alone", "path", "influence", "segments")
 EXTREME = 1e50
 """Columns are not standardised here: the fourth powers of numbers beyond this could overflow."""
 SIGNIFICANT = 0.05
@@ -38,8 +38,6 @@ class TaskDifferences:
     ----------
     table : TaskTable or None
         Each task alone, and the test of each against the others.
-    forest : MetaAnalysis or None
-        Of the coefficient with the largest Q.
     alone, path : CoefficientPath or None
         Of each task alone, and after each task.
     influence : Influence or None
@@ -58,7 +56,6 @@ class TaskDifferences:
     """
 
     table: TaskTable | None
-    forest: MetaAnalysis | None
     alone: CoefficientPath | None
     path: CoefficientPath | None
     influence: Influence | None
@@ -73,7 +70,6 @@ class TaskDifferences:
             return cls(**answers, reasons=dict.fromkeys(QUESTIONS, model))
         asked: dict[str, Callable[[], Any]] = {
             "table": lambda: _table(model),
-            "forest": lambda: _forest(model, answers["table"]),
             "alone": lambda: retrospect.coefficient_path(model, window=1),
             "path": lambda: _path(model),
             "influence": lambda: _influence(model),
@@ -148,25 +144,6 @@ def _table(model: GeneralizedRidge) -> TaskTable:
             "in common. Use tasks with more rows, or fewer features."
         )
     return found
-
-
-def _forest(model: GeneralizedRidge, table: TaskTable | None) -> MetaAnalysis:
-    """Return the estimates of the coefficient whose Q is largest."""
-    if table is None:
-        raise InferenceError("the tasks cannot be compared, for the reason above.")
-    first = len(table.terms) - model.n_features_in_
-    return retrospect.meta_analysis(model, int(np.argmax(_cochran(table)[first:])))
-
-
-def _cochran(found: TaskTable) -> Array:
-    """Return Q of each term, (n_terms,); -1 if fewer than two tasks determine it."""
-    errors = found.standard_errors
-    known = np.isfinite(errors) & (errors > 0.0) & np.isfinite(found.coef)
-    weights = np.divide(1.0, np.square(errors), out=np.zeros_like(errors), where=known)
-    coef = np.where(known, found.coef, 0.0)
-    total = weights.sum(axis=0)
-    fixed = np.divide((weights * coef).sum(axis=0), total, out=np.zeros_like(total), where=total > 0.0)
-    return np.where(known.sum(axis=0) < 2, -1.0, (weights * np.square(coef - fixed)).sum(axis=0))
 
 
 def _path(model: GeneralizedRidge) -> CoefficientPath:

@@ -11,13 +11,12 @@ from ridgeway.report._differences import SIGNIFICANT, TaskDifferences
 from ridgeway.report._html import make_figure, make_table
 from ridgeway.report._measures import short
 from ridgeway.report._result import MethodComparison, joined
-from ridgeway.report._task_figures import draw_forest, draw_influence, draw_path, draw_segments
+from ridgeway.report._task_figures import draw_influence, draw_path, draw_segments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FIGURES = {
-    "forest": "The forest plot",
     "path": "The path of the coefficients",
     "influence": "The influence of each task",
     "segments": "The segments with equal coefficients",
@@ -31,8 +30,6 @@ HEADINGS = ("task", "rows learned from", "noise", "adjusted p-value", "Cook's di
 
 def draw_differences(found: TaskDifferences) -> Iterator[tuple[str, str, "Figure"]]:
     """Yield each figure that there is as (name, alternative text, figure)."""
-    if found.forest is not None:
-        yield _named("forest", f"Forest plot of {len(found.forest.tasks)} tasks.", draw_forest(found.forest))
     if found.path is not None:
         yield _named("path", f"Coefficients after each of {len(found.path.tasks)} tasks.", draw_path(found.path))
     if found.influence is not None:
@@ -113,13 +110,6 @@ which the tasks were learned, and mean something only if that order does.</p>
 
 def _captions(found: TaskDifferences) -> Iterator[tuple[str, str]]:
     """Yield the name of each figure that there is, and one sentence: what to see, and under which assumption."""
-    if found.forest is not None:
-        yield (
-            "forest",
-            f"What each task alone says about {found.forest.terms[0]}, the coefficient with the largest Q: tasks "
-            "disagree if they are far apart compared with the length of their intervals; tasks are assumed "
-            "independent, and the p-value does not account for the choice of this coefficient.",
-        )
     if found.path is not None:
         yield (
             "path",

@@ -9,61 +9,20 @@ from ridgeway._files import atomic_file
 from ridgeway._optional import require
 from ridgeway._style import STYLE
 from ridgeway.errors import InvalidParameterError
-from ridgeway.retrospect import CoefficientPath, Influence, MetaAnalysis, Segments
+from ridgeway.retrospect import CoefficientPath, Influence, Segments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Result = TypeVar("Result", MetaAnalysis, CoefficientPath, Influence)
+Result = TypeVar("Result", CoefficientPath, Influence)
 
-POOLED = ("fixed", "fixed_error", "fixed_interval", "random", "random_error", "random_interval", "prediction_interval")
-FOREST = ("coef", "standard_errors", "intervals", *POOLED, "between_variance", "q", "p_value", "i_squared")
 PATH = ("coef", "standard_errors", "intervals")
 CHANGES = ("standardized_change", "change", "coef", "coef_without", "standard_errors_without", "distance")
-"""What has an entry for each target, if there are several; the first has two axes otherwise, or one in a forest."""
+"""What has an entry for each target, if there are several; the first has two axes otherwise."""
 
 KINDS = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}
 """Suffixes of files, and what is left out so that the same figure gives the same bytes."""
 DPI = 160
-
-
-def draw_forest(found: MetaAnalysis, *, target: int = 0) -> "Figure":
-    """Draw a forest plot: a coefficient in each task, pooled, and in a further task.
-
-    Each task has its interval and a square whose area is in proportion to its precision. Diamonds are the pooled
-    estimates. Beyond 50 tasks they are sorted by their estimates, and only some are named. Needs matplotlib
-    (`pip install 'ridgeway[report]'`).
-
-    Parameters
-    ----------
-    found : MetaAnalysis
-        From `retrospect.meta_analysis`.
-    target : int, default 0
-        Which target, if there are several.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ridgeway import GeneralizedRidge, report, retrospect
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(120, 1))
-    >>> y = np.repeat([1.0, 1.0, 1.0, 3.0], 30) * X[:, 0] + rng.normal(size=120)
-    >>> model = GeneralizedRidge(information="by_task").fit(
-    ...     X, y, tasks=np.repeat(["a", "b", "c", "d"], 30)
-    ... )
-    >>> figure = report.draw_forest(retrospect.meta_analysis(model, 0))
-    >>> print(figure.get_suptitle())
-    The effect of x0 differs between 4 tasks: Q = 32.6 (p = 4e−07), I² = 91 %, τ² = 0.55.
-    """
-    _check(found, MetaAnalysis, "retrospect.meta_analysis(model, feature)")
-    require("matplotlib", extra="report")
-    from matplotlib import rc_context
-
-    from ridgeway.report._drawing import PLAIN
-    from ridgeway.report._forest import forest
-
-    with rc_context(PLAIN):
-        return forest(_one(found, target, FOREST, found.coef.ndim == 2))
 
 
 def draw_path(found: CoefficientPath, terms: Any = None, *, target: int = 0) -> "Figure":
@@ -196,9 +155,9 @@ def save_figure(figure: "Figure", path: Path | str) -> Path:
     --------
     >>> from matplotlib.figure import Figure
     >>> from ridgeway import report
-    >>> report.save_figure(Figure(), "forest.jpeg")
+    >>> report.save_figure(Figure(), "path.jpeg")
     Traceback (most recent call last):
-    ridgeway.errors.InvalidParameterError: the name of a figure must end in .svg, .pdf or .png; got 'forest.jpeg'.
+    ridgeway.errors.InvalidParameterError: the name of a figure must end in .svg, .pdf or .png; got 'path.jpeg'.
     """
     require("matplotlib", extra="report")
     from matplotlib import rc_context
