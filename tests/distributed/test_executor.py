@@ -5,7 +5,6 @@ import os
 import signal
 import time
 from argparse import Namespace
-from functools import partial
 
 import dask
 import numpy as np
@@ -13,7 +12,7 @@ import pytest
 from distributed import Client, LocalCluster
 from runner import CliRunner
 
-from benchmarks import robust
+from benchmarks.retrospect import covered
 from benchmarks.sweep import sweep
 from ridgeway import datasets, report
 from ridgeway.cli._commands import commands
@@ -209,7 +208,7 @@ def test_no_scheduler_and_no_package(monkeypatch):
 
 
 def test_cells_of_a_benchmark(cluster, capsys):
-    cells = {name: partial(robust.measured, name, 8, 1) for name in robust.SETTINGS}
+    cells = {f"seed {seed}": lambda seed=seed: covered(np.random.default_rng(seed), 2).tolist() for seed in range(3)}
     one, two, three = (
         dict(sweep(cells, Namespace(workers=count, scheduler=address)))
         for count, address in ((1, None), (2, None), (-1, cluster))
