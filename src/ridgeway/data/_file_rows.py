@@ -1,7 +1,7 @@
 """The rows of a table in blocks of float64, as a schema orders them: one task, or one per value of a column."""
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -189,17 +189,13 @@ def _gathered(
                 encoder.schema.offset.check(present.offset_values, table.source)
             yield from ((done, (label, block)) for block in buffer.fill(present, encoder.schema))
         if sum(buffer.used for buffer in buffers.values()) > MOST_BLOCKS * size:
-            yield from _remaining(done, buffers, encoder.schema)
+            yield from (
+                (done, (label, block)) for label, each in buffers.items() for block in each.rest(encoder.schema)
+            )
         yield done, None
     if dropped is not None:
         dropped.update(encoder.dropped)
-    yield from _remaining(done, buffers, encoder.schema)
-
-
-def _remaining(done: int, buffers: "Mapping[str, _Buffer]", schema: Schema) -> Iterator[Step]:
-    for label, buffer in buffers.items():
-        for block in buffer.rest(schema):
-            yield done, (label, block)
+    yield from ((done, (label, block)) for label, each in buffers.items() for block in each.rest(encoder.schema))
 
 
 def _reported(
