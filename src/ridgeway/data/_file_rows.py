@@ -1,11 +1,12 @@
 """The rows of a table in blocks of float64, as a schema orders them: one task, or one per value of a column."""
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,6 @@ from ridgeway.data._schema import Schema, check_columns
 from ridgeway.data._tables import Table
 from ridgeway.data._widening import Widening, widening
 from ridgeway.errors import CsvFormatError, FeatureMismatchError, InvalidDataError, InvalidDataTypeError
-
-T = TypeVar("T")
 
 MOST_BLOCKS = 8
 """If rows of many tasks alternate, at most this many blocks of rows are buffered before all buffers are emptied."""
@@ -150,7 +149,7 @@ def tasks_in(
     else:
         encoder = Encoder(schema, table.source, absent=absent, label_kind=label_kind(table, schema))
     gathered = _gathered(table, encoder, task_id, labels, dropped)
-    return _reported(_ahead(gathered) if ahead else gathered, table.n_rows, progress)
+    return _reported(gathered, table.n_rows, progress, ahead=ahead)
 
 
 def _gathered(
@@ -199,11 +198,19 @@ def _gathered(
 
 
 def _reported(
-    steps: Generator[Step, None, None], n_rows: int | None, progress: Progress | None
+    steps: Iterator[Step], n_rows: int | None, progress: Progress | None, *, ahead: bool
 ) -> Generator[tuple[str, Block], None, None]:
-    """Yield the blocks, and call `progress` in the thread of the caller: it may raise, or fork the process."""
-    with closing(steps):
-        for done, labelled in steps:
+    """Yield the blocks; if `ahead`, another thread prepares the next one meanwhile.
+
+    `progress` is called in the thread of the caller: it may raise, or fork the process.
+    """
+    following = partial(next, steps, None)
+    with ThreadPoolExecutor(1) as pool:  # its thread starts with the first call
+        wait = pool.submit(following).result if ahead else following
+        while (step := wait()) is not None:
+            if ahead:
+                wait = pool.submit(following).result
+            done, labelled = step
             if labelled is not None:
                 yield labelled
             elif progress is not None:
@@ -315,16 +322,6 @@ def _unlabelled(table: Table, what: str, column: str, n_rows: int) -> InvalidDat
         f"{table.source}: the {what} column {column!r} is empty in {n_rows} or more rows. Label those rows, or drop "
         "them."
     )
-
-
-def _ahead(items: Iterable[T]) -> Generator[T, None, None]:
-    """Yield items while another thread prepares the next one."""
-    with ThreadPoolExecutor(1) as pool:
-        steps = iter(items)
-        waiting = pool.submit(next, steps, None)
-        while (item := waiting.result()) is not None:
-            waiting = pool.submit(next, steps, None)
-            yield item
 
 
 def rows_in_memory(
