@@ -349,3 +349,18 @@ def test_a_first_task_of_too_few_rows_offers_to_learn_more(family, y):
         model.partial_fit([[0.5, 2.0]], [y], **options)
     X, labels = draw(np.random.default_rng(1), family, 100, 2)
     model.partial_fit(X, labels, **options).partial_fit([[0.5, 2.0]], [y])  # the remedy
+
+
+@pytest.mark.parametrize("memory", ["quadratic", "cubic"])
+def test_a_search_that_goes_astray_is_no_estimate(memory):
+    """Rows in another unit by ten orders of magnitude: no step along the past's coefficients finds the maximum."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = (rng.random(200) < 1.0 / (1.0 + np.exp(-X[:, 0]))).astype(int)
+    model = GeneralizedLogistic(memory=memory).fit(X, y)
+    before = model.coef_.tobytes()
+    with pytest.raises(InvalidDataError, match="changed its unit"):
+        model.partial_fit(1e10 * X, y)
+    assert model.coef_.tobytes() == before
+    model.partial_fit(1e3 * X, y)  # the control: smaller changes are learned
+    assert np.abs(model.coef_).max() < 0.01
