@@ -6,13 +6,14 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
+from sklearn.utils.metaestimators import available_if
 
 from ridgeway._checks import Array, flag, nonnegative, one_of
 from ridgeway.data import InformationKind, Label, Task, WeightKind, listed_classes
 from ridgeway.errors import InvalidParameterError, MaskedClassWarning, RemovalError
 from ridgeway.estimators._class_decisions import (
     balanced,
-    expected_factor,
     linear_discriminants,
     masked_classes,
     said_before,
@@ -25,6 +26,16 @@ from ridgeway.information import ByTask, class_weights
 from ridgeway.weights import Answer, Informed, State, WeightPolicy
 
 DECISIONS, CODINGS = ("least_squares", "lda"), ("one_hot", "signed")
+
+
+def _has_probabilities(model: "GeneralizedRidgeClassifier") -> bool:
+    """Return whether the scores are logarithms of probabilities, or raise an AttributeError that says what to do."""
+    if model.decision != "lda":
+        raise AttributeError(
+            f"decision={model.decision!r} has no probabilities. Use decision='lda', or scikit-learn's "
+            "CalibratedClassifierCV(FrozenEstimator(model)) with rows that were not learned."
+        )
+    return True
 
 
 class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualClassifier):
@@ -76,9 +87,8 @@ class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualCl
     -----
     A task costs O(n·(p + k)²) for k classes; the memory has (p + k)² numbers.
 
-    `predict_proba` is softmax(score/T). With "lda" T is 1. Otherwise it is the T of least expected log-loss if the
-    scores of each class are normal, with the means and the covariance that the memory implies. That is too sure if
-    there are few rows for so many features: `calibrate` takes T from rows that were not learned.
+    `predict_proba` needs decision="lda". scikit-learn's `CalibratedClassifierCV(FrozenEstimator(model))` makes
+    probabilities of either decision from rows that were not learned.
 
     A learned prior (`prior="evidence"`) is that of the targets 0 and 1.
 
@@ -161,6 +171,20 @@ class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualCl
             warnings.warn(sentence, MaskedClassWarning, stacklevel=2)
         return predicted
 
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probabilities of the classes, of shape (n_samples, n_classes), if the decision is "lda".
+
+        The most probable class is that of `predict`. A class without rows has probability 0.
+        """
+        return np.asarray(np.exp(self.predict_log_proba(X)))
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the probabilities of the classes, of shape (n_samples, n_classes)."""
+        now = copy.copy(self)
+        return np.asarray(log_softmax(now._ranked(X), axis=1))
+
     def _cautions(self) -> list[str]:
         """Return one sentence for the masked classes of a state that has not predicted before."""
         state = self.state_
@@ -178,7 +202,7 @@ class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualCl
         ]
 
     def _rule(self) -> Answer:
-        decision, shrinkage, even = self._settings()
+        decision, shrinkage, even = self._choices(self.state_)
         if decision == "lda":
             return linear_discriminants(self.state_, shrinkage, even=even)
         return self._in_force().answer
@@ -191,9 +215,6 @@ class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualCl
         if self.coding == "signed" and self.decision == "least_squares" and values.shape[-1] > 2:
             return np.asarray(2.0 * values - values.sum(axis=-1, keepdims=True))  # 2·y_k − 1, and 1 = Σ_j y_j
         return super()._contrasted(values)
-
-    def _settings(self) -> tuple[Any, ...]:
-        return self._choices(self.state_)
 
     def _choices(self, state: State | None) -> tuple[Any, ...]:
         """Return decision, shrinkage and balance, or raise if a state, or a model without one, does not allow them."""
@@ -222,17 +243,9 @@ class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualCl
             raise InvalidParameterError("a classifier has no use for fourth moments. Use ByTask without them.")
         return decision, shrinkage, even
 
-    def _has_probabilities(self) -> bool:
-        return self._retains(vars(self).get("_state")) or super()._has_probabilities()
-
     def _retains(self, state: State | None) -> bool:
         """Return whether the state keeps information, or that of a first task will."""
         return self._policy().retains if state is None else isinstance(state, Informed)
-
-    def _factor(self) -> float:
-        if self._calibrated() is not None or not self._retains(self.state_):
-            return super()._factor()
-        return 1.0 if self.decision == "lda" else expected_factor(self._in_force())
 
     def _ranked(self, X: Any) -> Array:
         scores, state = super()._ranked(X), self.state_
