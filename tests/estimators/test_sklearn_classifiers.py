@@ -10,11 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ridgeway import (
     ContinualPipeline,
-    ContinualRidgeClassifier,
-    EarlyStoppingClassifier,
     GeneralizedRidgeClassifier,
-    MinimumNormClassifier,
-    OracleClassifier,
     weights,
 )
 
@@ -26,10 +22,8 @@ CLASSIFIERS = [
     GeneralizedRidgeClassifier(decision="lda", shrinkage="auto", information="by_task"),
     GeneralizedRidgeClassifier(balanced=True, information="by_task"),
     GeneralizedRidgeClassifier(weights.Isotropic(0.1)),
-    ContinualRidgeClassifier(penalty=0.1),
-    EarlyStoppingClassifier(),
-    MinimumNormClassifier(),
-    OracleClassifier(),
+    GeneralizedRidgeClassifier(weights.GradientSteps()),
+    GeneralizedRidgeClassifier(weights.Zero()),
 ]
 
 
