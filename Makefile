@@ -96,7 +96,7 @@ retrospect: $(VENV)/check ## Write the simulations, table and figures of docs/re
 designs: $(VENV)/test ## Decide the rank of 20,000 hard designs, against extended precision (about 5 minutes).
 	$(BIN)/python -m benchmarks.designs
 
-# Both folders have the files of datasets.load_idx. About 20 minutes on two cores.
+# Each folder has the four files of its data set, gzipped or not. About 20 minutes on two cores.
 classes: $(VENV)/check ## Learn images class by class: MNIST=folder FASHION=folder. Writes docs/classes.md.
 	$(BIN)/python -m benchmarks.classes --mnist '$(MNIST)' --fashion '$(FASHION)'
 	$(BIN)/python docs/make_classes.py

@@ -144,16 +144,12 @@ def test_every_estimator_has_an_executed_example():
     for estimator in (
         ridgeway.ContinualPipeline,
         ridgeway.ContinualRidge,
-        ridgeway.ContinualRidgeClassifier,
         ridgeway.EarlyStopping,
-        ridgeway.EarlyStoppingClassifier,
         ridgeway.GeneralizedLogistic,
         ridgeway.GeneralizedPoisson,
         ridgeway.GeneralizedRidge,
         ridgeway.GeneralizedRidgeClassifier,
         ridgeway.MinimumNorm,
-        ridgeway.MinimumNormClassifier,
         ridgeway.Oracle,
-        ridgeway.OracleClassifier,
     ):
         assert doctest.DocTestFinder(recurse=False).find(estimator)[0].examples

@@ -6,7 +6,15 @@ from report.tables import shifted
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LinearRegression
 
-from ridgeway import ContinualRidge, GeneralizedRidge, MinimumNorm, catalogue, report, weights
+from ridgeway import (
+    ContinualRidge,
+    GeneralizedRidge,
+    GeneralizedRidgeClassifier,
+    MinimumNorm,
+    catalogue,
+    report,
+    weights,
+)
 from ridgeway.catalogue import _registry
 from ridgeway.errors import InvalidDataError, InvalidParameterError
 
@@ -44,6 +52,32 @@ def test_arguments():
     assert catalogue.find("es").make().n_steps == 100
     assert catalogue.find("gr:2").make().weights.prior == 2.0
     assert catalogue.find("gr:evidence").make().weights.prior == "evidence"
+
+
+@pytest.mark.parametrize(
+    ("key", "policy"),
+    [
+        ("mn", weights.Zero()),
+        ("crr:1/2/3", weights.Isotropic((1.0, 2.0, 3.0))),
+        ("es:20", weights.GradientSteps(n_steps=20)),
+        ("gr:2", weights.Accumulated(prior=2.0)),
+    ],
+)
+def test_methods_of_classes_are_policies_of_one_classifier(key, policy):
+    assert repr(catalogue.find(key, "multiclass").make()) == repr(GeneralizedRidgeClassifier(policy))
+
+
+def test_the_oracle_of_classes_is_least_squares_on_all_rows(rng):
+    """On one column per class that has come so far, by NumPy; a class may come in a later task."""
+    y = np.repeat([3.0, 0.0, 7.0], 20)
+    X = rng.normal(size=(60, 2)) + np.repeat([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]], 20, axis=0)
+    oracle = catalogue.find("oracle", "multiclass").make()
+    for seen in (20, 40, 60):
+        oracle.partial_fit(X[seen - 20 : seen], y[seen - 20 : seen])
+        classes = np.unique(y[:seen])
+        rows = np.column_stack([np.ones(60), X])
+        coef = np.linalg.lstsq(rows[:seen], (y[:seen, None] == classes).astype(float))[0]
+        np.testing.assert_array_equal(oracle.predict(X), classes[(rows @ coef).argmax(axis=1)])
 
 
 def test_slugs_are_safe_in_file_names():

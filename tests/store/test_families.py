@@ -326,9 +326,9 @@ def test_predictions_have_a_class_and_probabilities_or_a_count(create, family, t
     found = made.predict(frame, ids=["id"]).to_pandas()
     assert list(found["id"]) == list(frame["id"])
     assert list(found["predicted_kind"]) == list(model.predict(X))
-    if settings["family"] != "poisson":
-        named = [f"probability_{label}" for label in model.classes_]
-        assert list(found.columns) == ["id", "predicted_kind", *named]
+    named = [f"probability_{label}" for label in model.classes_] if settings["family"] == "binomial" else []
+    assert list(found.columns) == ["id", "predicted_kind", *named]
+    if named:
         assert np.array_equal(found[named].to_numpy(), model.predict_proba(X))
     made.predict_file(frame, tmp_path / "p.parquet", ids=["id"])
     assert pd.read_parquet(tmp_path / "p.parquet").equals(found)
@@ -356,8 +356,19 @@ def test_rows_with_gaps_get_no_class(create):
     assert made.history()[0].n_samples == 3
     found = made.predict(frame).to_pydict()
     assert [label is None for label in found["predicted_kind"]] == [False, True, False, False]
-    assert made.predict(frame.iloc[1:2]).to_pydict()["probability_x"] == [None]
+    assert made.predict(frame.iloc[1:2]).to_pydict() == {"predicted_kind": [None]}
     assert made.rows(frame)[1].tolist() == ["x", "y", "y"]
+
+
+def test_probabilities_of_classes_are_those_of_discriminants(create):
+    """From the state of the file, on a table of raw columns."""
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.5, 4.0, 4.5], "b": ["u", "v", "u", "v", "v"], "kind": list("xxyyy")})
+    made = create(features=store.encoding_of(frame, leave_out=["kind"]), family="multiclass")
+    made.absorb_table(frame, task_id="0")
+    X = np.column_stack([frame["a"], frame["b"] == "v"]).astype(float)
+    expected = GeneralizedRidgeClassifier(decision="lda").fit(X, frame["kind"]).predict_proba(X)
+    found = made.model().set_params(decision="lda").predict_proba(frame.drop(columns="kind"))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["binomial", "poisson"])

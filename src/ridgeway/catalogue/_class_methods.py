@@ -13,6 +13,8 @@ from ridgeway.catalogue._arguments import estimator, numbers, penalties, policy,
 from ridgeway.catalogue._method import SGD_STEPS, Method, MethodFamily
 from ridgeway.data import FamilyName
 
+CLASSIFIER = "GeneralizedRidgeClassifier"
+"""The estimator of least squares on classes; its policies are the methods."""
 PRIOR = 1.0
 """The prior of the likelihoods: columns are standardised, and a task may separate its classes."""
 
@@ -93,35 +95,72 @@ class PooledRows(LastTask):
             self.model = self.make().fit(X, y)
 
 
+class PooledClasses:
+    """The oracle of classes: that of numbers, with one target per class, which is 1 in its rows and 0 elsewhere."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[Array, Array]] = []
+        self.scores: tuple[NDArray[Any], Array, Array] | None = None
+
+    def partial_fit(self, X: Array, y: Array) -> "PooledClasses":
+        """Keep the rows of one task. They are fitted when predictions are asked for."""
+        self.rows.append((X, y))
+        self.scores = None
+        return self
+
+    def predict(self, X: Array) -> NDArray[Any]:
+        """Return the class of each row."""
+        if self.scores is None:
+            self.scores = self._fit()
+        classes, coef, intercept = self.scores
+        best: NDArray[Any] = classes[(X @ coef.T + intercept).argmax(axis=1)]
+        return best
+
+    def _fit(self) -> tuple[NDArray[Any], Array, Array]:
+        classes = np.unique(np.concatenate([y for _, y in self.rows]))
+        oracle = estimator("Oracle")
+        for X, y in self.rows:
+            oracle.partial_fit(X, np.equal.outer(y, classes).astype(np.float64))
+        return classes, oracle.coef_, oracle.intercept_
+
+
 def _ridge(argument: str) -> Method:
     """`crr:0.1`, or `crr:1/2/3` with one penalty per task."""
-    (penalty, shown), name = penalties(argument), "ContinualRidgeClassifier"
-    return Method("crr", name, f"ŵ; λ = {shown}", partial(estimator, name, penalty), rule="crr")
+    penalty, shown = penalties(argument)
+    return Method("crr", "continual ridge", f"ŵ; λ = {shown}", partial(_anchored, CLASSIFIER, penalty), rule="crr")
 
 
 def _stopping(argument: str) -> Method:
     """`es`, or `es:20` with a number of gradient steps."""
-    n, name = steps(argument), "EarlyStoppingClassifier"
-    return Method("es", name, f"ŵ; {n} gradient steps per task", partial(estimator, name, n_steps=n), rule="es")
+    n = steps(argument)
+    return Method("es", "early stopping", f"ŵ; {n} gradient steps per task", partial(_stopped, n), rule="es")
 
 
 def _generalized(argument: str) -> Method:
     """`gr`, or `gr:1` with a prior."""
     (prior,) = numbers("gr", argument or "0", "gr:1, one prior", most=1)
     about = "ŵ and the information" + (f", prior {prior:g}" if prior else "")
-    return Method("gr", "GeneralizedRidgeClassifier", about, partial(_accumulating, prior), rule="gr")
+    return Method("gr", CLASSIFIER, about, partial(_accumulating, prior), rule="gr")
 
 
 def _discriminants(argument: str) -> Method:
     """`lda`, or `lda:0.1` with a shrinkage."""
     (shrinkage,) = numbers("lda", argument or "0", "lda:0.1, one shrinkage up to 1", most=1, largest=1.0)
-    about = "the same state as GeneralizedRidgeClassifier, with linear discriminants"
+    about = f"the same state as {CLASSIFIER}, with linear discriminants"
     make = partial(_accumulating, 0.0, decision="lda", shrinkage=shrinkage)
     return Method("lda", "discriminant analysis", about, make, rule="lda")
 
 
 def _accumulating(prior: float | str, **options: Any) -> Any:
-    return estimator("GeneralizedRidgeClassifier", policy("Accumulated", prior=prior), **options)
+    return estimator(CLASSIFIER, policy("Accumulated", prior=prior), **options)
+
+
+def _forgetting() -> Any:
+    return estimator(CLASSIFIER, policy("Zero"))
+
+
+def _stopped(n_steps: int) -> Any:
+    return estimator(CLASSIFIER, policy("GradientSteps", n_steps=n_steps))
 
 
 def _expanding(name: str, prior: float, memory: str = "quadratic") -> Any:
@@ -171,9 +210,9 @@ METHODS: dict[FamilyName, dict[str, Method | MethodFamily]] = {
     "multiclass": {
         "mn": Method(
             "mn",
-            "MinimumNormClassifier",
+            "minimum norm",
             "ŵ; the least change that fits the task",
-            partial(estimator, "MinimumNormClassifier"),
+            _forgetting,
             rule="mn",
         ),
         "crr": MethodFamily(
@@ -185,7 +224,7 @@ METHODS: dict[FamilyName, dict[str, Method | MethodFamily]] = {
         ),
         "gr:evidence": Method(
             "gr:evidence",
-            "GeneralizedRidgeClassifier",
+            CLASSIFIER,
             "ŵ and the information, with a prior learned from all rows so far",
             partial(_accumulating, "evidence"),
             rule="gr:evidence",
@@ -193,13 +232,7 @@ METHODS: dict[FamilyName, dict[str, Method | MethodFamily]] = {
         "lda": MethodFamily(_discriminants, "discriminant analysis from the state of gr; lda:0.1 with a shrinkage"),
         **_memories("GeneralizedLogistic"),
         "sgd": SGD,
-        "oracle": Method(
-            "oracle",
-            "OracleClassifier",
-            "every row: pooled least squares",
-            partial(estimator, "OracleClassifier"),
-            rule="oracle",
-        ),
+        "oracle": Method("oracle", "Oracle", "every row: pooled least squares", PooledClasses, rule="oracle"),
     },
     "binomial": {**_likelihood("GeneralizedLogistic"), "sgd": SGD},
     "poisson": _likelihood("GeneralizedPoisson"),

@@ -88,7 +88,7 @@ def find(key: str, family: FamilyName = "gaussian") -> Method:
     >>> catalogue.find("crr:0.1").make()
     ContinualRidge(penalty=0.1)
     >>> catalogue.find("crr:0.1", "multiclass").make()
-    ContinualRidgeClassifier(penalty=0.1)
+    GeneralizedRidgeClassifier(weights=Isotropic(penalty=0.1))
     """
     entries = _entries(family)
     entry, argument = entries.get(key), ""

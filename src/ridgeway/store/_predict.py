@@ -47,11 +47,11 @@ class Wanted:
         found = [self.column or quoted(f"predicted_{target}") for target in targets]
         return self._checked([f"{name}{end}" for name in found for end in ends])
 
-    def class_names(self, target: str, family: TargetFamily) -> list[str]:
-        """Return the names of the columns with the predicted class and the probability of each."""
+    def class_names(self, target: str, family: TargetFamily, *, probabilities: bool) -> list[str]:
+        """Return the names of the columns with the predicted class and, if there are any, its probabilities."""
         self.refuse_intervals(family)
-        probabilities = [quoted(f"probability_{label}") for label in family.classes]
-        return self._checked([self.column or quoted(f"predicted_{target}"), *probabilities])
+        shares = [quoted(f"probability_{label}") for label in family.classes if probabilities]
+        return self._checked([self.column or quoted(f"predicted_{target}"), *shares])
 
     def refuse_intervals(self, family: TargetFamily) -> None:
         """Raise if intervals are wanted, which classes and counts do not have."""
@@ -187,17 +187,18 @@ def _number_columns(model: Any, schema: Schema, wanted: Wanted) -> Columns:
 
 
 def _class_columns(model: Any, schema: Schema, wanted: Wanted) -> Columns:
-    """Return the columns of the predicted class and of the probabilities."""
+    """Return the columns of the predicted class and, if the model has them, of the probabilities."""
     import pyarrow as pa
 
     family: Any = schema.family
-    names = wanted.class_names(schema.targets[0], family)
+    probabilities = hasattr(model, "predict_proba")
+    names = wanted.class_names(schema.targets[0], family, probabilities=probabilities)
     kind = {"text": pa.string(), "number": pa.int64(), "boolean": pa.bool_()}[family.label_kind]
     labels = np.array(family.classes, dtype=object)
 
     def predict(X: Array, offset: Array | None) -> Sequence[NDArray[Any]]:
         arguments = (X,) if offset is None else (X, offset)
-        probabilities = model.predict_proba(*arguments)
-        return [labels[np.searchsorted(model.classes_, model.predict(*arguments))], *probabilities.T]
+        shares = model.predict_proba(*arguments).T if probabilities else ()
+        return [labels[np.searchsorted(model.classes_, model.predict(*arguments))], *shares]
 
     return [(names[0], kind), *((name, pa.float64()) for name in names[1:])], predict
