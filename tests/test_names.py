@@ -36,7 +36,7 @@ PYTHON = {
     "summary": {"Store.summary": store.Store.summary},
     "tasks": {"retrospect.tasks": retrospect.tasks, "retrospect.meta_analysis": retrospect.meta_analysis},
     "verify": {"verify": verify},
-    "widen": {"Store.widen": store.Store.widen, "Store.undo_widening": store.Store.undo_widening},
+    "widen": {"Store.widen": store.Store.widen},
 }
 """What each command calls."""
 
@@ -71,7 +71,6 @@ REASONS = {
     ("widen", "--feature"): "`features`, one entry",
     ("widen", "--past-value"): "the value of that entry",
     ("widen", "--target"): "`targets`, one entry",
-    ("widen", "--undo"): "`Store.undo_widening`",
 }
 """Options without a parameter of the same name."""
 

@@ -140,8 +140,6 @@ def test_examples_work(line, folder):
         Path("model.safetensors").unlink()
     if "--errors" in arguments:
         shutil.copy("errors.rw", "wages.rw")
-    if "--undo" in arguments:
-        store.open("flights.rw").widen(categories={"carrier": ["ZZ"]})
     shown = Path("survey-2019.csv").read_bytes() if "-" in arguments else None
     result = CliRunner().invoke(commands, [name, *arguments], input=shown)
     assert result.exit_code == 0, result.output
