@@ -75,10 +75,6 @@ REASONS = {
 """Options without a parameter of the same name."""
 
 
-SHELL = {"completion"}
-"""Commands about the command line itself."""
-
-
 def options_of(command):
     """Return the options of a command, except --json, which all have."""
     return sorted({param.opts[0] for param in command.params if param.param_type_name == "option"} - {"--json"})
@@ -94,15 +90,13 @@ def unmatched(command):
 def table():
     """Yield the rows of the page."""
     for name, command in sorted(commands.commands.items()):
-        if name in SHELL:
-            continue
         others = {option: why for (of, option), why in REASONS.items() if of == name}
         same = ", ".join(f"`{option}`" for option in options_of(command) if option not in others)
         calls = ", ".join(f"`{call}`" for call in PYTHON[name])
         yield f"| `{name}` | {calls} | {same} | {'; '.join(f'`{option}`: {why}' for option, why in others.items())} |"
 
 
-@pytest.mark.parametrize("name", sorted({*commands.commands} - SHELL))
+@pytest.mark.parametrize("name", sorted(commands.commands))
 def test_an_option_has_the_name_of_a_parameter_or_a_reason(name):
     assert unmatched(commands.commands[name]) == [option for of, option in REASONS if of == name]
 

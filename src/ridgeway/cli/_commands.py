@@ -12,7 +12,6 @@ from ridgeway.cli._cmd_backup import backup
 from ridgeway.cli._cmd_check import check
 from ridgeway.cli._cmd_compare import compare
 from ridgeway.cli._cmd_compare_task import compare_task
-from ridgeway.cli._cmd_completion import completion
 from ridgeway.cli._cmd_export import export
 from ridgeway.cli._cmd_history import history
 from ridgeway.cli._cmd_import import import_
@@ -51,7 +50,6 @@ SECTIONS = {
     "Questions about a state file": (summary, tasks, path, segments, compare_task),
     "Compare methods": (compare,),
     "Research": (reproduce, verify, simulate, plot),
-    "Shell": (completion,),
 }
 EXAMPLES = """\b
 Examples:
