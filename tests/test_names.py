@@ -25,7 +25,6 @@ PYTHON = {
     "init": {"store.create": store.create, "store.encoding_of": store.encoding_of},
     "merge": {"Store.merge": store.Store.merge},
     "path": {"retrospect.coefficient_path": retrospect.coefficient_path, "report.draw_path": report.draw_path},
-    "plot": {"simulation.figures": simulation.figures.save},
     "predict": {"Store.predict_file": store.Store.predict_file},
     "reference": {"Store.change_references": store.Store.change_references},
     "remove": {"Store.remove_table": store.Store.remove_table},
@@ -57,11 +56,11 @@ REASONS = {
     ("init", "--no-intercept"): "`fit_intercept=False`",
     ("init", "--reference"): "`references`, one entry each",
     ("path", "--plot"): "`report.save_figure`",
-    ("plot", "--out"): "`folder`",
     ("predict", "--id"): "`ids`",
     ("remove", "--task"): "`task_id`",
     ("reproduce", "--scheduler"): "`workers=distributed.DaskWorkers(…)`",
     ("segments", "--plot"): "`report.draw_segments`, `report.save_figure`",
+    ("simulate", "--plot"): "`simulation.figures`",
     ("simulate", "--scheduler"): "`workers=distributed.DaskWorkers(…)`",
     ("summary", "--errors"): "`retrospect.clustered` or `retrospect.heteroscedastic`, its `kind`",
     ("tasks", "--plot"): "`report.draw_forest`, `report.save_figure`",
@@ -117,5 +116,5 @@ def test_another_name_is_noticed(monkeypatch):
     params = commands.commands["simulate"].params
     option = next(param for param in params if param.name == "averaging")
     monkeypatch.setattr(option, "opts", ["--average"])
-    assert unmatched(commands.commands["simulate"]) == ["--average", "--scheduler"]
+    assert unmatched(commands.commands["simulate"]) == ["--average", "--plot", "--scheduler"]
     assert [row for row in table() if "`--averaging`" in row] == []

@@ -83,7 +83,7 @@ REFUSED = {
     "method": (*COMPARE[:-1], EVIL, "--out", "r"),
     "encoding": (*COMPARE, "--out", "r", "--encoding", EVIL),
     "source": ("compare", EVIL, "--out", "r"),
-    "folder": ("plot", EVIL),
+    "folder": ("simulate", "--out", DATA),
     "removed twice": ("remove", STATE, DATA, "--task", EVIL),
 }
 

@@ -18,7 +18,6 @@ from ridgeway.cli._cmd_import import import_
 from ridgeway.cli._cmd_init import init
 from ridgeway.cli._cmd_merge import merge
 from ridgeway.cli._cmd_path import path
-from ridgeway.cli._cmd_plot import plot
 from ridgeway.cli._cmd_predict import predict
 from ridgeway.cli._cmd_reference import reference
 from ridgeway.cli._cmd_remove import remove
@@ -49,7 +48,7 @@ SECTIONS = {
     ),
     "Questions about a state file": (summary, tasks, path, segments, compare_task),
     "Compare methods": (compare,),
-    "Research": (reproduce, verify, simulate, plot),
+    "Research": (reproduce, verify, simulate),
 }
 EXAMPLES = """\b
 Examples:
