@@ -27,7 +27,6 @@ def workplace(tmp_path, monkeypatch):
     """A folder with the files that the pages name."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.delenv("RIDGEWAY_KEY", raising=False)
     rng = np.random.default_rng(5)
     for name in ("survey-2019.parquet", "survey-2020.parquet", "survey-2021.csv", "all.parquet", "new.csv"):
         frame = pd.DataFrame(rng.normal(size=(90, 3)), columns=["age", "education", "tenure"])

@@ -31,7 +31,6 @@ def folder(tmp_path, monkeypatch):
     """An empty folder beside the tables of the checkout, and a terminal of 80 columns."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.delenv("RIDGEWAY_KEY", raising=False)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     return tmp_path
 

@@ -25,7 +25,6 @@ PYTHON = {
     "init": {"store.create": store.create, "store.encoding_of": store.encoding_of},
     "merge": {"Store.merge": store.Store.merge},
     "path": {"retrospect.coefficient_path": retrospect.coefficient_path, "report.draw_path": report.draw_path},
-    "plot": {"simulation.figures": simulation.figures.save},
     "predict": {"Store.predict_file": store.Store.predict_file},
     "reference": {"Store.change_references": store.Store.change_references},
     "remove": {"Store.remove_table": store.Store.remove_table},
@@ -36,7 +35,7 @@ PYTHON = {
     "summary": {"Store.summary": store.Store.summary},
     "tasks": {"retrospect.tasks": retrospect.tasks, "retrospect.meta_analysis": retrospect.meta_analysis},
     "verify": {"verify": verify},
-    "widen": {"Store.widen": store.Store.widen, "Store.undo_widening": store.Store.undo_widening},
+    "widen": {"Store.widen": store.Store.widen},
 }
 """What each command calls."""
 
@@ -57,11 +56,11 @@ REASONS = {
     ("init", "--no-intercept"): "`fit_intercept=False`",
     ("init", "--reference"): "`references`, one entry each",
     ("path", "--plot"): "`report.save_figure`",
-    ("plot", "--out"): "`folder`",
     ("predict", "--id"): "`ids`",
     ("remove", "--task"): "`task_id`",
     ("reproduce", "--scheduler"): "`workers=distributed.DaskWorkers(…)`",
     ("segments", "--plot"): "`report.draw_segments`, `report.save_figure`",
+    ("simulate", "--plot"): "`simulation.figures`",
     ("simulate", "--scheduler"): "`workers=distributed.DaskWorkers(…)`",
     ("summary", "--errors"): "`retrospect.clustered` or `retrospect.heteroscedastic`, its `kind`",
     ("tasks", "--plot"): "`report.draw_forest`, `report.save_figure`",
@@ -71,13 +70,8 @@ REASONS = {
     ("widen", "--feature"): "`features`, one entry",
     ("widen", "--past-value"): "the value of that entry",
     ("widen", "--target"): "`targets`, one entry",
-    ("widen", "--undo"): "`Store.undo_widening`",
 }
 """Options without a parameter of the same name."""
-
-
-SHELL = {"completion"}
-"""Commands about the command line itself."""
 
 
 def options_of(command):
@@ -95,15 +89,13 @@ def unmatched(command):
 def table():
     """Yield the rows of the page."""
     for name, command in sorted(commands.commands.items()):
-        if name in SHELL:
-            continue
         others = {option: why for (of, option), why in REASONS.items() if of == name}
         same = ", ".join(f"`{option}`" for option in options_of(command) if option not in others)
         calls = ", ".join(f"`{call}`" for call in PYTHON[name])
         yield f"| `{name}` | {calls} | {same} | {'; '.join(f'`{option}`: {why}' for option, why in others.items())} |"
 
 
-@pytest.mark.parametrize("name", sorted({*commands.commands} - SHELL))
+@pytest.mark.parametrize("name", sorted(commands.commands))
 def test_an_option_has_the_name_of_a_parameter_or_a_reason(name):
     assert unmatched(commands.commands[name]) == [option for of, option in REASONS if of == name]
 
@@ -124,5 +116,5 @@ def test_another_name_is_noticed(monkeypatch):
     params = commands.commands["simulate"].params
     option = next(param for param in params if param.name == "averaging")
     monkeypatch.setattr(option, "opts", ["--average"])
-    assert unmatched(commands.commands["simulate"]) == ["--average", "--scheduler"]
+    assert unmatched(commands.commands["simulate"]) == ["--average", "--plot", "--scheduler"]
     assert [row for row in table() if "`--averaging`" in row] == []

@@ -89,7 +89,6 @@ def test_a_story_of_counts(run, months):
     run("absorb seats.rw jan.csv feb.csv --task-from-name")
     assert "family poisson, quadratic memory" in run("history seats.rw").stdout
     run("widen seats.rw --category carrier=CC")
-    run("widen seats.rw --undo")
     run("predict seats.rw mar.csv --out p.csv")
     assert (pd.read_csv("p.csv")["predicted_seats"] > 0.0).all()
 

@@ -1,4 +1,4 @@
-"""`ridgeway simulate`, `plot` and `reproduce`: what they print, what they write, and how they refuse."""
+"""`ridgeway simulate` and `reproduce`: what they print, what they write, and how they refuse."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from runner import CliRunner
 
-from ridgeway import catalogue
+from ridgeway import catalogue, store
 from ridgeway.cli._commands import commands
 from ridgeway.research import simulation
 from ridgeway.research.simulation import Results, Setting
@@ -170,29 +170,30 @@ def test_bad_input_is_one_clear_line_and_writes_nothing(place, words):
     assert {path: path.stat().st_mtime_ns for path in place.rglob("*")} == before
 
 
-def test_plot(place):
-    result = invoke("plot", place / "run")
+def test_plot(tmp_path):
+    result = simulate(tmp_path / "run", "--plot")
     assert result.exit_code == 0, result.output
     names = {f"{name}.{kind}" for name in ("error", "forgetting", "directions") for kind in ("png", "svg")}
-    assert names < {entry.name for entry in (place / "run").iterdir()}
-    assert len(result.stdout.splitlines()) == 6
-    again = invoke("plot", place / "run", "--out", place / "figures", "--json")
-    assert {Path(path).name for path in json.loads(again.stdout)["figures"]} == names
-    assert {entry.name for entry in (place / "figures").iterdir()} == names
+    assert names < {entry.name for entry in (tmp_path / "run").iterdir()}
+    assert {Path(line).name for line in result.stdout.splitlines()[-6:]} == names
+    plain = simulate(tmp_path / "plain", "--json")
+    assert simulate(tmp_path / "json", "--plot", "--json").stdout == plain.stdout
+    assert names < {entry.name for entry in (tmp_path / "json").iterdir()}
+    assert not list((tmp_path / "plain").glob("*.svg"))
 
 
 def test_plot_of_a_single_task_and_drawn_noise(tmp_path):
-    assert simulate(tmp_path / "run", "--n-tasks", "1", "--averaging", "drawn").exit_code == 0
-    assert invoke("plot", tmp_path / "run").exit_code == 0
-    assert not (tmp_path / "run" / "forgetting.png").exists()
+    assert simulate(tmp_path / "run", "--n-tasks", "1", "--averaging", "drawn", "--plot").exit_code == 0
+    assert (tmp_path / "run" / "error.svg").exists()
+    assert not (tmp_path / "run" / "forgetting.svg").exists()
 
 
-@pytest.mark.parametrize("folder", ["none", "other", "file"])
-def test_plot_of_what_is_no_run(place, folder):
-    result = invoke("plot", place / folder)
+def test_without_matplotlib_nothing_is_run(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = simulate(tmp_path / "run", "--plot")
     assert result.exit_code == 2
-    assert result.stderr.count("\n") == 1
-    assert not (place / "none").exists()
+    assert "matplotlib" in result.stderr
+    assert not (tmp_path / "run").exists()
 
 
 def test_reproduce_refuses(place):
@@ -253,22 +254,22 @@ def test_ctrl_c_names_an_option_only_where_there_is_one(monkeypatch, tmp_path):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Results, "load", interrupt)
+    monkeypatch.setattr(store, "open", interrupt)
     monkeypatch.setattr(simulation, "reproduce", interrupt)
-    plotted, reproduced = invoke("plot", tmp_path), invoke("reproduce", "--out", tmp_path / "r")
-    assert (plotted.exit_code, plotted.stderr) == (130, "ridgeway plot: interrupted. Run it again.\n")
+    shown, reproduced = invoke("show", tmp_path), invoke("reproduce", "--out", tmp_path / "r")
+    assert (shown.exit_code, shown.stderr) == (130, "ridgeway show: interrupted. Run it again.\n")
     assert reproduced.exit_code == 130
     assert "continue with --resume." in reproduced.stderr
 
 
-@pytest.mark.parametrize("command", ["simulate", "plot", "reproduce"])
+@pytest.mark.parametrize("command", ["simulate", "reproduce"])
 def test_help_has_examples_and_waits_for_nothing(command):
     script = (
         "import sys\n"
         "from ridgeway.cli import main\n"
         f"sys.argv = ['ridgeway', {command!r}, '--help']\n"
         "try:\n    main()\n"
-        "except SystemExit:\n    print([m for m in ('numpy', 'sklearn', 'rich', 'joblib') if m in sys.modules])\n"
+        "except SystemExit:\n    print([m for m in ('numpy', 'sklearn', 'joblib') if m in sys.modules])\n"
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert "Examples:\n" in found.stdout

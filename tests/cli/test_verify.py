@@ -157,18 +157,16 @@ def test_help_waits_for_nothing_heavy():
         "from ridgeway.cli import main\n"
         "sys.argv = ['ridgeway', 'verify', '--help']\n"
         "try:\n    main()\n"
-        "except SystemExit:\n    print([m for m in ('numpy', 'scipy', 'sklearn', 'rich') if m in sys.modules])\n"
+        "except SystemExit:\n    print([m for m in ('numpy', 'scipy', 'sklearn') if m in sys.modules])\n"
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert found.stdout.endswith("[]\n"), found.stdout + found.stderr
 
 
 def test_library_does_not_import_the_command_line():
-    script = (
-        "import sys, ridgeway; ridgeway.GeneralizedRidge; print([m for m in ('click', 'rich') if m in sys.modules])"
-    )
+    script = "import sys, ridgeway; ridgeway.GeneralizedRidge; print('click' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert found.stdout == "[]\n", found.stderr
+    assert found.stdout == "False\n", found.stderr
 
 
 def test_without_the_extra_it_names_it(monkeypatch, capsys):
@@ -176,7 +174,7 @@ def test_without_the_extra_it_names_it(monkeypatch, capsys):
     with pytest.raises(SystemExit) as caught:
         cli.main()
     assert caught.value.code == 2
-    assert "click and rich, which are not installed. Run: pip install 'ridgeway[cli]'" in capsys.readouterr().err
+    assert "click, which is not installed. Run: pip install 'ridgeway[cli]'" in capsys.readouterr().err
     with pytest.raises(MissingPackageError, match="needs there_is_none"):
         ridgeway._optional.require("there_is_none", extra="cli")
 

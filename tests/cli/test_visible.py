@@ -4,13 +4,13 @@ import csv
 import dataclasses
 import json
 import re
+import sys
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from rich.console import Console
 from runner import CliRunner
 
 from ridgeway import store
@@ -83,7 +83,7 @@ REFUSED = {
     "method": (*COMPARE[:-1], EVIL, "--out", "r"),
     "encoding": (*COMPARE, "--out", "r", "--encoding", EVIL),
     "source": ("compare", EVIL, "--out", "r"),
-    "folder": ("plot", EVIL),
+    "folder": ("simulate", "--out", DATA),
     "removed twice": ("remove", STATE, DATA, "--task", EVIL),
 }
 
@@ -153,8 +153,7 @@ def test_reports(place):
 
 def test_the_progress_bar(monkeypatch, capsys):
     monkeypatch.setattr(_output, "PATIENCE", 0.0)
-    monkeypatch.setattr(_output, "_is_terminal", lambda: True)
-    monkeypatch.setattr("rich.console.Console", lambda **options: Console(**options, force_terminal=True, width=200))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with _output.progress_bar(f"absorbing {EVIL}[red]") as progress:
         progress(1, 2)
     drawn = capsys.readouterr().err

@@ -196,33 +196,13 @@ def test_a_category_that_was_never_seen(frame, tmp_path):
         design(frame, ["x1"], known=known)
 
 
-def test_a_file_from_before_there_were_terms_is_read(frame, tmp_path):
-    kind = ["b", "c", "10", "9"]
-    old = {
-        "target": "y",
-        "features": {"x (1)": None, "kind": kind},
-        "constant": ["one"],
-        "center": {"x (1)": 1.5, "kind=10": 0.0, "kind=9": 0.0, "kind=c": 0.0, "y": 2.0},
-        "scale": {"x (1)": 2.0, "kind=10": 1.0, "kind=9": 1.0, "kind=c": 1.0, "y": 3.0},
-    }
-    (tmp_path / "encoding.json").write_text(json.dumps(old))
-    known = StandardizedEncoding.read(tmp_path / "encoding.json")
-    table = frame.rename(columns={"x1": "x (1)"}).assign(kind=np.resize(kind, len(frame)))
-    found = design(table, known=known)
-    assert known.columns == ("x (1)", "kind=9", "kind=10", "kind=c", "y")
-    expected = [table["x (1)"], *(table["kind"] == name for name in ("9", "10", "c")), table["y"]]
-    np.testing.assert_array_equal(found.rows, np.column_stack(expected)[table["x (1)"].notna()])
-    np.testing.assert_array_equal(known.constants, [[1.5, 0, 0, 0, 2], [2, 1, 1, 1, 3]])
-    assert (known.constant, known.encoding.ignored) == (("one",), ("one",))
-
-
 @pytest.mark.parametrize(
     "change",
     [
         lambda text: "not json",
         lambda text: "[]",
         lambda text: json.dumps({**json.loads(text), "scale": None}),
-        lambda text: json.dumps({**json.loads(text), "features": ["x1"]}),
+        lambda text: json.dumps({**json.loads(text), "family": "other"}),
         lambda text: json.dumps({**json.loads(text), "encoding": 7}),
         lambda text: text.replace('"kind",\n        "text"', '"kind",\n        "date"'),
         lambda text: text.replace('"b"', '"d"'),
@@ -248,7 +228,7 @@ def test_a_broken_encoding_is_refused(frame, tmp_path, change):
     ("content", "reason"),
     [
         ("{}", "it has no 'encoding'"),
-        ('{"features": 7}', "its values have the wrong types"),
+        ('{"encoding": 7}', "its values have the wrong types"),
         ("[]", "its values have the wrong types"),
         ("site,y", "it is not JSON"),
         ("[" * 10**5, "its values have the wrong types"),

@@ -149,7 +149,6 @@ def test_what_a_widening_needs(january):
     refused("widen state.rw --past-value 1", "--past-value needs --feature or --target")
     refused("widen state.rw", "nothing to add")
     refused("widen state.rw --category carrier", "--category must have the form NAME=VALUE")
-    refused("widen state.rw --undo", "not only a widening")
     encoding = store.encoding_of(january[["carrier", "distance"]])
     store.create("prior.rw", features=encoding, target="delay", prior=[1.0, 2.0])
     refused("widen prior.rw --category carrier=B6", "needs an entry for each of the 1 new ones", "prior.rw")

@@ -97,7 +97,7 @@ def test_what_is_no_export(made, tmp_path, monkeypatch):
     with pytest.raises(StoreError, match="cannot be written"):
         made.export(tmp_path / "none" / "m.safetensors")
     with monkeypatch.context() as patch:
-        patch.setattr(_exchange, "EXPORT_FORMAT", 5)
+        patch.setattr(_exchange, "TOTAL_ONLY", 5)
         made.export(tmp_path / "m.safetensors")
     with pytest.raises(StoreError, match="an export of format 5"):
         store.import_arrays(tmp_path / "m.safetensors", tmp_path / "back.rw")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ridgeway.cli._options import command, option, out_option, worker_options
-from ridgeway.cli._output import Cell, emit, print_table, progress_bar, say
+from ridgeway.cli._output import emit, progress_bar, say
 
 if TYPE_CHECKING:
     from ridgeway.distributed import Executor
@@ -37,7 +37,7 @@ def reproduce(out: str, repetitions: int, seed: int, workers: "int | Executor", 
     if as_json:
         emit([{"figure": c.figure, "claim": c.text, "verdict": finding.outcome} for c, finding in judged])
         return
-    rows: list[list[Cell]] = [[c.figure, c.text, (f.outcome, COLOURS.get(f.outcome, "yellow"))] for c, f in judged]
-    headings = ("figure", "the paper says", "verdict")
-    print_table("The claims of the experiments section", headings, rows, left=headings, n_names=2)
+    for claim, finding in judged:
+        say(f"Figure {claim.figure}: {claim.text}")
+        say(f"  {finding.outcome}", colour=COLOURS.get(finding.outcome, "yellow"))
     say(f"Written to {out}: figure-1, figure-2, reproduction.md, and the results as Parquet.")

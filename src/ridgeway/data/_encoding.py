@@ -250,11 +250,7 @@ def _check_factor(factor: TermFactor, kind: str | None) -> None:
 def ordered(first: str, others: Iterable[str]) -> tuple[str, ...]:
     """Return levels in their order: the reference, the others sorted, and those that stand for other things last.
 
-    Examples
-    --------
-    >>> from ridgeway.data import OTHER, ordered
-    >>> ordered("b", {OTHER, "a", "10", "9"})  # the reference first, numbers by value
-    ('b', '9', '10', 'a', '(other)')
+    Numbers are sorted by value: "9" comes before "10".
     """
     levels = set(others)
     special = [level for level in (OTHER, MISSING) if level in levels]

@@ -1,15 +1,14 @@
 """The encoding of a comparison: how columns become features, and the constants that standardise them."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 
 from ridgeway._checks import Array, one_of
-from ridgeway.data import Encoding, FamilyName, column_term, ordered
+from ridgeway.data import Encoding, FamilyName
 from ridgeway.errors import InvalidParameterError
 
 
@@ -98,12 +97,12 @@ class StandardizedEncoding:
         try:
             found = json.loads(Path(path).read_text(encoding="utf-8"))
             standardized = cls(
-                _of_columns(found) if "features" in found else Encoding.from_dict(found["encoding"]),
+                Encoding.from_dict(found["encoding"]),
                 str(found["target"]),
                 {name: float(value) for name, value in found["center"].items()},
                 {name: float(value) for name, value in found["scale"].items()},
                 tuple(map(str, found["constant"])),
-                one_of(found.get("family", "gaussian"), get_args(FamilyName), "family"),
+                one_of(found["family"], get_args(FamilyName), "family"),
             )
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise InvalidParameterError(
@@ -116,18 +115,6 @@ class StandardizedEncoding:
                 f"'{path}' is not an encoding: its constants do not match its columns. Pass the file unchanged."
             )
         return standardized
-
-
-def _of_columns(found: Mapping[str, Any]) -> Encoding:
-    """Return the encoding in an older file, which has columns only: null for numbers, the categories for text."""
-    levels = {name: ordered(str(c[0]), map(str, c[1:])) for name, c in found["features"].items() if c is not None}
-    return Encoding(
-        tuple(map(column_term, found["features"])),
-        {name: "text" if name in levels else "number" for name in found["features"]},
-        levels,
-        missing="drop",
-        ignored=tuple(map(str, found["constant"])),
-    ).checked()
 
 
 def _reason(error: Exception) -> str:

@@ -38,7 +38,7 @@ from ridgeway.store._partial_task import PartialTask, absorb_partial
 from ridgeway.store._reader import StoreReader
 from ridgeway.store._references import change_references
 from ridgeway.store._state import empty_arrays
-from ridgeway.store._widen import undo_widening, widen
+from ridgeway.store._widen import widen
 from ridgeway.weights import PriorValue
 
 TIMEOUT = 60.0
@@ -236,10 +236,6 @@ class Store(StoreReader):
         """
         named = categories or {}, features or {}, targets or {}
         return widen(self._handle, lambda schema: widened_schema(schema, *named), prior)
-
-    def undo_widening(self) -> Schema:
-        """Take back the last change of the file, if that was `widen`; return the schema in force."""
-        return undo_widening(self._handle)
 
     def change_references(self, references: Mapping[str, str]) -> Schema:
         """Give categories other reference levels, exactly as if they had been there from the beginning.
