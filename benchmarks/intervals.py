@@ -57,11 +57,6 @@ SPARSE: dict[str, Signal] = {
     "w = (0.5, 0, 0, 0)": Signal(4, 45, (0.5, *[0.0] * 3)),
     "w = (0.5, 0, …, 0), p = 20": Signal(20, 45, (0.5, *[0.0] * 19)),
 }
-GROUPED = Signal(4, 45, 0.1)
-CONDITIONAL: dict[str, Learn] = {
-    "one λ per pair of columns, taken as known": lambda model: retrospect.learn_prior(model, [[0, 1], [2, 3]]).model,
-    "one λ per direction, taken as known": lambda model: retrospect.learn_prior(model, "direction").model,
-}
 
 
 class Task(NamedTuple):
@@ -145,9 +140,9 @@ def p_values(rng: np.random.Generator, repetitions: int, task: Task, **settings:
     return np.array(found)
 
 
-def _coverage(signal: Signal, learn: Learn | None = None) -> list[float]:
+def _coverage(signal: Signal) -> list[float]:
     """Return the coverage of slopes and of the mean response."""
-    hits = covered(np.random.default_rng(1), REPETITIONS, signal, learn)
+    hits = covered(np.random.default_rng(1), REPETITIONS, signal)
     return [float(hits[:, :-1].mean()), float(hits[:, -1].mean())]
 
 
@@ -169,7 +164,6 @@ def _broken(clustered: bool) -> list[float]:
 
 CELLS: dict[str, Callable[[], list[float]]] = {
     **{f"coverage, {name}": partial(_coverage, signal) for name, signal in SIGNALS.items()},
-    **{f"coverage, τ² = 0.1, {name}": partial(_coverage, GROUPED, learn) for name, learn in CONDITIONAL.items()},
     **{f"sparse, {name}": partial(_at_sparse, signal) for name, signal in SPARSE.items()},
     "broken, every other task 3 times as noisy, and x 3 times as spread": partial(_broken, False),
     "broken, rows of a task share half a standard deviation of noise, and a part of x": partial(_broken, True),
@@ -178,7 +172,7 @@ CELLS: dict[str, Callable[[], list[float]]] = {
 
 
 def _percent(column: dict[str, list[float]], name: str, place: int = 0) -> str:
-    return f"{100.0 * column[name][place]:.1f} %" if name in column else "–"
+    return f"{100.0 * column[name][place]:.1f} %"
 
 
 def tables() -> Iterator[str]:

@@ -61,9 +61,6 @@ EQUIVALENT: dict[Mutant, str] = {
         "residual >= tolerance(p) * noise[p:]",
     ): "If both are 0, nothing is subtracted; otherwise they are rounded sums, whose last bits mean nothing.",
     Mutant(
-        "information._structured", "learn_groups", "np.clip(logs, low, high)", "np.clip(low, logs, high)"
-    ): "Both are min(max(logs, low), high).",
-    Mutant(
         "information._fourth", "FourthMoments._add_block", "last + 2", "last + 3"
     ): "More products are computed than are used.",
     Mutant(

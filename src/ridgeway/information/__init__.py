@@ -19,9 +19,7 @@ from ridgeway.information._discriminant import (
 from ridgeway.information._evidence import (
     LearnedPrior,
     evidence_estimate,
-    learn_by_gcv,
     learn_penalty,
-    log_evidence,
 )
 from ridgeway.information._fourth import FourthMoments, score_squares
 from ridgeway.information._inference import Inference
@@ -30,7 +28,6 @@ from ridgeway.information._marginals import Marginals
 from ridgeway.information._moments import Moments
 from ridgeway.information._reshaped import checked_past, varying_columns
 from ridgeway.information._square_root import SquareRoot
-from ridgeway.information._structured import learn_directions, learn_groups
 from ridgeway.information._tree import Join, Leaf, Node, PartName, found, task_node, with_leaf, without
 
 __all__ = [
@@ -57,11 +54,7 @@ __all__ = [
     "discriminants",
     "evidence_estimate",
     "found",
-    "learn_by_gcv",
-    "learn_directions",
-    "learn_groups",
     "learn_penalty",
-    "log_evidence",
     "oas_covariance",
     "score_moments",
     "score_squares",
