@@ -34,9 +34,6 @@ EQUIVALENT: dict[Mutant, str] = {
         "information._base", "Information.add", "held.peak.max() <= LARGEST ** 2", "held.peak.max() < LARGEST ** 2"
     ): "At the limit itself the values are checked once more, and pass.",
     Mutant(
-        "information._change", "", "np.linspace(-1.0, 1.0, 21)", "np.linspace(-1.0, 1.0, 22)"
-    ): "The steps are narrower: the logarithm of the best ratio is found to 2.4e-4 instead of 2.5e-4.",
-    Mutant(
         "information._discriminant", "_less", "squares.diagonal() <= least", "squares.diagonal() < least"
     ): "Both are 0 for a column that never varied, which is zeros already.",
     Mutant(

@@ -96,7 +96,6 @@ CHOICES = {
     (GeneralizedPoisson, "memory"): lambda word: GeneralizedPoisson(memory=word).fit(X, y),
     (GeneralizedPoisson, "weight_kind"): lambda word: GeneralizedPoisson(weight_kind=word).fit(X, y),
     (weights.Accumulated, "prior"): lambda word: GeneralizedRidge(weights.Accumulated(prior=word)).fit(X, y),
-    (weights.Accumulated, "decay"): lambda word: GeneralizedRidge(weights.Accumulated(decay=word)).fit(X, y),
     (simulation.Setting, "shift"): lambda word: simulation.Setting(shift=word),
     (simulation.run, "averaging"): lambda word: simulate(averaging=word),
     (verify, "budget"): lambda word: verify(["order"], budget=word),

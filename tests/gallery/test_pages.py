@@ -10,6 +10,7 @@ BUNDLED += [
     "own_policy",
     "penguins",
     "twenty_tasks",
+    "forget_on_evidence",
     "forgetting_animated",
     "paper_noise",
     "paper_shift",

@@ -8,7 +8,6 @@ from ridgeway.information._all_rows import AllRows
 from ridgeway.information._averaged import AveragedInference
 from ridgeway.information._base import Information, WithPrior
 from ridgeway.information._by_task import ByTask
-from ridgeway.information._change import change_odds, useful_share
 from ridgeway.information._discriminant import (
     class_weights,
     discriminants,
@@ -47,7 +46,6 @@ __all__ = [
     "PartName",
     "SquareRoot",
     "WithPrior",
-    "change_odds",
     "checked_kind",
     "checked_past",
     "class_weights",
@@ -60,7 +58,6 @@ __all__ = [
     "score_squares",
     "shrunk_covariance",
     "task_node",
-    "useful_share",
     "varying_columns",
     "with_leaf",
     "without",
