@@ -90,7 +90,6 @@ paper: $(VENV)/check ## Write the table and figures of docs/paper.md (about 10 m
 
 retrospect: $(VENV)/check ## Write the simulations, table and figures of docs/retrospect.md (about 15 minutes).
 	$(BIN)/python -m benchmarks.retrospect
-	$(BIN)/python -m benchmarks.adaptive
 	$(BIN)/python docs/make_retrospect.py
 
 designs: $(VENV)/test ## Decide the rank of 20,000 hard designs, against extended precision (about 5 minutes).

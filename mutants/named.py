@@ -34,9 +34,6 @@ EQUIVALENT: dict[Mutant, str] = {
         "information._base", "Information.add", "held.peak.max() <= LARGEST ** 2", "held.peak.max() < LARGEST ** 2"
     ): "At the limit itself the values are checked once more, and pass.",
     Mutant(
-        "information._change", "", "np.linspace(-1.0, 1.0, 21)", "np.linspace(-1.0, 1.0, 22)"
-    ): "The steps are narrower: the logarithm of the best ratio is found to 2.4e-4 instead of 2.5e-4.",
-    Mutant(
         "information._discriminant", "_less", "squares.diagonal() <= least", "squares.diagonal() < least"
     ): "Both are 0 for a column that never varied, which is zeros already.",
     Mutant(
@@ -60,9 +57,6 @@ EQUIVALENT: dict[Mutant, str] = {
         "residual > tolerance(p) * noise[p:]",
         "residual >= tolerance(p) * noise[p:]",
     ): "If both are 0, nothing is subtracted; otherwise they are rounded sums, whose last bits mean nothing.",
-    Mutant(
-        "information._structured", "learn_groups", "np.clip(logs, low, high)", "np.clip(low, logs, high)"
-    ): "Both are min(max(logs, low), high).",
     Mutant(
         "information._fourth", "FourthMoments._add_block", "last + 2", "last + 3"
     ): "More products are computed than are used.",

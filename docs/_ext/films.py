@@ -25,6 +25,7 @@ ORDER = [
     "paper_shift",
     "twenty_tasks",
     "own_policy",
+    "forget_on_evidence",
 ]
 """The examples from the first to read to the last."""
 

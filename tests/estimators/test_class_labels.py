@@ -222,19 +222,6 @@ def test_task_needs_memories_apart():
             model.partial_fit(X, TEXT, task="a")
 
 
-def test_adaptive_decay_needs_all_classes_from_the_start(rng):
-    X, y = rng.normal(size=(60, 2)), np.tile(["a", "b", "c"], 20)
-    X[:, 0] += 3.0 * (y == "a")
-    policy = weights.Accumulated(decay="adaptive")
-    model = GeneralizedRidgeClassifier(policy).fit(X[:20], ["a", "b"] * 10)
-    with pytest.raises(InvalidParameterError, match=r"needs all classes from the start.*1 new one.*as classes"):
-        model.partial_fit(X[20:], y[20:])
-    model = GeneralizedRidgeClassifier(policy).partial_fit(X[:30], y[:30], classes=["a", "b", "c"])
-    model.partial_fit(X[30:], y[30:])
-    whole = GeneralizedRidgeClassifier().fit(X, y)
-    np.testing.assert_allclose(model.coef_, whole.coef_, atol=1e-10)
-
-
 def test_arrays_of_a_classifier(rng):
     X, y = rng.normal(size=(30, 3)), np.repeat(["x", "y", "z"], 10)
     for kind in ("square_root", "moments", "by_task"):

@@ -164,7 +164,7 @@ def test_large_counts_and_rates_are_answered():
         ({"memory": "quartic"}, InvalidParameterError, "memory must be one of"),
         ({"weights": weights.GradientSteps()}, InvalidParameterError, "least squares alone"),
         ({"weights": weights.Accumulated(prior="evidence")}, InvalidParameterError, "evidence"),
-        ({"weights": weights.Accumulated(decay="adaptive")}, InvalidParameterError, "adaptive"),
+        ({"weights": weights.Accumulated(decay="half")}, InvalidParameterError, "decay"),
         ({"weights": weights.Accumulated(prior=-1.0)}, InvalidParameterError, "prior"),
         ({"weights": 1.0}, InvalidParameterError, "policy"),
         ({"weight_kind": "counts"}, InvalidParameterError, "weight_kind"),
