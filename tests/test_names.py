@@ -52,7 +52,6 @@ REASONS = {
     ("absorb", "--workers"): "`distributed.absorb`, with the client of `distributed.local_client`",
     ("check", "--restore-previous"): "`store.restore_previous`",
     ("compare", "--scheduler"): "`workers=distributed.DaskWorkers(…)`",
-    ("init", "--encoding"): "`features`, which takes an encoding too",
     ("init", "--from"): "`table`, because `from` is a keyword",
     ("init", "--no-intercept"): "`fit_intercept=False`",
     ("init", "--reference"): "`references`, one entry each",

@@ -17,7 +17,7 @@ from ridgeway.catalogue import _registry
 from ridgeway.cli._commands import SECTIONS, commands
 from ridgeway.report._comparison import MOST_CUBIC_BY_DEFAULT
 
-PARSED = ("compare", "plot", "reproduce", "simulate", "verify", "--encoding", "--restore-previous", "--workers")
+PARSED = ("compare", "plot", "reproduce", "simulate", "verify", "--restore-previous", "--workers")
 """Commands and options that take long, or need what takes long: their examples are parsed."""
 
 

@@ -81,7 +81,6 @@ REFUSED = {
     "target": (*COMPARE[:3], EVIL[:-1], *COMPARE[4:], "--out", "r"),
     "text target": (*COMPARE[:3], "word", *COMPARE[4:], "--family", "gaussian", "--out", "r"),
     "method": (*COMPARE[:-1], EVIL, "--out", "r"),
-    "encoding": (*COMPARE, "--out", "r", "--encoding", EVIL),
     "source": ("compare", EVIL, "--out", "r"),
     "folder": ("plot", EVIL),
     "removed twice": ("remove", STATE, DATA, "--task", EVIL),

@@ -124,7 +124,6 @@ def test_what_classes_show(digits, tmp_path):
         assert words not in page
     svg = (folder / "figures" / "forgetting.svg").read_text(encoding="utf-8")
     assert f"−{100 * digits['crr:100'].forgetting:.0f} points" in svg
-    assert report.StandardizedEncoding.read(folder / "encoding.json").family == "multiclass"
 
 
 def test_two_classes_are_logistic_regression(frame):
@@ -211,19 +210,6 @@ def test_classifiers_and_policies_of_ones_own(frame):
         report.compare(frame, **options, methods=[ContinualRidge()])
 
 
-def test_an_encoding_remembers_the_family(frame, tmp_path):
-    counts = {"target": "count", "task_column": "site", "methods": ["last"]}
-    first = report.compare(frame, features=FEATURES, family="poisson", **counts)
-    again = report.compare(frame, encoding=first.encoding, **counts)
-    assert again.family == "poisson"
-    np.testing.assert_array_equal(again["last"].losses, first["last"].losses)
-    assert first.encoding.scale["count"] == 1.0
-    path = tmp_path / "encoding.json"
-    path.write_text(first.encoding.as_json().replace('"poisson"', '"gamma"'))
-    with pytest.raises(InvalidParameterError, match="is not an encoding"):
-        report.StandardizedEncoding.read(path)
-
-
 def changed(frame, column, values):
     made = frame.copy()
     made.loc[: len(values) - 1, column] = values
@@ -304,11 +290,6 @@ def test_the_command(frame, tmp_path, blank_figures):
     found = run("--target", "count", "--family", "poisson", "--methods", "last,cubic", "--json")
     assert found.exit_code == 0, found.output
     assert json.loads(found.stdout)["family"] == "poisson"
-    init = ["init", str(tmp_path / "s.rw"), "--encoding", str(out / "encoding.json")]
-    mistaken = CliRunner().invoke(commands, init)
-    assert mistaken.exit_code == 2
-    assert "report for family poisson; got --family gaussian. Pass --family poisson" in mistaken.stderr
-    assert CliRunner().invoke(commands, [*init, "--family", "poisson"]).exit_code == 0
     refused = run("--target", "species", "--family", "binomial")
     assert refused.exit_code == 2
     assert "Use 'multiclass'." in refused.stderr

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     "ridgeway compare my.csv --target y --task-column site,year --methods mn,crr:0.1,gr --out report/",
     "ridgeway compare my.csv --target y --task-column site --features 'kind,log(size),month(date)' --out report/",
     "ridgeway compare digits --target digit --task-column digit --out report/",
-    "ridgeway compare next.csv --target y --task-column site --encoding report/encoding.json --out next/",
 )
 @click.argument("source", type=click.Path())
 @click.option("--target", help="The column to predict.")
@@ -55,15 +54,6 @@ if TYPE_CHECKING:
     "indicator",
     words="Rows with a missing value: leave them out and report how many, stop, or mark them.",
 )
-@click.option(
-    "--encoding", type=click.Path(), help="Use the features and constants of an earlier report (encoding.json)."
-)
-@choice(
-    "--unknown",
-    "refuse",
-    "ignore",
-    words="Rows with a category that the encoding does not know: stop, or leave them out and report how many.",
-)
 @option("--seed", type=click.IntRange(min=0), default=0, help="Random seed.")
 @worker_options(default=1)
 @out_option(help="Folder for the report: new, empty, or an earlier report.")
@@ -88,11 +78,8 @@ def compare(source: str, out: str, *, as_json: bool, **options: Any) -> None:
             "features": _terms(table, options["features"]),
         }
         methods = [key for group in options["methods"] for key in group.split(",")] or None
-        encoding = None if options["encoding"] is None else report.StandardizedEncoding.read(options["encoding"])
         with progress_bar("comparing") as progress:
-            found = report.compare(
-                data, **{**options, **chosen, "methods": methods, "encoding": encoding}, progress=progress
-            )
+            found = report.compare(data, **{**options, **chosen, "methods": methods}, progress=progress)
         page = report.write_report(found, out)
     except OSError as error:
         what = f"cannot write to '{out}': {error.strerror or error}. Choose another folder."

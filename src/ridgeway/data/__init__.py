@@ -16,7 +16,7 @@ from ridgeway.data._columns import (
 )
 from ridgeway.data._csv_tables import CsvFormat
 from ridgeway.data._encoder import READERS, Encoder, source_value
-from ridgeway.data._encoding import MISSING, OTHER, Encoding, MissingRule, UnknownRule, ordered
+from ridgeway.data._encoding import MISSING, OTHER, Encoding, MissingRule, UnknownRule
 from ridgeway.data._file_rows import Progress, check_file, explained, rows_in_memory, tasks_in
 from ridgeway.data._inferred import inferred, refuse_stray_text
 from ridgeway.data._keep import Keep, checked_keep
@@ -109,7 +109,6 @@ __all__ = [
     "open_groups",
     "open_stream",
     "open_table",
-    "ordered",
     "parse_terms",
     "part_names",
     "raw_tasks",

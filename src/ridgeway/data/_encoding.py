@@ -252,7 +252,8 @@ def ordered(first: str, others: Iterable[str]) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from ridgeway.data import OTHER, ordered
+    >>> from ridgeway.data import OTHER
+    >>> from ridgeway.data._encoding import ordered
     >>> ordered("b", {OTHER, "a", "10", "9"})  # the reference first, numbers by value
     ('b', '9', '10', 'a', '(other)')
     """

@@ -13,7 +13,6 @@ from ridgeway.report._differences import TaskDifferences
 from ridgeway.report._measures import short
 from ridgeway.report._method_result import MethodResult
 from ridgeway.report._result import MethodComparison
-from ridgeway.report._standardized import StandardizedEncoding
 from ridgeway.report._task_figures import draw_forest, draw_influence, draw_path, draw_segments, save_figure
 from ridgeway.report._write import check_folder, draw_figures, write_report
 
@@ -22,7 +21,6 @@ __all__ = [
     "STYLE",
     "MethodComparison",
     "MethodResult",
-    "StandardizedEncoding",
     "TaskDifferences",
     "as_table",
     "check_folder",

@@ -91,7 +91,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 def make_section(comparison: MethodComparison, images: Mapping[str, tuple[str, bytes]], notes: Sequence[str]) -> str:
     """Return the section as HTML, with its figures (alternative text and SVG by name) inside it."""
-    found, target = comparison.differences, escape(comparison.encoding.target)
+    found, target = comparison.differences, escape(comparison.target)
     if comparison.family != "gaussian":
         return f'<h2>How the tasks differ</h2>\n<p class="quiet">{escape(differences_sentence(comparison))}</p>'
     captions, places = dict(_captions(found)), []

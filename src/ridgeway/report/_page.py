@@ -46,7 +46,7 @@ def make_page(comparison: MethodComparison, images: list[tuple[str, str, bytes]]
     maps = [html for name, html in shown.items() if name.startswith("losses-")]
     lines = [html for name, html in shown.items() if not name.startswith("losses-")]
     section = make_section(comparison, {name: (words, svg) for name, words, svg in images}, notes)
-    target, measure = escape(comparison.encoding.target), comparison.measure
+    target, measure = escape(comparison.target), comparison.measure
     bad = "low" if measure.rises else "large"
     style = (files("ridgeway.report") / "page.css").read_text(encoding="utf-8")
     return f"""<!DOCTYPE html>
@@ -135,40 +135,37 @@ def _tasks(comparison: MethodComparison) -> str:
 
 
 def _encoding(comparison: MethodComparison) -> str:
-    encoding = comparison.encoding
-    center, scale = encoding.constants
-    names = [*encoding.encoding.features, f"{encoding.target} (target)"]
-    rows = ((escape(n), f"{c:.6g}", f"{s:.6g}") for n, c, s in zip(names, center, scale, strict=True))
+    names = [*comparison.encoding.features, f"{comparison.target} (target)"]
+    constants = zip(names, comparison.center, comparison.scale, strict=True)
+    rows = ((escape(name), f"{center:.6g}", f"{scale:.6g}") for name, center, scale in constants)
     return make_table("encoding", ("encoded column", "subtracted", "divided by"), rows)
 
 
 def _prepared(comparison: MethodComparison) -> Iterator[str]:
     used = sum(task.n_train + task.n_test for task in comparison.tasks)
     yield f"{comparison.n_rows:,} rows in the table, {used:,} used."
-    for what, counts in (("a missing value", comparison.dropped), ("an unknown category", comparison.unknown)):
-        if counts:
-            listed = ", ".join(f"{escape(name)} ({count:,})" for name, count in counts.items())
-            yield f"Rows left out because of {what}, each counted for the first such column: {listed}."
-        else:
-            yield f"No rows were left out because of {what}."
+    if comparison.dropped:
+        listed = ", ".join(f"{escape(name)} ({count:,})" for name, count in comparison.dropped.items())
+        yield f"Rows left out because of a missing value, each counted for the first such column: {listed}."
+    else:
+        yield "No rows were left out because of a missing value."
     if comparison.lost_tasks:
         yield f"Tasks left out because no rows remained: {escape(', '.join(comparison.lost_tasks))}."
     encoding = comparison.encoding
-    for name, levels in encoding.encoding.levels.items():
+    for name, levels in encoding.levels.items():
         first, *others = map(escape, levels)
         yield f"{escape(name)}: 0 or 1 for each of {', '.join(others)}, with {first} as the reference level."
-    if encoding.encoding.indicators:
-        marked = escape(", ".join(encoding.encoding.indicators))
+    if encoding.indicators:
+        marked = escape(", ".join(encoding.indicators))
         yield f"Missing values count as 0 and are marked in a column of their own: {marked}."
-    if encoding.constant:
-        yield f"Left out because they have only one value: {escape(', '.join(encoding.constant))}."
+    if comparison.constant:
+        yield f"Left out because they have only one value: {escape(', '.join(comparison.constant))}."
     if comparison.classes:
         yield f"Classes: {escape(', '.join(comparison.classes))}."
     columns = "columns and the target" if comparison.family == "gaussian" else "columns"
     yield (
         f"Numeric {columns} are standardised by the constants below. They are fixed before the first task, "
-        "from running sums over the rows to learn from: a count, a mean and a sum of squares per column. The constants "
-        "and the categories are in <code>encoding.json</code>; <code>--encoding</code> uses them for another file."
+        "from running sums over the rows to learn from: a count, a mean and a sum of squares per column."
     )
     chosen = f"{comparison.holdout:.0%} of the rows of each task, at least one,"
     yield f"{chosen} were chosen at random (seed {comparison.seed}) and held out."

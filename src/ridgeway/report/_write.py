@@ -36,7 +36,7 @@ def write_report(comparison: MethodComparison, out: Path | str) -> Path:
     comparison : MethodComparison
     out : path
         Will contain `index.html` (a single file that needs no network), `figures/` (PNG and SVG), `summary`, `losses`,
-        `orders`, `tasks` and `task_coefficients` (Parquet and CSV), `encoding.json` and `comparison.json`.
+        `orders`, `tasks` and `task_coefficients` (Parquet and CSV), and `comparison.json`.
 
     Examples
     --------
@@ -136,7 +136,6 @@ def _fill(folder: Path, comparison: MethodComparison) -> None:
         if "missing from" not in str(other.message):
             warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
     (folder / "index.html").write_text(make_page(comparison, images, notes), encoding="utf-8")
-    (folder / "encoding.json").write_text(comparison.encoding.as_json() + "\n", encoding="utf-8")
     _write_table(folder / "summary", [result.as_dict() for result in comparison.results])
     _write_table(folder / "losses", _losses(comparison))
     _write_table(folder / "orders", _orders(comparison))
