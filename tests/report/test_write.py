@@ -24,7 +24,7 @@ def test_everything_is_there_and_says_the_same(comparison, tmp_path):
     folder = page.parent
     assert page == folder / "index.html"
     assert list((tmp_path / "deep").iterdir()) == [folder]
-    for name in ("summary", "losses", "orders", "tasks", "task_coefficients"):
+    for name in ("summary", "losses", "orders"):
         pd.testing.assert_frame_equal(pd.read_parquet(folder / f"{name}.parquet"), pd.read_csv(folder / f"{name}.csv"))
     losses = pd.read_parquet(folder / "losses.parquet")
     mn = losses[losses["method"] == "mn"].pivot(index="after", columns="on", values="loss")
@@ -37,8 +37,7 @@ def test_everything_is_there_and_says_the_same(comparison, tmp_path):
     figures = {path.stem for path in (folder / "figures").glob("*.png")}
     assert figures == {path.stem for path in (folder / "figures").glob("*.svg")}
     methods = {"losses-mn", "losses-crr-0.1", "losses-gr", "losses-oracle"}
-    tasks = {"tasks-forest", "tasks-path", "tasks-influence", "tasks-segments"}
-    assert figures == {"forgetting", "average", "orders"} | methods | tasks
+    assert figures == {"forgetting", "average", "orders"} | methods
     manifest = json.loads((folder / "comparison.json").read_text())
     assert {*manifest["files"]} == {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     assert manifest["said"] == comparison.sentence

@@ -9,7 +9,6 @@ matplotlib (`pip install 'ridgeway[report]'`).
 
 from ridgeway._style import COLOURS, STYLE
 from ridgeway.report._comparison import as_table, compare
-from ridgeway.report._differences import TaskDifferences
 from ridgeway.report._measures import short
 from ridgeway.report._method_result import MethodResult
 from ridgeway.report._result import MethodComparison
@@ -21,7 +20,6 @@ __all__ = [
     "STYLE",
     "MethodComparison",
     "MethodResult",
-    "TaskDifferences",
     "as_table",
     "check_folder",
     "compare",

@@ -13,7 +13,6 @@ from ridgeway.data import FamilyName, MissingRule, Progress, Table, open_table
 from ridgeway.datasets import Dataset
 from ridgeway.distributed import Executor, executor_of
 from ridgeway.errors import InvalidParameterError
-from ridgeway.report._differences import learn_by_task
 from ridgeway.report._encoded_rows import encode, standardised
 from ridgeway.report._measures import measure_of
 from ridgeway.report._method_runs import run_methods
@@ -139,7 +138,6 @@ def compare(
         absent=tuple(absent),
         tasks=tuple(TaskInfo(n, len(a), len(b)) for n, a, b in zip(names, split.train, split.test, strict=True)),
         results=tuple(results),
-        task_model=learn_by_task(encoded.rows, names, split.train, encoded.encoding.features, column.family),
     )
 
 

@@ -1,6 +1,6 @@
 """The report as one HTML file: no scripts, no requests, every name escaped."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib.metadata import version
 from importlib.resources import files
 
@@ -8,7 +8,6 @@ import numpy as np
 
 from ridgeway._text import escaped as escape
 from ridgeway.catalogue import SGD_STEPS
-from ridgeway.report._differences_section import make_section
 from ridgeway.report._html import make_figure, make_table
 from ridgeway.report._measures import Measure, short
 from ridgeway.report._method_result import MethodResult
@@ -40,12 +39,11 @@ def _headings(measure: Measure) -> list[tuple[str, str]]:
     ]
 
 
-def make_page(comparison: MethodComparison, images: list[tuple[str, str, bytes]], notes: Sequence[str] = ()) -> str:
-    """Return the page with the figures (name, description, SVG) inside it, and notes on the figures of tasks."""
-    shown = {name: make_figure(words, words, svg) for name, words, svg in images if not name.startswith("tasks-")}
+def make_page(comparison: MethodComparison, images: list[tuple[str, str, bytes]]) -> str:
+    """Return the page with the figures (name, description, SVG) inside it."""
+    shown = {name: make_figure(words, words, svg) for name, words, svg in images}
     maps = [html for name, html in shown.items() if name.startswith("losses-")]
     lines = [html for name, html in shown.items() if not name.startswith("losses-")]
-    section = make_section(comparison, {name: (words, svg) for name, words, svg in images}, notes)
     target, measure = escape(comparison.target), comparison.measure
     bad = "low" if measure.rises else "large"
     style = (files("ridgeway.report") / "page.css").read_text(encoding="utf-8")
@@ -79,7 +77,6 @@ same colours.</p>
 {_encoding(comparison)}
 <h2>How the methods were run</h2>
 <ul>{"".join(f"<li>{line}</li>" for line in _run(comparison))}</ul>
-{section}
 </body>
 </html>
 """

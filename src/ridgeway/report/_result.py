@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ridgeway._checks import Array
@@ -10,8 +9,6 @@ from ridgeway._plots import axes_or_new
 from ridgeway._printed import Printed, Rows
 from ridgeway._style import label_ends
 from ridgeway.data import Encoding, FamilyName
-from ridgeway.estimators import GeneralizedRidge
-from ridgeway.report._differences import TaskDifferences
 from ridgeway.report._measures import Measure, measure_of
 from ridgeway.report._method_result import MethodResult
 
@@ -39,9 +36,6 @@ class MethodComparison(Printed):
     `encoding` is how columns became features. `center` and `scale` are what was subtracted from each of them and, last,
     from the target, and what they were then divided by. `constant` names the terms that were left out because they had
     only one value.
-
-    `task_model` keeps each task apart, in the units of the table, for the questions of `retrospect` about tasks; it is
-    a sentence that says why if there are too many tasks or features.
 
     Examples
     --------
@@ -73,12 +67,6 @@ class MethodComparison(Printed):
     absent: tuple[str, ...]
     tasks: tuple[TaskInfo, ...]
     results: tuple[MethodResult, ...]
-    task_model: GeneralizedRidge | str
-
-    @cached_property
-    def differences(self) -> TaskDifferences:
-        """How the tasks differ; takes a few seconds at most."""
-        return TaskDifferences.of(self.task_model, self.order)
 
     def __getitem__(self, key: str) -> MethodResult:
         """Return the result of a method by its key, such as "gr"."""

@@ -2,7 +2,6 @@
 
 import io
 import json
-import warnings
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +11,6 @@ from ridgeway._optional import require
 from ridgeway._style import STYLE
 from ridgeway._text import quoted
 from ridgeway.errors import InvalidParameterError
-from ridgeway.report._differences_section import differences_sentence, draw_differences
-from ridgeway.report._differences_tables import coefficient_rows, task_rows
 from ridgeway.report._page import make_page
 from ridgeway.report._result import MethodComparison
 
@@ -22,7 +19,6 @@ if TYPE_CHECKING:
 
 MANIFEST = "comparison.json"
 MAKER = "ridgeway compare"
-BOXES = "The font of these figures lacks characters of some names, which show as boxes."
 
 
 def write_report(comparison: MethodComparison, out: Path | str) -> Path:
@@ -35,8 +31,8 @@ def write_report(comparison: MethodComparison, out: Path | str) -> Path:
     ----------
     comparison : MethodComparison
     out : path
-        Will contain `index.html` (a single file that needs no network), `figures/` (PNG and SVG), `summary`, `losses`,
-        `orders`, `tasks` and `task_coefficients` (Parquet and CSV), and `comparison.json`.
+        Will contain `index.html` (a single file that needs no network), `figures/` (PNG and SVG), `summary`, `losses`
+        and `orders` (Parquet and CSV), and `comparison.json`.
 
     Examples
     --------
@@ -70,13 +66,12 @@ def draw_figures(comparison: MethodComparison) -> list[tuple[str, str, "Figure"]
     >>> table = {"site": list("aaaabbbb"), "x": range(8), "y": [1, 2, 3, 4, 4, 3, 2, 1]}
     >>> found = report.compare(table, target="y", task_column="site", methods=["gr"])
     >>> [name for name, description, figure in report.draw_figures(found)]
-    ['forgetting', 'average', 'orders', 'losses-gr', 'losses-oracle',
-     'tasks-path', 'tasks-influence']
+    ['forgetting', 'average', 'orders', 'losses-gr', 'losses-oracle']
     """
     require("matplotlib", extra="report")
     from ridgeway.report._figures import draw_all
 
-    return [*draw_all(comparison), *draw_differences(comparison.differences)]
+    return list(draw_all(comparison))
 
 
 def check_folder(out: Path | str) -> Path:
@@ -122,29 +117,19 @@ def _fill(folder: Path, comparison: MethodComparison) -> None:
 
     (folder / "figures").mkdir()
     images = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for name, words, figure in draw_figures(comparison):
-            with rc_context(STYLE):
-                figure.savefig(folder / "figures" / f"{name}.png", dpi=160)
-                buffer = io.BytesIO()
-                figure.savefig(buffer, format="svg", metadata={"Date": None})
-            (folder / "figures" / f"{name}.svg").write_bytes(buffer.getvalue())
-            images.append((name, words, buffer.getvalue()))
-    notes = [BOXES for each in caught if "missing from" in str(each.message)][:1]
-    for other in caught:
-        if "missing from" not in str(other.message):
-            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-    (folder / "index.html").write_text(make_page(comparison, images, notes), encoding="utf-8")
+    for name, words, figure in draw_figures(comparison):
+        with rc_context(STYLE):
+            figure.savefig(folder / "figures" / f"{name}.png", dpi=160)
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format="svg", metadata={"Date": None})
+        (folder / "figures" / f"{name}.svg").write_bytes(buffer.getvalue())
+        images.append((name, words, buffer.getvalue()))
+    (folder / "index.html").write_text(make_page(comparison, images), encoding="utf-8")
     _write_table(folder / "summary", [result.as_dict() for result in comparison.results])
     _write_table(folder / "losses", _losses(comparison))
     _write_table(folder / "orders", _orders(comparison))
-    _write_table(folder / "tasks", task_rows(comparison))
-    if not isinstance(comparison.task_model, str):
-        _write_table(folder / "task_coefficients", coefficient_rows(comparison.differences))
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     manifest: dict[str, Any] = {"made_by": MAKER, "version": version("ridgeway"), "said": comparison.sentence}
-    manifest |= {"said_of_tasks": differences_sentence(comparison), "not_answered": comparison.differences.reasons}
     manifest |= {**comparison.settings(), "files": [*files, MANIFEST]}
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
