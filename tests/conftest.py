@@ -32,4 +32,4 @@ class Blank:
 def blank_figures(monkeypatch):
     """Reports without pictures, for tests that look at something else: drawing takes nine tenths of the time."""
     blank = [("forgetting", "the figure forgetting", Blank())]
-    monkeypatch.setattr("ridgeway.report._write.draw_figures", lambda comparison: blank)
+    monkeypatch.setattr("ridgeway.report._figures.draw_all", lambda comparison: blank)

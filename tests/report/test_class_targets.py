@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from report.tables import numbers_in, opened
 from runner import CliRunner
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, RidgeClassifier
 from sklearn.metrics import accuracy_score, log_loss, mean_poisson_deviance
@@ -14,6 +15,7 @@ from ridgeway import ContinualRidge, datasets, report, weights
 from ridgeway.cli._commands import commands
 from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.report._encoded_rows import encode
+from ridgeway.report._figures import draw_all
 from ridgeway.report._tasks import Tasks, label_rows, running_constants
 
 FEATURES = ["x1", "x2", "kind"]
@@ -47,7 +49,7 @@ def frame(rng):
 
 def split(data, target, task_column, features=FEATURES, family=None, seed=0):
     """Return standardised rows and targets as the comparison has them: those learned and held out, task by task."""
-    found = encode(report.as_table(data), target, [task_column], features, family=family)
+    found = encode(opened(data), target, [task_column], features, family=family)
     rng = np.random.default_rng(seed)
     tasks = Tasks.split(*label_rows(found.labels, found.kept, "file", rng), 0.2, rng)
     center, scale = running_constants(found.rows, tasks.train)
@@ -102,7 +104,7 @@ def test_what_classes_show(digits, tmp_path):
     assert np.isnan(summary.loc["crr:100", "log_loss"])
     assert summary.loc["gr", "log_loss"] == digits["gr"].log_loss
     assert "average_loss" not in summary
-    losses = pd.read_parquet(folder / "losses.parquet")
+    losses = numbers_in(folder / "losses.csv")
     gr = losses[losses["method"] == "gr"].pivot(index="after", columns="on", values="accuracy")
     np.testing.assert_array_equal(gr, 1.0 - digits["gr"].losses)
     orders = pd.read_csv(folder / "orders.csv")
@@ -164,7 +166,7 @@ def test_counts_are_poisson_regression(frame):
     assert found["cubic"].distance < found["quadratic"].distance < found["crr:0.1"].distance < found["last"].distance
     assert found.measure.name == "deviance"
     assert "with a deviance of" in found.sentence
-    assert "deviance per row" in report.draw_figures(found)[1][2].axes[0].get_ylabel()
+    assert "deviance per row" in [*draw_all(found)][1][2].axes[0].get_ylabel()
 
 
 def test_a_family_can_be_chosen(frame):

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import numpy as np
 import pandas as pd
 import pytest
-from report.tables import alike, shifted
+from report.tables import alike, opened, shifted
 
 from ridgeway import datasets, report
 from ridgeway.catalogue import COMPARED
@@ -23,7 +23,7 @@ FORGETFUL = {"mn", "sgd"}
 
 def rows_of(data, seed=0, **selection):
     """Return the rows (features, then target) that each task of a comparison learned from and held out, as they are."""
-    found = encode(report.as_table(data), selection["target"], selection["task_columns"], selection["features"])
+    found = encode(opened(data), selection["target"], selection["task_columns"], selection["features"])
     rng = np.random.default_rng(seed)
     names, numbers = label_rows(found.labels, found.kept, "file", rng)
     tasks = Tasks.split(names, numbers, 0.2, rng)

@@ -12,6 +12,7 @@ from report.figures import texts
 from report.tables import shifted
 
 from ridgeway import catalogue, report
+from ridgeway.report._figures import draw_all
 
 ROOT = Path(__file__).parents[2]
 
@@ -19,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 def drawn(methods):
     frame = shifted(np.random.default_rng(12))
     found = report.compare(frame, target="y", task_column="site", methods=methods)
-    return found, {name: figure for name, _, figure in report.draw_figures(found)}
+    return found, {name: figure for name, _, figure in draw_all(found)}
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ from ridgeway.cli._output import Cell, emit, lines_of, print_table, progress_bar
 from ridgeway.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from ridgeway.data import Table
     from ridgeway.report import MethodComparison, MethodResult
 
 
@@ -72,10 +71,10 @@ def compare(source: str, out: str, *, as_json: bool, **options: Any) -> None:
 
     try:
         report.check_folder(out)
-        data, table = _read(source)
+        data, columns = _read(source)
         chosen = {
-            "task_column": _names(table, options["task_column"]),
-            "features": _terms(table, options["features"]),
+            "task_column": _names(columns, options["task_column"]),
+            "features": _terms(columns, options["features"]),
         }
         methods = [key for group in options["methods"] for key in group.split(",")] or None
         with progress_bar("comparing") as progress:
@@ -92,36 +91,36 @@ def compare(source: str, out: str, *, as_json: bool, **options: Any) -> None:
     say("", f"The report is in {page}")
 
 
-def _read(source: str) -> tuple[Any, "Table"]:
-    """Return what to compare, a data set or a table, and its columns."""
+def _read(source: str) -> tuple[Any, list[str]]:
+    """Return what to compare, a data set or a table, and the names of its columns."""
+    from ridgeway.data import open_table
     from ridgeway.datasets import LOADERS
-    from ridgeway.report import as_table
 
     if source in LOADERS and not Path(source).exists():
         data = LOADERS[source]()
-        return data, as_table(data)
+        return data, [*data.columns]
     if not Path(source).exists() and not Path(source).suffix:
         raise InvalidParameterError(
             f"there is no file '{source}', and no data set of that name. Data sets: {', '.join(LOADERS)}."
         )
-    table = as_table(source)
-    return table, table
+    table = open_table(source)
+    return table, table.columns
 
 
-def _names(table: "Table", given: tuple[str, ...]) -> list[str] | None:
+def _names(columns: list[str], given: tuple[str, ...]) -> list[str] | None:
     """Return column names, split at commas unless the whole is the name of a column."""
-    names = [name for group in given for name in ([group] if group in table.columns else group.split(","))]
+    names = [name for group in given for name in ([group] if group in columns else group.split(","))]
     return names or None
 
 
-def _terms(table: "Table", given: tuple[str, ...]) -> list[str] | None:
+def _terms(columns: list[str], given: tuple[str, ...]) -> list[str] | None:
     """Return the names of columns as they are, and otherwise terms."""
     from ridgeway.data import parse_terms
 
     found: list[str] = []
     for group in given:
-        names = _names(table, (group,)) or []
-        found += names if {*names} <= {*table.columns} else map(str, parse_terms(group))
+        names = _names(columns, (group,)) or []
+        found += names if {*names} <= {*columns} else map(str, parse_terms(group))
     return found or None
 
 

@@ -8,27 +8,23 @@ matplotlib (`pip install 'ridgeway[report]'`).
 """
 
 from ridgeway._style import COLOURS, STYLE
-from ridgeway.report._comparison import as_table, compare
-from ridgeway.report._measures import short
+from ridgeway.report._comparison import compare
 from ridgeway.report._method_result import MethodResult
 from ridgeway.report._result import MethodComparison
 from ridgeway.report._task_figures import draw_forest, draw_influence, draw_path, draw_segments, save_figure
-from ridgeway.report._write import check_folder, draw_figures, write_report
+from ridgeway.report._write import check_folder, write_report
 
 __all__ = [
     "COLOURS",
     "STYLE",
     "MethodComparison",
     "MethodResult",
-    "as_table",
     "check_folder",
     "compare",
-    "draw_figures",
     "draw_forest",
     "draw_influence",
     "draw_path",
     "draw_segments",
     "save_figure",
-    "short",
     "write_report",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 from ridgeway._checks import one_of
 from ridgeway._optional import require
 from ridgeway.catalogue import COMPARED, Method, find, resolve
-from ridgeway.data import FamilyName, MissingRule, Progress, Table, open_table
+from ridgeway.data import FamilyName, MissingRule, Progress, open_table
 from ridgeway.datasets import Dataset
 from ridgeway.distributed import Executor, executor_of
 from ridgeway.errors import InvalidParameterError
@@ -107,7 +107,8 @@ def compare(
     target, labels = _target_and_tasks(data, target, task_column)
     if isinstance(data, Dataset) and features is None:
         features = [name for name in data.features if name != target and name not in labels]
-    table = as_table(data)
+    require("pyarrow", extra="report")
+    table = open_table(data.columns, source=data.name) if isinstance(data, Dataset) else open_table(data)
     encoded = encode(table, target, labels, features, missing=missing, family=family)
     rng = np.random.default_rng(seed)
     names, numbers = label_rows(encoded.labels, encoded.kept, order, rng)
@@ -153,19 +154,6 @@ def _target_and_tasks(data: Any, target: str | None, task_column: str | Sequence
     if target is None or not task_column:
         raise InvalidParameterError("name the target and the task columns; one of them is missing.")
     return target, [task_column] if isinstance(task_column, str) else list(dict.fromkeys(task_column))
-
-
-def as_table(data: Any) -> Table:
-    """Return any table that `compare` accepts, opened.
-
-    Examples
-    --------
-    >>> from ridgeway import report
-    >>> report.as_table({"age": [30, 41], "wage": [2.6, 3.1]}).columns
-    ['age', 'wage']
-    """
-    require("pyarrow", extra="report")
-    return open_table(data.columns, source=data.name) if isinstance(data, Dataset) else open_table(data)
 
 
 def contenders_of(
