@@ -8,6 +8,7 @@ mpl.use("Agg")
 from matplotlib.figure import Figure
 
 from ridgeway import datasets, report
+from ridgeway._style import STYLE
 from ridgeway.report._figures import draw_all
 
 PICTURE = Path(__file__).with_name("images") / "penguins.png"
@@ -35,7 +36,7 @@ def picture() -> Figure:
 
 def main() -> None:
     """Write the picture."""
-    with mpl.rc_context(report.STYLE):
+    with mpl.rc_context(STYLE):
         picture().savefig(PICTURE, dpi=160, metadata={"Software": None})
 
 
