@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
-from ridgeway import GeneralizedRidge, datasets, report, retrospect
+from ridgeway import GeneralizedRidge, datasets, retrospect
 
 pupils = pd.DataFrame(datasets.load_exams().columns)
 X, y = pupils[["standLRT"]], pupils["normexam"]
@@ -56,7 +56,6 @@ alone = retrospect.tasks(model)
 shrunken = retrospect.shrunken(model)
 
 marked = {"53": "#d55e00", "54": "#0072b2", "48": "#009e73"}
-plt.style.use(report.STYLE)
 figure, panels = plt.subplots(1, 2, figsize=(8, 4.2), sharey=True, layout="constrained")
 ends = np.array([-2.5, 2.5])
 for axes, lines in zip(panels, (alone.coef, shrunken.coef), strict=True):
@@ -124,9 +123,14 @@ for test in (-2, 0, 2):
 # ------------------------------------------------
 # A meta-analysis asks this about the slope alone, school by school.
 slope = retrospect.meta_analysis(model, "standLRT")
-figure = report.draw_forest(slope)
-figure.set_dpi(110)
-plt.figure(figure)
+rank = np.argsort(slope.coef)
+figure, axes = plt.subplots(figsize=(5.5, 6.5), layout="constrained")
+axes.hlines(range(len(rank)), *slope.intervals[rank].T, linewidth=0.8)
+axes.plot(slope.coef[rank], range(len(rank)), "s", markersize=3)
+axes.axvline(slope.random, linestyle=":")
+axes.set_yticks(range(0, len(rank), 4), np.array(slope.tasks)[rank[::4]])
+axes.set(xlabel="exam points per point of the reading test", ylabel="school")
+figure.suptitle("The slopes of the schools differ by more than chance")
 plt.show()
 
 # %%

@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 from matplotlib import pyplot as plt
 
-from ridgeway import GeneralizedRidge, report, weights
+from ridgeway import GeneralizedRidge, weights
 
 # %%
 # The policy remembers the products of all columns, X and y, over the rows that count.
@@ -117,7 +117,6 @@ print(f"before the change: {false_alarms}; at once: {at_once}; never: {never}")
 
 # %%
 # Lines are means over the 60 plants.
-plt.style.use(report.STYLE)
 figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
 mean = errors.mean(axis=0)
 tasks = np.arange(1, N_TASKS + 1)

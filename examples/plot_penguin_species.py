@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
-from ridgeway import GeneralizedRidge, datasets, report, retrospect
+from ridgeway import GeneralizedRidge, datasets, retrospect
 from ridgeway.errors import FewClustersWarning
 from ridgeway.information import ByTask
 
@@ -73,7 +73,6 @@ print(each)
 # %%
 # All nine tasks differ from the rest, and all nine slopes are *positive*. No single
 # task is to blame: the common line fits none of them.
-plt.style.use(report.STYLE)
 figure, axes = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
 for species, color in COLORS.items():
     rows = birds[birds["species"] == species]
@@ -116,9 +115,15 @@ print(within)
 # The forest plot shows the slope of each task with its interval. Q measures how far
 # apart the nine slopes are, compared with what chance would give.
 slopes = retrospect.meta_analysis(model, "bill_depth_mm")
-forest = report.draw_forest(slopes)
-forest.set_dpi(110)
-plt.figure(forest)
+heights = np.arange(len(slopes.tasks))
+figure, axes = plt.subplots(figsize=(7.0, 3.8), layout="constrained")
+axes.hlines(heights, *slopes.intervals.T)
+axes.plot(slopes.coef, heights, "s")
+axes.axvline(slopes.random, linestyle=":")
+axes.set_yticks(heights, slopes.tasks)
+axes.invert_yaxis()
+axes.set(xlabel="grams per millimetre of bill depth")
+figure.suptitle("Gentoos gain more mass with bill depth than the other two species")
 plt.show()
 
 # %%

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from ridgeway import catalogue
-from ridgeway._style import BLUE, COLOURS, CONTRAST, METHOD_LOOKS, OTHERS, ink, label_ends, looks, shade, spread
+from ridgeway._style import BLUE, CONTRAST, METHOD_LOOKS, OTHERS, ink, label_ends, looks, shade, spread
 
 
 def luminance(colour):
@@ -22,7 +22,7 @@ def test_a_colour_does_not_depend_on_the_other_methods():
     together = looks(["mn", "es:100", "crr:1", "sgd", "river", "gr", "oracle"])
     without = looks(["mn", "es:100", "crr:1", "sgd", "gr", "oracle"])
     assert without.items() <= together.items()
-    assert together["gr"][0] == looks(["gr"])["gr"][0] == COLOURS["GeneralizedRidge"] == BLUE
+    assert together["gr"][0] == looks(["gr"])["gr"][0] == BLUE
     assert {key for keys in catalogue.COMPARED.values() for key in keys} | {"lda"} == set(METHOD_LOOKS)
     for keys in catalogue.COMPARED.values():
         assert len({METHOD_LOOKS[key] for key in keys}) == len({METHOD_LOOKS[key][0] for key in keys}) == len(keys)
@@ -35,11 +35,6 @@ def test_variants_are_shades_and_others_have_their_own_colours():
     assert found["crr:0.1"] == METHOD_LOOKS["crr"]
     assert (found["mine"], found["yours"]) == OTHERS[:2]
     assert not {colour for colour, _ in OTHERS} & {colour for colour, _ in METHOD_LOOKS.values()}
-
-
-def test_colours_of_estimators_are_those_of_the_catalogue():
-    methods = [catalogue.find(key) for key in catalogue.COMPARED["gaussian"] if key != "river"]
-    assert {method.name: METHOD_LOOKS[method.rule or method.key][0] for method in methods} == COLOURS
 
 
 @pytest.mark.parametrize("colour", [colour for colour, _ in (*METHOD_LOOKS.values(), *OTHERS)])

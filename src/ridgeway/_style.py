@@ -31,15 +31,6 @@ Methods that are compared by default have colours of their own within a family o
 """
 OTHERS = (("#8C564B", "*"), ("#6A5ACD", "X"), ("#808000", "h"), ("#708090", "<"))
 """For methods that others have registered."""
-COLOURS = {
-    "MinimumNorm": RED,
-    "EarlyStopping": PURPLE,
-    "ContinualRidge": ORANGE,
-    "SGDRegressor": SKY,
-    "GeneralizedRidge": BLUE,
-    "Oracle": BLACK,
-}
-"""The colour of each estimator in every figure."""
 STYLE: dict[Any, Any] = {
     "axes.grid": True,
     "axes.spines.right": False,
@@ -51,7 +42,7 @@ STYLE: dict[Any, Any] = {
     "savefig.facecolor": "white",
     "svg.hashsalt": "ridgeway",  # the same figure gives the same bytes
 }
-"""Settings of matplotlib, for `matplotlib.style.use`."""
+"""Settings of matplotlib."""
 CONTRAST = 4.5
 """The least contrast of text on white (WCAG, level AA)."""
 SHADES, MARKERS = (0.0, -0.4, 0.35, -0.65), "dh<>p8*"

@@ -19,7 +19,7 @@ from ridgeway.report._comparison import MOST_CUBIC_BY_DEFAULT
 
 INSTALL = Path(__file__).parents[2] / "docs" / "getting-started" / "install.md"
 
-PARSED = ("compare", "reproduce", "simulate", "verify", "--encoding", "--restore-previous", "--workers")
+PARSED = ("compare", "reproduce", "simulate", "verify", "--restore-previous", "--workers")
 """Commands and options that take long, or need what takes long: their examples are parsed."""
 
 

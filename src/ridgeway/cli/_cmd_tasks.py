@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ridgeway.cli._kept_tasks import drawn, plain
+from ridgeway.cli._kept_tasks import plain
 from ridgeway.cli._options import choice, command, option, state_file
 from ridgeway.cli._output import emit, lines_of, print_table, say
 
@@ -62,9 +62,9 @@ def tasks(file: str, feature: str | None, adjust: Any, level: float, plot: str |
 def _plotted(found: "MetaAnalysis", plot: str | None) -> list[str]:
     if plot is None:
         return []
-    from ridgeway.report import draw_forest
+    from ridgeway.cli._task_figures import plot_forest, write_figure
 
-    return [drawn(draw_forest(found), plot)]
+    return [write_figure(plot_forest(found), plot)]
 
 
 def _print(file: str, table: Any, moved: Any, varying: list["MetaAnalysis"]) -> None:

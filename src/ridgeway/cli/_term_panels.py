@@ -1,7 +1,6 @@
 """Small panels, one per term: coefficients over time, and segments with equal coefficients."""
 
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,13 +8,12 @@ from matplotlib.figure import Figure
 
 from ridgeway._checks import Array
 from ridgeway._style import BLUE, GREY, PALE, RED
-from ridgeway.errors import InvalidParameterError
-from ridgeway.report._drawing import (
+from ridgeway.cli._drawing import (
     TIE,
-    chosen,
     clear,
     finish,
     interval,
+    largest,
     limits,
     mark_outside,
     name_tasks,
@@ -34,11 +32,11 @@ MOST_MARKED = 40
 """Steps of a path up to which each is marked by a dot."""
 
 
-def path_panels(found: CoefficientPath, terms: Any) -> Figure:
+def path_panels(found: CoefficientPath) -> Figure:
     """Draw each coefficient over the tasks with its interval; for one target."""
     with np.errstate(divide="ignore", invalid="ignore"):
         clarity = np.abs(found.coef[-1] / found.standard_errors[-1])
-    places = chosen(found.terms, terms, clarity)
+    places = largest(clarity)
     figure, axes, columns = panels(len(places))
     for each, term in zip(axes, places, strict=True):
         coef, ends = found.coef[:, term], found.intervals[:, term]
@@ -48,7 +46,7 @@ def path_panels(found: CoefficientPath, terms: Any) -> Figure:
         name_tasks(each, found.tasks, columns)
     over = {None: "all tasks so far", 1: "each task alone"}.get(found.window, f"the last {found.window} tasks")
     notes = [f"Line: least squares on {over}. Band: {100 * found.level:g} % interval. Grey line: zero."]
-    if terms is None and len(places) < len(found.terms):
+    if len(places) < len(found.terms):
         notes.append(f"Shown are the {len(places)} of {len(found.terms)} terms with the largest |t| at the end.")
     return finish(figure, _course(found, places), [*notes, found.assumption], columns)
 
@@ -77,16 +75,15 @@ def _draw_path(axes: Axes, coef: Array, ends: Array) -> None:
     axes.plot(steps, coef, color=BLUE, linewidth=1.3, marker="o" if len(coef) <= MOST_MARKED else "", markersize=2.5)
 
 
-def segment_panels(found: Segments, terms: Any, path: CoefficientPath | None) -> Figure:
+def segment_panels(found: Segments, alone: CoefficientPath) -> Figure:
     """Draw the coefficients of each segment with their errors, the changes, and each task's own; for one target."""
     tasks = [task for segment in found.segments for task in segment]
-    dots = None if path is None else _own(path, tasks, found.terms)
-    places = chosen(found.terms, terms, _jumps(found))
+    places = largest(_jumps(found))
     edges = np.array([*accumulate(map(len, found.segments), initial=0)])
     figure, axes, columns = panels(len(places))
     for each, term in zip(axes, places, strict=True):
         coef, errors = found.coef[:, term], BAND * found.standard_errors[:, term]
-        own = np.full(len(tasks), np.nan) if dots is None else dots[:, term]
+        own = alone.coef[:, term]
         with np.errstate(invalid="ignore"):
             bounds = limits(own, [coef, coef - errors, coef + errors])
         _prepare(each, found.terms[term], bounds, len(tasks), columns)
@@ -101,17 +98,7 @@ def segment_panels(found: Segments, terms: Any, path: CoefficientPath | None) ->
         texts = name_tasks(each, tasks, columns, [int(change) for change in edges[1:-1]])
         for change in {*texts} & {*edges[1:-1]}:
             texts[change].set_color(RED)
-    return finish(figure, _changes(found), _segment_notes(found, len(places), terms, dots is not None), columns)
-
-
-def _own(path: CoefficientPath, tasks: list[str], terms: tuple[str, ...]) -> Array:
-    """Return each task's own estimates in the order of the segments, (n_tasks, n_terms)."""
-    if path.window != 1 or path.terms != terms or {*path.tasks} != {*tasks}:
-        raise InvalidParameterError(
-            f"path must have one step for each of the {len(tasks)} tasks and the same terms; got {len(path.tasks)} "
-            f"steps with window={path.window}. Pass retrospect.coefficient_path(model, window=1)."
-        )
-    return np.array([path.coef[path.tasks.index(task)] for task in tasks])
+    return finish(figure, _changes(found), _segment_notes(found, len(places)), columns)
 
 
 def _jumps(found: Segments) -> Array:
@@ -132,10 +119,12 @@ def _changes(found: Segments) -> str:
     return f"The relation changes before {named(found.changes)} ({single})."
 
 
-def _segment_notes(found: Segments, n_panels: int, terms: Any, dots: bool) -> list[str]:
-    light = " Dots: each task alone; triangles: beyond the edge." if dots else ""
-    notes = [f"Steps: least squares on each segment, ± {BAND:g} standard errors.{light} Red: changes. Grey line: zero."]
-    if terms is None and n_panels < len(found.terms):
+def _segment_notes(found: Segments, n_panels: int) -> list[str]:
+    notes = [
+        f"Steps: least squares on each segment, ± {BAND:g} standard errors. Dots: each task alone; triangles: beyond "
+        "the edge. Red: changes. Grey line: zero."
+    ]
+    if n_panels < len(found.terms):
         notes.append(f"Shown are the {n_panels} of {len(found.terms)} terms that change most, in standard errors.")
     return [*notes, "Standard errors do not account for the choice of segments.", found.assumption]
 

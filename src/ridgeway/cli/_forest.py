@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ridgeway._checks import Array
 from ridgeway._style import BLACK, BLUE, GREEN, GREY, PALE
-from ridgeway.report._drawing import (
+from ridgeway.cli._drawing import (
     SMALL,
     TIE,
     UNIT,

@@ -14,8 +14,6 @@ from matplotlib.ticker import MaxNLocator
 from ridgeway._checks import Array
 from ridgeway._style import BLACK, GREY, STYLE
 from ridgeway._text import visible
-from ridgeway.data import listed
-from ridgeway.errors import InvalidParameterError
 
 PLAIN: dict[Any, Any] = {**STYLE, "axes.grid": False, "text.parse_math": False, "text.usetex": False, "font.size": 9.0}
 """Text is shown as it is: a dollar sign does not start a formula."""
@@ -94,20 +92,10 @@ def clear(coef: Array, ends: Array) -> Array:
     return np.concatenate([coef[usual], ends[usual].ravel()])
 
 
-def chosen(terms: Sequence[str], wanted: Any, scores: Array, most: int = MOST_PANELS) -> list[int]:
-    """Return the positions of the terms to draw: the wanted ones, or those with the largest scores."""
-    if wanted is None:
-        ranked = np.argsort(-np.where(np.isnan(scores), -np.inf, scores), kind="stable")
-        return [int(j) for j in ranked[:most]]
-    names = [wanted] if isinstance(wanted, str) else list(wanted)
-    unknown = [name for name in names if name not in terms]
-    if unknown:
-        raise InvalidParameterError(
-            f"terms has the unknown name {unknown[0]!r}. Choose from the terms of the result: {listed(terms)}."
-        )
-    if not 1 <= len(names) <= most:
-        raise InvalidParameterError(f"terms must have 1 to {most} names; got {len(names)}. Draw several figures.")
-    return [terms.index(name) for name in dict.fromkeys(names)]
+def largest(scores: Array) -> list[int]:
+    """Return the positions of the terms to draw: those with the largest scores, the largest first."""
+    ranked = np.argsort(-np.where(np.isnan(scores), -np.inf, scores), kind="stable")
+    return [int(place) for place in ranked[:MOST_PANELS]]
 
 
 def panels(n_panels: int) -> tuple[Figure, list[Axes], int]:

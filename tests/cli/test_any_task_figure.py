@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from figures import PALE, drawn, learned, lines, named, texts
 from matplotlib import rc_context
 from matplotlib.figure import Figure
-from report.figures import PALE, drawn, learned, lines, named, texts
 from report.tables import NASTY
 
-from ridgeway import report, retrospect
+from ridgeway import retrospect
+from ridgeway.cli._task_figures import plot_forest, plot_path, plot_segments, write_figure
 from ridgeway.errors import InvalidParameterError, MissingPackageError
 
 
@@ -26,7 +27,7 @@ def test_any_name_is_shown_as_text(rng, tmp_path, name):
         assert "\x1b" not in everything
         if len(name) < 40:
             assert name.format(0).replace("\x1b", "\\x1b").replace("\n", "\\n") in everything
-        report.save_figure(figure, tmp_path / "figure.svg")
+        write_figure(figure, str(tmp_path / "figure.svg"))
         width = figure.get_size_inches()[0] * figure.dpi
         for text in labels_of(figure):
             box = text.get_window_extent()
@@ -42,15 +43,16 @@ def labels_of(figure):
 
 def test_characters_that_the_font_does_not_have_are_warned_of(rng, tmp_path):
     with pytest.warns(UserWarning, match="missing from"):
-        figure = report.draw_path(retrospect.coefficient_path(learned(rng, n_tasks=2, name=NASTY.replace("{0}", "{}"))))
+        figure = plot_path(retrospect.coefficient_path(learned(rng, n_tasks=2, name=NASTY.replace("{0}", "{}"))))
     with pytest.warns(UserWarning, match="missing from"):
-        assert report.save_figure(figure, tmp_path / "path.png").stat().st_size > 1000
+        write_figure(figure, str(tmp_path / "path.png"))
+    assert (tmp_path / "path.png").stat().st_size > 1000
 
 
 def test_a_single_task(rng):
     model = learned(rng, n_tasks=1)
     found = retrospect.coefficient_path(model)
-    figure = report.draw_path(found)
+    figure = plot_path(found)
     (segment,) = named(figure, "price").collections[1].get_segments()
     np.testing.assert_array_equal(segment, np.column_stack([[0, 0], found.intervals[0, 1]]))
     assert figure.get_suptitle().startswith("price is ")
@@ -60,7 +62,7 @@ def test_a_single_task(rng):
 def test_numbers_that_are_not_usual(rng, tmp_path, value):
     model = learned(rng, n_tasks=5)
     alone, changes = retrospect.coefficient_path(model, window=1), retrospect.segments(model)
-    found, moved = retrospect.meta_analysis(model, 0), retrospect.influence(model)
+    found = retrospect.meta_analysis(model, 0)
 
     def spoiled(answer, *names):
         arrays = {name: getattr(answer, name).copy() for name in names}
@@ -69,20 +71,19 @@ def test_numbers_that_are_not_usual(rng, tmp_path, value):
         return replace(answer, **arrays)
 
     for figure in (
-        report.draw_forest(spoiled(found, "coef", "intervals", "standard_errors")),
-        report.draw_path(spoiled(alone, "coef", "intervals", "standard_errors")),
-        report.draw_influence(spoiled(moved, "standardized_change", "distance")),
-        report.draw_segments(spoiled(changes, "coef", "standard_errors"), spoiled(alone, "coef")),
+        plot_forest(spoiled(found, "coef", "intervals", "standard_errors")),
+        plot_path(spoiled(alone, "coef", "intervals", "standard_errors")),
+        plot_segments(spoiled(changes, "coef", "standard_errors"), spoiled(alone, "coef")),
     ):
         assert np.isfinite([axes.get_ylim() for axes in figure.axes]).all()
-        report.save_figure(figure, tmp_path / "figure.png")
+        write_figure(figure, str(tmp_path / "figure.png"))
 
 
 def test_coefficients_that_nothing_determines(rng):
     """Three tasks of two rows for six terms: no interval is finite, and early estimates are missing."""
     found = retrospect.coefficient_path(learned(rng, n_tasks=3, n=2, columns=list("abcde")))
     assert np.isnan(found.coef[:2]).all()
-    figure = report.draw_path(found)
+    figure = plot_path(found)
     assert "[−∞, ∞]" in figure.get_suptitle()
 
 
@@ -91,11 +92,17 @@ def test_one_wild_task_does_not_set_the_axis(rng):
     found = retrospect.coefficient_path(model, window=1)
     wild = found.coef.copy()
     wild[3] = [1e6, 1e6, -1e6]
-    axes = named(report.draw_segments(retrospect.segments(model), replace(found, coef=wild)), "price")
+    axes = named(plot_segments(retrospect.segments(model), replace(found, coef=wild)), "price")
     assert axes.get_ylim()[1] < 20.0
     (dots, outside) = lines(axes, PALE)
     assert len(dots) == 20
     np.testing.assert_array_equal(outside, [[3, axes.get_ylim()[1]]])
+
+
+def written(figure, path):
+    """Write a figure, and return the bytes of the file."""
+    assert write_figure(figure, str(path)) == f"{path}: written"
+    return path.read_bytes()
 
 
 @pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
@@ -103,41 +110,40 @@ def test_the_same_answer_gives_the_same_bytes(tmp_path, suffix):
     path = tmp_path / f"figure.{suffix}"
     first, second = (list(drawn(learned(np.random.default_rng(0), n_tasks=4))) for _ in range(2))
     for figure, again in zip(first, second, strict=True):
-        assert report.save_figure(figure, path) == path
-        before = path.read_bytes()
+        before = written(figure, path)
         assert before.startswith({"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}[suffix])
-        assert report.save_figure(again, str(path)).read_bytes() == before
-    assert report.save_figure(again, path.with_suffix(path.suffix.upper())).read_bytes() == before
+        assert written(again, path) == before
+    assert written(again, path.with_suffix(path.suffix.upper())) == before
     *_, other = drawn(learned(np.random.default_rng(1), n_tasks=4))
-    assert report.save_figure(other, path).read_bytes() != before  # the control
-    assert report.save_figure(figure, path).read_bytes() == before  # saved once more
+    assert written(other, path) != before  # the control
+    assert written(figure, path) == before  # saved once more
     assert {each.name for each in tmp_path.iterdir()} == {path.name, f"figure.{suffix.upper()}"}
 
 
 def test_the_settings_of_matplotlib_stay_and_do_not_break_a_figure(rng, tmp_path):
     with rc_context({"text.usetex": True, "svg.hashsalt": "other", "axes.titlesize": 30}):
-        figure = report.draw_forest(retrospect.meta_analysis(learned(rng, name="a_{}"), "price"))
-        report.save_figure(figure, tmp_path / "a.svg")
+        figure = plot_forest(retrospect.meta_analysis(learned(rng, name="a_{}"), "price"))
+        write_figure(figure, str(tmp_path / "a.svg"))
         assert Figure().text(0, 0, "x").get_usetex()
 
 
 def test_what_cannot_be_written_is_refused_and_nothing_is_left(rng, tmp_path):
-    figure = report.draw_path(retrospect.coefficient_path(learned(rng, n_tasks=2)))
+    figure = plot_path(retrospect.coefficient_path(learned(rng, n_tasks=2)))
     for name in ("figure.jpeg", "figure", "svg", "figure.svg.gz"):
         with pytest.raises(InvalidParameterError, match=r"must end in \.svg, \.pdf or \.png; got "):
-            report.save_figure(figure, tmp_path / name)
+            write_figure(figure, str(tmp_path / name))
     (tmp_path / "folder.svg").mkdir()
     with pytest.raises(InvalidParameterError, match="is a folder"):
-        report.save_figure(figure, tmp_path / "folder.svg")
+        write_figure(figure, str(tmp_path / "folder.svg"))
     with pytest.raises(InvalidParameterError, match="does not exist"):
-        report.save_figure(figure, tmp_path / "nowhere" / "figure.svg")
+        write_figure(figure, str(tmp_path / "nowhere" / "figure.svg"))
     assert [path.name for path in tmp_path.rglob("*")] == ["folder.svg"]
 
 
 def test_a_failure_leaves_the_older_file(rng, tmp_path, monkeypatch):
     path = tmp_path / "figure.svg"
     path.write_text("older")
-    figure = report.draw_path(retrospect.coefficient_path(learned(rng, n_tasks=2)))
+    figure = plot_path(retrospect.coefficient_path(learned(rng, n_tasks=2)))
 
     def broken(file, **options):
         file.write(b"half")
@@ -145,15 +151,13 @@ def test_a_failure_leaves_the_older_file(rng, tmp_path, monkeypatch):
 
     monkeypatch.setattr(figure, "savefig", broken)
     with pytest.raises(OSError, match="disk is full"):
-        report.save_figure(figure, path)
+        write_figure(figure, str(path))
     assert path.read_text() == "older"
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_without_matplotlib_the_extra_is_named(rng, monkeypatch, tmp_path):
+def test_without_matplotlib_the_extra_is_named(rng, monkeypatch):
     model = learned(rng, n_tasks=2)
     monkeypatch.setattr("ridgeway._optional.find_spec", lambda package: None)
-    with pytest.raises(MissingPackageError, match=r"pip install 'ridgeway\[report\]'"):
-        report.draw_path(retrospect.coefficient_path(model))
-    with pytest.raises(MissingPackageError, match="matplotlib"):
-        report.save_figure(Figure(), tmp_path / "a.svg")
+    with pytest.raises(MissingPackageError, match=r"pip install 'ridgeway\[plot\]'"):
+        plot_path(retrospect.coefficient_path(model))
