@@ -103,7 +103,6 @@ CHOICES = {
     (store.create, "weight_kind"): lambda word: create(weight_kind=word),
     (report.compare, "order"): lambda word: compare(order=word),
     (report.compare, "missing"): lambda word: compare(missing=word),
-    (report.compare, "unknown"): lambda word: compare(unknown=word),
 }
 
 

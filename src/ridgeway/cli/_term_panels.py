@@ -42,7 +42,7 @@ def path_panels(found: CoefficientPath) -> Figure:
         coef, ends = found.coef[:, term], found.intervals[:, term]
         bounds = limits([coef, *ends.T], [*clear(coef, ends), coef[-1], *ends[-1]])
         _prepare(each, found.terms[term], bounds, len(coef), columns)
-        _draw_path(each, coef, ends)
+        _draw_course(each, coef, ends)
         name_tasks(each, found.tasks, columns)
     over = {None: "all tasks so far", 1: "each task alone"}.get(found.window, f"the last {found.window} tasks")
     notes = [f"Line: least squares on {over}. Band: {100 * found.level:g} % interval. Grey line: zero."]
@@ -63,7 +63,7 @@ def _course(found: CoefficientPath, places: list[int]) -> str:
     return f"{shown(found.terms[term], 32)} goes from {first} to {last}."
 
 
-def _draw_path(axes: Axes, coef: Array, ends: Array) -> None:
+def _draw_course(axes: Axes, coef: Array, ends: Array) -> None:
     """Draw a line and a band; a line from end to end for an interval without neighbours."""
     steps = np.arange(len(coef))
     bounded = np.asarray(np.isfinite(ends).all(axis=1))

@@ -6,14 +6,14 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ridgeway._checks import one_of
+from ridgeway._checks import Array, one_of
 from ridgeway._optional import require
 from ridgeway.catalogue import COMPARED, Method, find, resolve
 from ridgeway.data import FamilyName, MissingRule, Progress, open_table
 from ridgeway.datasets import Dataset
 from ridgeway.distributed import Executor, executor_of
 from ridgeway.errors import InvalidParameterError
-from ridgeway.report._encoded_rows import encode, standardised
+from ridgeway.report._encoded_rows import EncodedRows, encode, standardised
 from ridgeway.report._measures import measure_of
 from ridgeway.report._method_runs import run_methods
 from ridgeway.report._result import MethodComparison, TaskInfo
@@ -115,10 +115,7 @@ def compare(
     split = Tasks.split(names, numbers, holdout, rng)
     column = encoded.target.in_tasks(split.train, names)
     contenders, absent = contenders_of(methods, column.family, len(encoded.encoding.features))
-    mean, deviation = running_constants(encoded.rows, split.train)
-    scaled = standardised(encoded.encoding, column.family)
-    center = np.where(scaled, mean, 0.0)
-    scale = np.where(scaled, deviation, 1.0)
+    center, scale = _constants(encoded, split, column.family)
     tasks = split.filled((encoded.rows - center) / scale, measure_of(column.family), len(column.classes))
     results = run_methods(contenders, tasks, column, float(scale[-1]), rng, progress, executor_of(workers))
     return MethodComparison(
@@ -146,6 +143,13 @@ def _check_words(**chosen: tuple[Any, Any]) -> None:
     """Raise if a word is not one of those of its type."""
     for name, (word, words) in chosen.items():
         one_of(word, get_args(words), name)
+
+
+def _constants(encoded: EncodedRows, split: Tasks, family: FamilyName) -> tuple[Array, Array]:
+    """Return what is subtracted from each column and, last, the target, and what they are then divided by."""
+    mean, deviation = running_constants(encoded.rows, split.train)
+    scaled = standardised(encoded.encoding, family)
+    return np.where(scaled, mean, 0.0), np.where(scaled, deviation, 1.0)
 
 
 def _target_and_tasks(data: Any, target: str | None, task_column: str | Sequence[str] | None) -> tuple[str, list[str]]:
