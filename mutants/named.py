@@ -19,6 +19,12 @@ NAMED: dict[str, Mutant] = {
 
 EQUIVALENT: dict[Mutant, str] = {
     Mutant(
+        "research.theory._alike_tasks",
+        "AlikeTasks.optimal_penalties",
+        "np.arange(whole(n_tasks, 'n_tasks'), dtype=np.float64)",
+        "np.arange(whole(n_tasks, 'n_tasks'))",
+    ): "A float is added to it.",
+    Mutant(
         "research.theory._approximation", "smallest_constants", "-best_gain", "best_gain"
     ): "Only the square of the difference is used.",
     Mutant(
