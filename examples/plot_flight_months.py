@@ -116,7 +116,7 @@ finer = GeneralizedRidge(information="by_task").fit(X, y, tasks=airport_month)
 influence = retrospect.influence(finer)
 places = np.arange(len(influence.tasks))
 moved = influence.standardized_change[:, 1]
-figure, panels = plt.subplots(2, 1, figsize=(7.5, 4.6), sharex=True, layout="constrained")
+figure, panels = plt.subplots(2, figsize=(7.5, 4.6), sharex=True, layout="constrained")
 panels[0].stem(places, influence.distance, basefmt=" ")
 panels[0].set(ylabel="Cook's distance")
 panels[1].stem(places, moved, basefmt=" ")
