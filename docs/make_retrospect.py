@@ -46,7 +46,7 @@ def diabetes() -> Figure:
     first.set_yticks(places, names)
     first.invert_yaxis()
     label(first, "Four of ten 95 % intervals exclude 0", "progression per standard deviation", "")
-    path = retrospect.lasso_path(model)
+    path = retrospect.elastic_net(model, l1_ratio=1)
     last = path.coefs[-1]
     free = np.inf
     for j in np.argsort(-last):

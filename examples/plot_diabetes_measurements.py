@@ -35,7 +35,7 @@ for found in best[:5]:
 # ---------
 # The lasso drops measurements one by one as its penalty grows. Its whole path comes
 # from the state as well.
-path = retrospect.lasso_path(model)
+path = retrospect.elastic_net(model, l1_ratio=1)
 marked = {"bmi": "#0072B2", "s5": "#D55E00", "bp": "#009E73", "sex": "#A0527D"}
 marked["s3"] = "#8A6A00"
 places = {"bmi": (11, 25), "s5": (7, 16), "bp": (5, 8), "sex": (1.5, -6), "s3": (9, -9)}

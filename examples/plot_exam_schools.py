@@ -50,16 +50,15 @@ print(f"correlation of levels and slopes over schools: {correlation:.2f}")
 # The best estimate for each school
 # ---------------------------------
 # A line fitted to one school alone is unreliable if the school is small: school 48 has
-# two pupils. ``shrunken`` moves each line towards the common one, more so the fewer
-# pupils there are.
+# two pupils. The random effects move each line towards the common one, more so the
+# fewer pupils there are.
 alone = retrospect.tasks(model)
-shrunken = retrospect.shrunken(model)
 
 marked = {"53": "#d55e00", "54": "#0072b2", "48": "#009e73"}
 figure, panels = plt.subplots(1, 2, figsize=(8, 4.2), sharey=True, layout="constrained")
 ends = np.array([-2.5, 2.5])
-for axes, lines in zip(panels, (alone.coef, shrunken.coef), strict=True):
-    for school, (level, slope) in zip(shrunken.tasks, lines, strict=True):
+for axes, lines in zip(panels, (alone.coef, found.task_coef), strict=True):
+    for school, (level, slope) in zip(found.tasks, lines, strict=True):
         look = {"color": "grey", "linewidth": 0.6, "alpha": 0.6}
         if school in marked:
             look = {"color": marked[school], "zorder": 3}
@@ -82,16 +81,16 @@ plt.show()
 # A league table, with its errors
 # -------------------------------
 # The figure sorts schools by the expected result of an average pupil.
-order = np.argsort(shrunken.coef[:, 0])
-level, (low, high) = shrunken.coef[order, 0], shrunken.intervals[order, 0].T
-apart = (low > shrunken.common[0]) | (high < shrunken.common[0])
+order = np.argsort(found.task_coef[:, 0])
+level, (low, high) = found.task_coef[order, 0], found.task_intervals[order, 0].T
+apart = (low > found.coef[0]) | (high < found.coef[0])
 figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
 for kind, color in [(apart, "#d55e00"), (~apart, "grey")]:
     places = np.flatnonzero(kind)
     axes.vlines(places, low[kind], high[kind], color=color, linewidth=1.2)
     axes.plot(places, level[kind], "o", color=color, markersize=3)
-axes.axhline(shrunken.common[0], color="black", linewidth=0.8, linestyle=":")
-names = [shrunken.tasks[school] for school in order]
+axes.axhline(found.coef[0], color="black", linewidth=0.8, linestyle=":")
+names = [found.tasks[school] for school in order]
 for name in ("59", *marked):
     place = names.index(name)
     axes.annotate(name, (place, high[place]), ha="center", va="bottom", fontsize=8)
@@ -109,9 +108,9 @@ plt.show()
 # School 53 also has the steepest line. For weak readers, others are expected to do
 # better:
 for test in (-2, 0, 2):
-    expected = shrunken.coef @ [1, test]
-    best = shrunken.tasks[np.argmax(expected)]
-    at_53 = expected[shrunken.tasks.index("53")]
+    expected = found.task_coef @ [1, test]
+    best = found.tasks[np.argmax(expected)]
+    at_53 = expected[found.tasks.index("53")]
     print(f"test {test:2}: best {best:>2} ({expected.max():.2f}); 53 has {at_53:.2f}")
 
 # %%

@@ -67,9 +67,9 @@ plt.show()
 # %%
 # In January, an hour costs 0.8 minutes. In June and July it costs about 3, and in
 # September 1.0. Where did the relation really change? ``segments`` divides the year
-# into runs of months with equal coefficients. The months differ in noise, so each gets
-# its own.
-fine = retrospect.segments(model, noise="by_task")
+# into runs of months with equal coefficients. Each month has a noise variance of its
+# own.
+fine = retrospect.segments(model)
 print(len(fine.changes), "changes, before months", ", ".join(fine.changes))
 
 # %%
@@ -81,7 +81,7 @@ print(len(fine.changes), "changes, before months", ", ".join(fine.changes))
 # As a rule of thumb, require that a change gains 80 times as much. This is cautious,
 # because the differences between months are part of the 80.
 strict = fine.penalty * ratio.max() ** 2
-coarse = retrospect.segments(model, noise="by_task", penalty=strict)
+coarse = retrospect.segments(model, penalty=strict)
 print(coarse)
 lengths = [len(segment) for segment in coarse.segments]
 edges = np.cumsum([0.5, *lengths])
@@ -103,7 +103,7 @@ plt.show()
 few = slice(None, None, 80)
 sample = GeneralizedRidge(information="by_task")
 sample = sample.fit(X[few], y[few], tasks=month[few])
-found = retrospect.segments(sample, noise="by_task")
+found = retrospect.segments(sample)
 print(f"{sample.n_samples_seen_:,} flights: changes before months", found.changes)
 
 # %%

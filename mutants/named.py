@@ -108,9 +108,6 @@ EQUIVALENT: dict[Mutant, str] = {
         "task.n_samples >= alone.n_features + alone.centered",
     ): "With as many rows as columns, the rows and their factor give the same numbers but for signs of directions.",
     Mutant(
-        "retrospect._precision_weighted", "_fitted", "-1", "-2"
-    ): "NumPy takes any negative size for the one that is left.",
-    Mutant(
         "information._by_task",
         "ByTask.without_cluster",
         "leaf.name.cluster == cluster and tree is not None",

@@ -78,7 +78,7 @@ def test_segments(run):
     found = json.loads(run("segments flights.rw --json --terms hour"))
     assert found["changes"] == ["2013-07"]
     np.testing.assert_allclose(np.ravel(found["coef"]), [1.0, 3.0], atol=0.3)
-    assert "1 change in 12 tasks" in run("segments flights.rw --plot segments.svg --noise by_task")
+    assert "1 change in 12 tasks" in run("segments flights.rw --plot segments.svg")
 
 
 @pytest.mark.parametrize(("errors", "kind"), [("cluster", "CR2"), ("CR1", "CR1"), ("CR3", "CR3")])

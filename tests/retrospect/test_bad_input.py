@@ -19,7 +19,6 @@ QUESTIONS = {
     "intervals": lambda model: retrospect.intervals(model, X),
     "contrast": lambda model: retrospect.contrast(model, np.eye(3)),
     "submodel": lambda model: retrospect.submodel(model, [0]),
-    "lasso_path": retrospect.lasso_path,
     "elastic_net": retrospect.elastic_net,
     "best_subset": lambda model: retrospect.best_subset(model, 1),
     "learn_prior": retrospect.learn_prior,
@@ -140,7 +139,7 @@ def test_sizes(k):
 )
 def test_penalties(settings):
     with pytest.raises(errors.InvalidParameterError, match="penalties"):
-        retrospect.lasso_path(MODEL, **settings)
+        retrospect.elastic_net(MODEL, **settings)
 
 
 @pytest.mark.parametrize("l1_ratio", [0.0, 1.5, "a", None, True])

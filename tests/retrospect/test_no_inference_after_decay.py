@@ -32,15 +32,12 @@ NEEDS_TASKS = {
     "meta_analysis": (0,),
     "random_effects": (),
     "segments": (),
-    "shrunken": (),
     "tasks": (),
-    "weighted_by_noise": (),
 }
 """What a model with a decay cannot be asked, as it keeps no tasks."""
 ESTIMATES = {
     "best_subset": (1,),
     "elastic_net": (),
-    "lasso_path": (),
     "submodel": ([0],),
 }
 """What a model with a decay answers."""

@@ -26,7 +26,7 @@ answers = {
     "deviation": model.predict(pd.DataFrame([[1.0, 2.0, 3.0]], columns=["a", "b", "c"]), return_std=True)[1],
     "f": retrospect.contrast(model, [[1.0, -1.0, 0.0]]).f,
     "submodel": retrospect.submodel(model, ["c", "a"]).coef_,
-    "lasso": retrospect.lasso_path(model, penalties=0.1).coefs[0],
+    "lasso": retrospect.elastic_net(model, l1_ratio=1.0, penalties=0.1).coefs[0],
     "subset": subset.columns,
     "evidence": retrospect.learn_prior(model).log_evidence,
 }

@@ -17,7 +17,6 @@ QUESTIONS = {
     "moving window": lambda model: retrospect.coefficient_path(model, window=3),
     "influence": retrospect.influence,
     "segments": retrospect.segments,
-    "segments by task": lambda model: retrospect.segments(model, noise="by_task"),
     "cusum": retrospect.cusum,
 }
 RNG = np.random.default_rng(3)

@@ -67,15 +67,12 @@ def test_nothing_nearby_is_likelier(rng, effects):
     assert likelihood(0.3 * np.eye(len(root)), 1.3) < best - 1e-3  # the control: the test can see a difference
 
 
-@pytest.mark.parametrize("diagonal", [False, True])
-def test_the_gradient_is_that_of_differences(rng, diagonal):
+def test_the_gradient_is_that_of_differences(rng):
     X, y, labels, weight = drawn(rng)
     tasks = compressed(learned_by_task(X, y, labels, weight))
-    rows = MixedModel.of(tasks, np.array([0, 1, 3]), diagonal=diagonal).fits[0].data
+    rows = MixedModel.of(tasks, np.array([0, 1, 3])).fits[0].data
     products = np.einsum("gij,gik->jk", rows.Z, rows.Z) / len(tasks.names)  # the scale of the search
-    np.testing.assert_allclose(
-        np.diagonal(products) if diagonal else products, np.ones(3) if diagonal else np.eye(3), atol=1e-9
-    )
+    np.testing.assert_allclose(products, np.eye(3), atol=1e-9)
     np.testing.assert_allclose(np.einsum("gij,gik->jk", rows.X, rows.X), np.eye(4), atol=1e-9)
     theta = rng.normal(size=len(rows.entries[0]))
     fit = rows.at(theta)
@@ -237,17 +234,15 @@ def test_a_variance_that_hides_behind_a_saddle(rng, monkeypatch):
     """Where Λ = 0 every slope is 0; the search must leave it if the variance is not 0."""
     X, y, labels, weight = drawn(rng, deviations=(1.0, 0.0))
     tasks = compressed(learned_by_task(X, y, labels, weight))
-    for diagonal in (False, True):
-        rows = MixedModel.of(tasks, np.array([0, 1]), diagonal=diagonal).fits[0].data
-        stuck = rows.at(np.zeros(len(rows.entries[0])))
-        np.testing.assert_array_equal(stuck.slope @ stuck.factor, 0.0)
-        assert not stuck.is_converged
-        assert all(rows.at(out[rows.entries]).deviance < stuck.deviance for out in stuck.ways_out()[1:])
-        best = rows.fitted()
-        assert best.is_converged
-        with monkeypatch.context() as patched:
-            patched.setattr("ridgeway.retrospect._reml.STARTS", (0.0,))
-            np.testing.assert_allclose(rows.fitted().deviance, best.deviance, rtol=1e-9)
+    rows = MixedModel.of(tasks, np.array([0, 1])).fits[0].data
+    stuck = rows.at(np.zeros(len(rows.entries[0])))
+    np.testing.assert_array_equal(stuck.slope @ stuck.factor, 0.0)
+    assert not stuck.is_converged
+    assert all(rows.at(out[rows.entries]).deviance < stuck.deviance for out in stuck.ways_out()[1:])
+    best = rows.fitted()
+    assert best.is_converged
+    monkeypatch.setattr("ridgeway.retrospect._reml.STARTS", (0.0,))
+    np.testing.assert_allclose(rows.fitted().deviance, best.deviance, rtol=1e-9)
 
 
 def test_a_gradient_of_either_sign_is_not_convergence(rng):

@@ -29,24 +29,17 @@ QUESTIONS = {
         lambda model: retrospect.random_effects(model, ["intercept", 0, 1]),
         ESTIMATED
         | TESTED
-        | {"noise_variance": "y²", "covariance": "terms²", "effects": "terms", "effect_errors": "terms"},
+        | {"noise_variance": "y²", "covariance": "terms²", "effects": "terms", "effect_errors": "terms"}
+        | {"task_coef": "terms", "task_errors": "terms", "task_intervals": "terms, ends"},
     ),
     "fixed_effects": (
         lambda model: retrospect.fixed_effects(model, [1]),
         {"coef": "x0", "standard_errors": "x0", "intervals": "x0", "noise_variance": "y²"} | TESTED,
     ),
-    "weighted_by_noise": (
-        retrospect.weighted_by_noise,
-        ESTIMATED | TESTED | {"noise_variance": "y²", "task_freedom": "", "bartlett": ""},
-    ),
-    "shrunken": (retrospect.shrunken, PER_TASK | {"common": "terms", "covariance": "terms²", "noise_variance": "y²"}),
     "segments": (
         retrospect.segments,
-        {"coef": "terms", "standard_errors": "terms", "noise_variances": "y²", "penalty": "", "gains": ""},
-    ),
-    "segments, noise by task": (
-        lambda model: retrospect.segments(model, noise="by_task"),
-        {"coef": "terms", "standard_errors": "terms", "penalty": "", "gains": "", "p_value": ""},
+        {"coef": "terms", "standard_errors": "terms", "noise_variances": ""}
+        | {"penalty": "", "gains": "", "p_value": ""},
     ),
     "cusum": (retrospect.cusum, {"path": "", "p_value": ""}),
     "influence": (
@@ -96,7 +89,7 @@ def test_answers_do_not_depend_on_units(name, exponents):
     assert_same(name, exponents)
 
 
-@pytest.mark.parametrize("name", sorted(QUESTIONS.keys() - {"segments", "segments, noise by task", "cusum"}))
+@pytest.mark.parametrize("name", sorted(QUESTIONS.keys() - {"segments", "cusum"}))
 @settings(max_examples=8, deadline=None)
 @given(
     exponents=st.tuples(*[st.integers(-300, 300)] * 3).filter(lambda e: max(abs(e[0] - e[1]), abs(e[0] - e[2])) < 480)
@@ -111,7 +104,7 @@ def test_answers_do_not_depend_on_any_units(name, exponents):
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_what_cannot_be_represented_is_refused(name, exponents):
     """The squares of coefficients of 1e180 are not numbers. Answers without such squares are still the same."""
-    if name in ("meta_analysis", "random_effects", "shrunken", "clustered", "segments, noise by task"):
+    if name in ("meta_analysis", "random_effects", "clustered", "segments"):
         with pytest.raises(InferenceError, match="out of the range of floating point numbers"):
             answered(name, exponents)
     else:

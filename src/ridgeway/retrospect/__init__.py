@@ -13,14 +13,12 @@ from ridgeway.retrospect._heteroscedastic import heteroscedastic
 from ridgeway.retrospect._influence import Influence, influence
 from ridgeway.retrospect._likelihood_summary import LikelihoodSummary, likelihood_summary
 from ridgeway.retrospect._meta_analysis import MetaAnalysis, meta_analysis
-from ridgeway.retrospect._noise_weighted import NoiseWeighted, weighted_by_noise
-from ridgeway.retrospect._paths import Path, elastic_net, lasso_path
+from ridgeway.retrospect._paths import Path, elastic_net
 from ridgeway.retrospect._prior import Prior, learn_prior
 from ridgeway.retrospect._random_effects import RandomEffects, random_effects
 from ridgeway.retrospect._reweighted import reweighted
 from ridgeway.retrospect._robust import RobustSummary
 from ridgeway.retrospect._segments import Segments, segments
-from ridgeway.retrospect._shrunken import ShrunkenTasks, shrunken
 from ridgeway.retrospect._subset import Subset, best_subset, submodel
 from ridgeway.retrospect._summary import Summary, summary
 from ridgeway.retrospect._task_table import TaskTable, tasks
@@ -35,13 +33,11 @@ __all__ = [
     "Intervals",
     "LikelihoodSummary",
     "MetaAnalysis",
-    "NoiseWeighted",
     "Path",
     "Prior",
     "RandomEffects",
     "RobustSummary",
     "Segments",
-    "ShrunkenTasks",
     "Subset",
     "Summary",
     "TaskTable",
@@ -56,16 +52,13 @@ __all__ = [
     "heteroscedastic",
     "influence",
     "intervals",
-    "lasso_path",
     "learn_prior",
     "likelihood_summary",
     "meta_analysis",
     "random_effects",
     "reweighted",
     "segments",
-    "shrunken",
     "submodel",
     "summary",
     "tasks",
-    "weighted_by_noise",
 ]

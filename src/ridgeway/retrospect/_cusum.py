@@ -11,11 +11,14 @@ from ridgeway._optional import require
 from ridgeway._printed import Printed, Rows
 from ridgeway.errors import InferenceError
 from ridgeway.retrospect._cells import cells
-from ridgeway.retrospect._no_change import DRAWS, ENOUGH, CommonNoise, Targets
+from ridgeway.retrospect._no_change import DRAWS, CommonNoise, Targets
 from ridgeway.retrospect._reduced_tasks import ReducedTasks, reduced_tasks, refuse_exact_fit
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+ENOUGH = 10
+"""Degrees of freedom within tasks below which the noise is also estimated from differences between tasks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +130,7 @@ def cusum(model: Any, *, order: Any = None) -> Cusum:
         refuse_exact_fit(tasks, squares)
     path = (path / (squares / freedom))[:, 0]
     chance = []
-    for drawn in null.draws(tasks.right.size):
+    for drawn in null.draws():
         scatter, paths = _path(tasks, drawn, pooled)
         chance.append((paths / (scatter / freedom)).max(axis=0))
     highest = float(path.max())

@@ -47,24 +47,22 @@ class MixedModel:
     fits: tuple[MixedFit, ...]
 
     @classmethod
-    def of(cls, tasks: CompressedTasks, effects: NDArray[np.intp], *, diagonal: bool = False) -> "MixedModel":
+    def of(cls, tasks: CompressedTasks, effects: NDArray[np.intp]) -> "MixedModel":
         """Maximise the restricted likelihood of each target, or raise `InferenceError`.
 
-        The columns of the effects are rotated (only scaled, if their covariance is diagonal) so that they are
-        orthonormal over all tasks, and so are those of the common terms: the search does not depend on units.
+        The columns of the effects are rotated so that they are orthonormal over all tasks, and so are those of the
+        common terms: the search does not depend on units.
         """
         whole, n_tasks = pooled(tasks), len(tasks.names)
         _check(tasks, effects, whole)
         Z, back = _columns(tasks, effects)
         R = triangular_factor(Z.reshape(-1, len(effects)))
-        if diagonal:
-            R = np.diag(np.sqrt(np.square(R).sum(axis=0)))
         scaled = np.sqrt(n_tasks) * solve_triangular(R, np.eye(len(effects)))
         left = tasks.y - tasks.X @ whole.coef
         left, n = np.moveaxis(left, 2, 0), int(tasks.n_samples.sum())
         units = units_of(left.reshape(len(left), -1), axis=1)
         left = left / units[:, :, None]
-        rows = (MixedRows(Z @ scaled, tasks.X @ whole.whitening, y, n, diagonal) for y in left)
+        rows = (MixedRows(Z @ scaled, tasks.X @ whole.whitening, y, n) for y in left)
         return cls(tasks, effects, whole, back @ scaled, units[:, 0], tuple(each.fitted() for each in rows))
 
     @property
@@ -103,12 +101,16 @@ class MixedModel:
     def deviations(self) -> Array:
         """Their standard errors, (n_targets, n_terms), infinite for those that the rows do not determine."""
         functionals = self.tasks.back().T
-        _, known = self.whole.space.whiten(functionals)
         found = []
         for fit in self.fits:
             roots = solve_triangular(fit.common[:-1, :-1], self.whole.whitening.T @ functionals, transposed=True)
             found.append(lengths(roots, 0))
-        return np.where(known, self.noise_deviations[:, None] * np.stack(found), np.inf)
+        return np.where(self.is_estimable, self.noise_deviations[:, None] * np.stack(found), np.inf)
+
+    @property
+    def is_estimable(self) -> NDArray[np.bool_]:
+        """Whether the rows determine each term, (n_terms,)."""
+        return self.whole.space.whiten(self.tasks.back().T)[1]
 
     def predicted(self) -> tuple[Array, Array]:
         """Return the effects of each task, (n_targets, n_tasks, q), and N, (n_targets, n_tasks, q, q).
@@ -121,6 +123,26 @@ class MixedModel:
         )
         spreads = np.stack([self.to_effects @ spread for _, spread in found])
         return effects, self.noise_deviations[:, None, None, None] * spreads
+
+    def task_coefficients(self) -> tuple[Array, Array]:
+        """Return the coefficients of each task, ŵ_g = β̂ + b̂_g, and their standard errors, given the variances.
+
+        Both are (n_targets, n_tasks, n_terms). The errors count that of b_g given β̂, and that of β̂: as β̂ rises by δ,
+        b̂_g changes by −N_g·own_g·δ.
+        """
+        effects, spread = self.predicted()
+        coef = np.repeat(self.coef[:, None], len(self.tasks.names), axis=1)
+        coef[:, :, self.effects] += effects
+
+        given_common = np.zeros((*coef.shape, len(self.effects)))
+        given_common[:, :, self.effects] = spread
+        through_common = []
+        for fit, noise, root in zip(self.fits, self.noise_deviations, given_common, strict=True):
+            inverse = solve_triangular(fit.common[:-1, :-1], np.eye(len(fit.coef)))
+            common = noise * (self.tasks.back() @ self.whole.whitening)
+            through_common.append((common - root @ fit.own[:, :, :-1]) @ inverse)
+        errors = lengths(np.concatenate([given_common, np.stack(through_common)], axis=3), 3)
+        return coef, np.where(self.is_estimable, errors, np.inf)
 
 
 def _columns(tasks: CompressedTasks, effects: NDArray[np.intp]) -> tuple[Array, Array]:

@@ -1,6 +1,9 @@
-"""What chance does if nothing changes: noise drawn from the state itself, divided by its own estimated size."""
+"""What chance does if nothing changes: noise drawn from the state itself, divided by its own estimated size.
 
-from abc import ABC, abstractmethod
+A draw replaces the targets by noise: X_gᵀy_g − S_gβ ~ N(0, σ²S_g), and the residual squares of each task's own fit are
+independent of it, σ²·χ². Least squares does not depend on β, nor on σ² once divided by its estimate.
+"""
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -17,10 +20,16 @@ from ridgeway.retrospect._units import check_range, lengths
 DRAWS = 1999
 """With these, the probability of a false alarm is a multiple of 1/2000."""
 SEED = 0
-ENOUGH = 10
-"""Degrees of freedom within tasks below which the noise is also estimated from differences between neighbours."""
 MOST_NUMBERS = 2**25
 """How many numbers may be kept at a time."""
+
+
+def _batches(numbers: int) -> Iterator[tuple[np.random.Generator, int]]:
+    """Yield a generator, and how many draws to take from it at a time such that `numbers` can be kept for each."""
+    rng = np.random.default_rng(SEED)
+    most = max(MOST_NUMBERS // numbers, 1)
+    for first in range(0, DRAWS, most):
+        yield rng, min(most, DRAWS - first)
 
 
 class Targets(NamedTuple):
@@ -37,11 +46,10 @@ class Targets(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class NoChange(ABC):
-    """Tasks whose coefficients do not change, up to noise.
+class CommonNoise:
+    """Tasks whose coefficients do not change, all with the same noise.
 
-    A draw replaces the targets by noise: X_gᵀy_g − S_gβ ~ N(0, σ²S_g), and the residual squares of each task's own
-    fit are independent of it, σ²·χ². Least squares does not depend on β, nor on σ² once divided by its estimate.
+    The noise of several targets may be dependent, and is made independent.
 
     Attributes
     ----------
@@ -52,25 +60,6 @@ class NoChange(ABC):
 
     tasks: ReducedTasks
     freedom: int
-
-    @abstractmethod
-    def observed(self) -> Targets:
-        """Return the targets that were learned, as one set."""
-
-    @abstractmethod
-    def drawn(self, rng: np.random.Generator, m: int) -> Targets:
-        """Return m sets of targets in which nothing changes."""
-
-    def draws(self, numbers: int) -> Iterator[Targets]:
-        """Yield all draws, a few at a time, such that `numbers` can be kept for each."""
-        rng = np.random.default_rng(SEED)
-        most = max(MOST_NUMBERS // max(numbers, len(self.tasks.right)), 1)
-        for first in range(0, DRAWS, most):
-            yield self.drawn(rng, min(most, DRAWS - first))
-
-
-class CommonNoise(NoChange):
-    """All tasks have the same noise. That of several targets may be dependent, and is made independent."""
 
     @classmethod
     def of(cls, tasks: ReducedTasks) -> "CommonNoise":
@@ -92,7 +81,12 @@ class CommonNoise(NoChange):
         refuse_exact_fit(self.tasks, np.square(np.diagonal(root)))
         return Targets(_over(right, root[None] / np.sqrt(self.freedom)), np.full(1, float(self.freedom)))
 
-    def drawn(self, rng: np.random.Generator, m: int) -> Targets:
+    def draws(self) -> Iterator[Targets]:
+        """Yield all draws, a few at a time."""
+        for rng, m in _batches(self.tasks.right.size):
+            yield self._drawn(rng, m)
+
+    def _drawn(self, rng: np.random.Generator, m: int) -> Targets:
         """Return noise, divided by a root of the Wishart matrix that estimates its covariance."""
         n, k = self.tasks.right.shape
         right = rng.standard_normal((n, m, k))
@@ -103,36 +97,53 @@ class CommonNoise(NoChange):
         return Targets(_over(right, root / np.sqrt(self.freedom)), np.full(m, float(self.freedom)))
 
 
-class OwnNoise(NoChange):
-    """Each task has its own noise, and its rows are divided by the standard deviation that they show."""
+@dataclass(frozen=True, eq=False)
+class OwnNoise:
+    """Tasks whose coefficients do not change, each with its own noise.
+
+    Attributes
+    ----------
+    tasks : ReducedTasks
+        Their rows are divided by the standard deviation of the noise that they show.
+    """
+
+    tasks: ReducedTasks
 
     @classmethod
     def of(cls, tasks: ReducedTasks) -> "OwnNoise":
         """Return it, or raise if a task cannot say how noisy it is."""
         if tasks.left.shape[2] > 1:
-            raise InferenceError("noise='by_task' takes one target; this model has several. Use noise='common'.")
+            raise InferenceError(
+                "a search for changes is about one target, and this model has several. Learn each target in a model of "
+                "its own, or ask retrospect.cusum."
+            )
         few = [name for name, freedom in zip(tasks.names, tasks.freedom, strict=True) if freedom < 1]
         if few:
             raise InferenceError(
-                f"noise='by_task' needs more rows than coefficients in every task; too few in {listed(few)}. Use "
-                "noise='common', or leave these tasks out with retrospect.reweighted."
+                "a search for changes needs more rows than coefficients in every task, to estimate its noise; too few "
+                f"in {listed(few)}. Leave these tasks out (retrospect.reweighted, with the weight 0), or ask "
+                "retrospect.cusum."
             )
         squares = tasks.residual_squares()
         refuse_exact_fit(tasks, squares * (tasks.total_weight.sum() / tasks.total_weight)[:, None])
         divided = tasks.divided(np.sqrt(squares[:, 0] / tasks.freedom))
         check_range(lengths(np.vstack(divided.rows), 0), "the square of a feature divided by the noise variance")
-        return cls(divided, 1)
+        return cls(divided)
 
-    def observed(self) -> Targets:
-        """Return the targets less the fit of all tasks; their noise is 1."""
-        return Targets(self.tasks.about_fit(self.tasks.right)[:, None], np.ones(1))
+    def observed(self) -> Array:
+        """Return the targets less the fit of all tasks, (Σ rank, 1); their noise is 1."""
+        return self.tasks.about_fit(self.tasks.right)
 
-    def drawn(self, rng: np.random.Generator, m: int) -> Targets:
-        """Return noise whose variance in a task is drawn given the estimate, ν/χ²_ν."""
-        sizes, freedom = [len(rows) for rows in self.tasks.rows], self.tasks.freedom[:, None]
-        spread = np.sqrt(freedom / rng.chisquare(freedom, (len(freedom), m)))
-        right = rng.standard_normal((sum(sizes), m)) * np.repeat(spread, sizes, axis=0)
-        return Targets(right[..., None], np.ones(m))
+    def draws(self, numbers: int) -> Iterator[Array]:
+        """Yield all draws, (Σ rank, m), a few at a time, such that `numbers` can be kept for each.
+
+        The variance in a task is drawn given its estimate, ν/χ²_ν.
+        """
+        sizes = [len(rows) for rows in self.tasks.rows]
+        freedom = self.tasks.freedom[:, None]
+        for rng, m in _batches(max(numbers, sum(sizes))):
+            spread = np.sqrt(freedom / rng.chisquare(freedom, (len(freedom), m)))
+            yield rng.standard_normal((sum(sizes), m)) * np.repeat(spread, sizes, axis=0)
 
 
 def _over(right: Array, root: Array) -> Array:

@@ -30,7 +30,7 @@ class Path:
     --------
     >>> from ridgeway import GeneralizedRidge, retrospect
     >>> model = GeneralizedRidge().fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 2.0, 4.0])
-    >>> found = retrospect.lasso_path(model)
+    >>> found = retrospect.elastic_net(model, l1_ratio=1.0)
     >>> found.coefs[[0, -1], 0].round(3), model.coef_.round(3)  # from 0 to least squares
     (array([0.   , 0.899]), array([0.9]))
     """
@@ -39,22 +39,6 @@ class Path:
     coefs: Array
     intercepts: Array
     l1_ratio: float
-
-
-def lasso_path(model: Any, *, penalties: Any = None) -> Path:
-    """Return the lasso at each penalty, as on the pooled rows: `elastic_net` with l1_ratio = 1.
-
-    Examples
-    --------
-    >>> from ridgeway import GeneralizedRidge, retrospect
-    >>> model = GeneralizedRidge().fit(
-    ...     [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]], [1.0, 2.0, 2.0, 4.0]
-    ... )
-    >>> retrospect.lasso_path(model, penalties=[1.0, 0.1]).coefs
-    array([[ 0.1       ,  0.        ],
-           [ 0.86666667, -0.23333333]])
-    """
-    return elastic_net(model, l1_ratio=1.0, penalties=penalties)
 
 
 def elastic_net(model: Any, *, l1_ratio: float = 0.5, penalties: Any = None) -> Path:
@@ -68,6 +52,7 @@ def elastic_net(model: Any, *, l1_ratio: float = 0.5, penalties: Any = None) -> 
     model : GeneralizedRidge
         Fitted, with `weights.Accumulated`.
     l1_ratio : float in (0, 1], default 0.5
+        1 is the lasso.
     penalties : float or array of floats above 0, optional
         If not given, 100 values, from the smallest that makes all coefficients zero down to a thousandth of it.
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ridgeway._checks import Array
 from ridgeway.errors import InferenceError, InvalidParameterError
 from ridgeway.retrospect._compressed import CompressedTasks, by_task, compressed, without_prior
-from ridgeway.retrospect._estimated import Estimated, estimates, flags
+from ridgeway.retrospect._estimated import Estimated, estimates, flags, margins
 from ridgeway.retrospect._mixed import MixedModel
 from ridgeway.retrospect._model import checked_level, per_target, positions, state_of
 from ridgeway.retrospect._stacked import Separated
@@ -47,6 +47,11 @@ class RandomEffects(Estimated):
     effects, effect_errors : ndarray of shape (n_tasks, n_effects)
         The predicted deviation of each task from the common coefficients (BLUP), and its standard deviation given the
         variances and the common coefficients.
+    task_coef, task_errors : ndarray of shape (n_tasks, n_terms)
+        The coefficients of each task, which are the common ones and its effects, and their standard errors. A task with
+        many rows nearly keeps its own estimate; one with few rows gets nearly the common one.
+    task_intervals : ndarray of shape (n_tasks, n_terms, 2)
+        They are normal, and take the variances as known: too narrow if there are only a few tasks per effect.
     is_singular : bool or ndarray of bool
         Whether a variance, or a combination of effects, is estimated to be 0: the tasks do not differ in it.
     is_converged : bool or ndarray of bool
@@ -78,6 +83,9 @@ class RandomEffects(Estimated):
     tasks: tuple[str, ...]
     effects: Array
     effect_errors: Array
+    task_coef: Array
+    task_errors: Array
+    task_intervals: Array
     is_singular: Any
     is_converged: Any
 
@@ -117,7 +125,8 @@ def random_effects(model: Any, effects: Any = ("intercept",), *, level: float = 
     ε ~ N(0, σ²/weight). D is any covariance. D and σ² maximise the restricted likelihood, which is computed without
     loss from what is kept of each task. The intervals take them as known, and Student's t allows for the number of
     tasks: its degrees of freedom are the tasks less the terms that are constant within every task. This is
-    conservative for terms that do not vary over tasks. O(n_tasks·p³) per step of the search.
+    conservative for terms that do not vary over tasks. Given the variances, the coefficients of tasks are posterior
+    means (empirical Bayes), which have the smallest mean squared error. O(n_tasks·p³) per step of the search.
 
     Parameters
     ----------
@@ -135,7 +144,8 @@ def random_effects(model: Any, effects: Any = ("intercept",), *, level: float = 
 
     References
     ----------
-    Patterson and Thompson (1971); Bates, Mächler, Bolker and Walker (2015), for the profiled deviance.
+    Patterson and Thompson (1971); Lindley and Smith (1972) and Laird and Ware (1982), for the coefficients of tasks;
+    Bates, Mächler, Bolker and Walker (2015), for the profiled deviance.
 
     Examples
     --------
@@ -166,6 +176,8 @@ def random_effects(model: Any, effects: Any = ("intercept",), *, level: float = 
     mixed = MixedModel.of(tasks, vary)
     freedom = task_freedom(tasks)
     predicted, spread = mixed.predicted()
+    task_coef, task_errors = mixed.task_coefficients()
+    half = margins(task_errors, np.inf, level)
     singular = [np.min(np.abs(np.diagonal(fit.factor))) < SINGULAR for fit in mixed.fits]
     return RandomEffects(
         **estimates(state, tasks.terms, mixed.coef, mixed.deviations, freedom, level),
@@ -176,6 +188,9 @@ def random_effects(model: Any, effects: Any = ("intercept",), *, level: float = 
         tasks=tasks.names,
         effects=per_target(state, predicted),
         effect_errors=per_target(state, lengths(spread, 3)),
+        task_coef=per_target(state, task_coef),
+        task_errors=per_target(state, task_errors),
+        task_intervals=per_target(state, np.stack([task_coef - half, task_coef + half], axis=-1)),
         is_singular=flags(state, np.array(singular)),
         is_converged=flags(state, np.array([fit.is_converged for fit in mixed.fits])),
         n_samples=int(tasks.n_samples.sum()),

@@ -34,21 +34,17 @@ class MixedRows:
         One target, less what the pooled fit explains.
     n_samples : int
         The rows of the user's that these stand for.
-    diagonal : bool
-        Whether Λ is a diagonal, instead of a lower triangle.
     """
 
     Z: Array
     X: Array
     y: Array
     n_samples: int
-    diagonal: bool
 
     @property
     def entries(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Rows and columns of the entries of Λ that are free."""
-        q = self.Z.shape[2]
-        return (np.arange(q), np.arange(q)) if self.diagonal else np.tril_indices(q)
+        """Rows and columns of the entries of Λ, a lower triangle."""
+        return np.tril_indices(self.Z.shape[2])
 
     def at(self, theta: Array) -> "MixedFit":
         """Return the fit at given entries of Λ. O(n_tasks·p³)."""
@@ -164,14 +160,10 @@ class MixedFit:
 
         At an optimum over D = ΛΛᵀ ⪰ 0 the deviance rises along every direction that can be added to D: slope ⪰ 0.
         """
-        if self.data.diagonal:
-            steep = np.diagonal(self.slope) < -SMALL * self.scale
-            added = np.diag(steep.astype(np.float64))[steep]
-        else:
-            values, vectors = eigen(self.slope)
-            added = vectors.T[:1] * (values[0] < -SMALL * self.scale)
-        if not added.any():
+        values, vectors = eigen(self.slope)
+        if values[0] >= -SMALL * self.scale:
             return []
+        added = vectors.T[:1]
         factors = [triangular_factor(np.vstack([self.factor.T, size * added, 0.0 * self.factor])) for size in STEPS]
         return [(root * np.where(np.diagonal(root) < 0.0, -1.0, 1.0)[:, None]).T for root in factors]
 

@@ -17,12 +17,9 @@ class SegmentCosts(NamedTuple):
     ----------
     up_to : list of ndarray of shape (e + 1, m)
         `up_to[e][s]` is the cost of the tasks s, …, e, for each of m sets of targets.
-    freedom : list of ndarray of int of shape (e + 1,)
-        The degrees of freedom of each.
     """
 
     up_to: list[Array]
-    freedom: list[NDArray[np.intp]]
 
     @property
     def whole(self) -> Array:
@@ -39,33 +36,28 @@ class SegmentCosts(NamedTuple):
         together, later = self.up_to[last][first], self.up_to[last][middle]
         return np.asarray(together - self.up_to[middle - 1][first] - later)
 
-    def over(self, noise: Array) -> "SegmentCosts":
-        """Return the costs divided by a noise variance, (m,)."""
-        return SegmentCosts([costs / noise for costs in self.up_to], self.freedom)
-
 
 def segment_costs(tasks: ReducedTasks, right: Array) -> SegmentCosts:
-    """Return the costs of all T(T + 1)/2 segments for targets (Σ rank, m, k), summed over the last axis.
+    """Return the costs of all T(T + 1)/2 segments for targets (Σ rank, m).
 
     A segment is that without its last task, reduced to as many rows as it has rank, and the rows of the last task.
-    Nothing is subtracted, so large coefficients cost no digits. O(T²·q²·m·k) for q terms.
+    Nothing is subtracted, so large coefficients cost no digits. O(T²·q²·m) for q terms.
     """
-    n, (m, k), q = len(tasks.rows), right.shape[1:], tasks.n_terms
-    parts = np.split(right.reshape(len(right), m * k), tasks.ends[:-1])
-    found = SegmentCosts([np.zeros((e + 1, m)) for e in range(n)], [np.zeros(e + 1, dtype=np.intp) for e in range(n)])
+    n, m, q = len(tasks.rows), right.shape[1], tasks.n_terms
+    parts = np.split(right, tasks.ends[:-1])
+    found = SegmentCosts([np.zeros((e + 1, m)) for e in range(n)])
     for start in range(n):
         rows, held, weight = tasks.rows[start], parts[start], float(tasks.total_weight[start])
-        cost, freedom = np.zeros(m), 0
+        cost = np.zeros(m)
         for end in range(start + 1, n):
             weight += float(tasks.total_weight[end])
             stacked, held = np.vstack([rows, tasks.rows[end]]), np.vstack([held, parts[end]])
             size = min(len(stacked), q)
             rows, basis = row_basis(stacked, size=size, offset=np.sqrt(weight) * tasks.center)
             inside = basis.T @ held
-            cost = cost + np.square(held - basis @ inside).sum(axis=0).reshape(m, k).sum(axis=1)
-            freedom += len(stacked) - len(rows)
+            cost = cost + np.square(held - basis @ inside).sum(axis=0)
             held = inside
-            found.up_to[end][start], found.freedom[end][start] = cost, freedom
+            found.up_to[end][start] = cost
     return found
 
 

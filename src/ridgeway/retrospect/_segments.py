@@ -2,20 +2,19 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ridgeway._checks import Array, fraction, nonnegative, one_of
+from ridgeway._checks import Array, fraction, nonnegative
 from ridgeway._optional import require
 from ridgeway._printed import Printed, Rows
 from ridgeway._text import counted
 from ridgeway.errors import InvalidParameterError
-from ridgeway.retrospect._cells import cells, targets
+from ridgeway.retrospect._cells import cells
 from ridgeway.retrospect._compressed import by_task
 from ridgeway.retrospect._estimates import estimates, merged, terms_of
-from ridgeway.retrospect._model import per_target, state_of
-from ridgeway.retrospect._no_change import DRAWS, CommonNoise, NoChange, OwnNoise
+from ridgeway.retrospect._no_change import DRAWS, OwnNoise
 from ridgeway.retrospect._reduced_tasks import ReducedTasks, reduced_tasks
 from ridgeway.retrospect._segment_costs import best_partition
 from ridgeway.retrospect._segment_search import search
@@ -31,8 +30,6 @@ MOST_TASKS, MOST_WORK = 400, 2e7
 class Segments(Printed):
     """Segments of consecutive tasks with equal coefficients.
 
-    With several targets, `coef`, `standard_errors` and `noise_variances` have one more axis in front.
-
     Attributes
     ----------
     segments : tuple of tuple of str
@@ -44,9 +41,10 @@ class Segments(Printed):
     terms : tuple of str
         The intercept, if there is one, and the features.
     coef, standard_errors : ndarray of shape (n_segments, n_terms)
-        Of least squares on the tasks of each segment. They do not account for the choice of the changes.
+        Of least squares on the tasks of each segment, weighted by their precision. They do not account for the choice
+        of the changes.
     noise_variances : ndarray of shape (n_segments,)
-        The noise variance in each of these fits.
+        The noise variance in each of these fits, in units of that of the tasks alone.
     penalty : float
         The least that a change must gain.
     false_alarms : float or None
@@ -58,7 +56,7 @@ class Segments(Printed):
     n_draws : int
         Draws of the Monte Carlo simulation.
     noise_degrees_of_freedom : int
-        Of σ².
+        Of the noise variances of all tasks together.
     assumption : str
         What the p-value and the calibrated penalty assume, in words.
 
@@ -91,15 +89,13 @@ class Segments(Printed):
     assumption: str
 
     def to_frame(self) -> "DataFrame":
-        """Return one row per segment and term, and per target if there are several, as a pandas DataFrame."""
+        """Return one row per segment and term as a pandas DataFrame."""
         require("pandas", extra="frame")
         from pandas import DataFrame, MultiIndex
 
-        names = ["target", "first task", "term"][3 - self.coef.ndim :]
         firsts = [segment[0] for segment in self.segments]
-        axes: list[Any] = [range(len(self.coef)), firsts, self.terms][3 - self.coef.ndim :]
-        columns = {"coef": self.coef.ravel(), "standard_error": self.standard_errors.ravel()}
-        return DataFrame(columns, index=MultiIndex.from_product(axes, names=names))
+        index = MultiIndex.from_product([firsts, self.terms], names=["first task", "term"])
+        return DataFrame({"coef": self.coef.ravel(), "standard_error": self.standard_errors.ravel()}, index=index)
 
     def _title(self) -> str:
         n_tasks = sum(map(len, self.segments))
@@ -108,16 +104,15 @@ class Segments(Printed):
         return f"{found}; a change must gain {self.penalty:.4g}{rate}"
 
     def _tables(self) -> Iterator[tuple[str, Rows]]:
-        single = self.coef.ndim == 2
         gains = ["", *cells(self.gains)]
-        pairs = zip(targets(self.coef, single), targets(self.standard_errors, single), strict=True)
-        for number, (coef, errors) in enumerate(pairs):
-            rows = [["segment", "tasks", "gain", *self.terms]]
-            for segment, gain, values, deviations in zip(self.segments, gains, coef, errors, strict=True):
-                name = segment[0] if len(segment) == 1 else f"{segment[0]} to {segment[-1]}"
-                both = zip(cells(values), cells(deviations, ".2g"), strict=True)
-                rows.append([name, str(len(segment)), gain, *(f"{value} ({error})" for value, error in both)])
-            yield "" if single else f"target {number}", rows
+        rows = [["segment", "tasks", "gain", *self.terms]]
+        for segment, gain, values, deviations in zip(
+            self.segments, gains, self.coef, self.standard_errors, strict=True
+        ):
+            name = segment[0] if len(segment) == 1 else f"{segment[0]} to {segment[-1]}"
+            both = zip(cells(values), cells(deviations, ".2g"), strict=True)
+            rows.append([name, str(len(segment)), gain, *(f"{value} ({error})" for value, error in both)])
+        yield "", rows
 
     def _notes(self) -> list[str]:
         single = f"Best single change: before {self.best_single!r}, p = {self.p_value:.4g} ({self.n_draws} draws)."
@@ -129,15 +124,14 @@ def segments(
     *,
     penalty: Any = "calibrated",
     false_alarms: float = 0.05,
-    noise: Literal["common", "by_task"] = "common",
     order: Any = None,
 ) -> Segments:
     """Divide the tasks into segments of consecutive tasks with equal coefficients, the intercept included.
 
-    Minimises Σ RSS(segment)/σ² + penalty·(number of changes) over all partitions, by dynamic programming. RSS is the
-    residual sum of squares of least squares on a segment. σ² is estimated within tasks, each with its own coefficients,
-    so that changes do not inflate it. If that leaves fewer than 10 degrees of freedom, blocks of 2, 3, … consecutive
-    tasks share coefficients instead, and `assumption` says so: a change inside a block inflates σ² and hides itself.
+    Minimises Σ RSS(segment) + penalty·(number of changes) over all partitions, by dynamic programming. RSS is the
+    residual sum of squares of least squares on a segment, whose rows are divided by the noise standard deviation of
+    their task. The task's own fit shows it, so changes do not inflate it. If a task has few rows it is uncertain: the
+    draws allow for that, and false alarms are approximate.
 
     Every segment is fitted for every draw of a Monte Carlo simulation: T(T + 1)/2 fits of q terms. The limits are 400
     tasks and 2·10⁷ for fits times q². O(T²·q²) per draw.
@@ -145,15 +139,13 @@ def segments(
     Parameters
     ----------
     model : GeneralizedRidge
-        Fitted, with information="by_task", without a prior. It needs at least two tasks.
+        Fitted, with information="by_task", without a prior, and with one target. It needs at least two tasks, each with
+        more rows than coefficients.
     penalty : "calibrated", "bic" or number ≥ 0, default "calibrated"
         "calibrated": a sequence without change is divided with probability `false_alarms`. The penalty is a
         quantile of 1,999 draws of noise with the designs of these tasks (fixed seed). "bic": log(n) for each
         coefficient of a segment and for its start.
     false_alarms : float, default 0.05
-    noise : {"common", "by_task"}, default "common"
-        Whether the noise has the same variance in all tasks. "by_task" first divides each task by the noise standard
-        deviation that its own fit shows; false alarms are then approximate.
     order : list of task ids, optional
         All tasks in the order of time; by default, the order in which they were learned.
 
@@ -176,13 +168,12 @@ def segments(
     (('2017',), array([1.02, 2.94]), 0.0005)
     """
     share = fraction(false_alarms, "false_alarms", "For 5 % pass 0.05.")
-    own = one_of(noise, ("common", "by_task"), "noise") == "by_task"
     tasks = reduced_tasks(model, order, "a search for changes")
     calibrated = isinstance(penalty, str) and penalty == "calibrated"
     given = 0.0 if calibrated else _given(penalty, tasks, by_task(model).n_samples)
     _check_size(len(tasks.rows), tasks.n_terms)
-    null = OwnNoise.of(tasks) if own else CommonNoise.of(tasks)
-    found = search(null, blocks=not own)
+    null = OwnNoise.of(tasks)
+    found = search(null)
     required = found.calibrated(share) if calibrated else given
     firsts = best_partition(found.costs, np.array([required])).firsts(0)
     ends = [*firsts[1:], len(tasks.names)]
@@ -199,8 +190,9 @@ def segments(
         best_single=tasks.names[int(singles.argmax()) + 1],
         p_value=found.p_value(),
         n_draws=DRAWS,
-        noise_degrees_of_freedom=int(tasks.freedom.sum()) if own else found.freedom,
-        assumption=_assumption(own, found.block, len(tasks.names)),
+        noise_degrees_of_freedom=int(tasks.freedom.sum()),
+        assumption="Gaussian, independent noise with its own variance in each task is assumed; false alarms and "
+        "p-value are approximate, and rows are divided by the noise of their task.",
     )
 
 
@@ -210,7 +202,7 @@ def _given(penalty: Any, tasks: ReducedTasks, n_samples: int) -> float:
         return nonnegative(penalty, "penalty")
     if penalty != "bic":
         raise InvalidParameterError(f"penalty must be 'calibrated', 'bic' or a number; got {penalty!r}.")
-    return float((tasks.n_terms * tasks.right.shape[1] + 1) * np.log(n_samples))
+    return float((tasks.n_terms + 1) * np.log(n_samples))
 
 
 def _check_size(n_tasks: int, n_terms: int) -> None:
@@ -224,33 +216,16 @@ def _check_size(n_tasks: int, n_terms: int) -> None:
         )
 
 
-def _fits(model: Any, null: NoChange, firsts: list[int], ends: list[int]) -> dict[str, Any]:
+def _fits(model: Any, null: OwnNoise, firsts: list[int], ends: list[int]) -> dict[str, Any]:
     """Return the estimates of each segment, by their names in `Segments`; rows have the weights of the search."""
-    state, held = state_of(model), by_task(model)
+    held = by_task(model)
     parts = [held.part(name) for name in null.tasks.names]
     weights = [weight / part.total_weight for part, weight in zip(parts, null.tasks.total_weight, strict=True)]
     parts = [part if weight == 1.0 else part.scaled(weight) for part, weight in zip(parts, weights, strict=True)]
     fits = [estimates(merged(parts[first:end])) for first, end in zip(firsts, ends, strict=True)]
     return {
         "terms": terms_of(model),
-        "coef": per_target(state, np.stack([fit.coef for fit in fits], axis=1)),
-        "standard_errors": per_target(state, np.stack([fit.errors for fit in fits], axis=1)),
-        "noise_variances": per_target(state, np.stack([fit.noise_variance for fit in fits], axis=1)),
+        "coef": np.stack([fit.coef[0] for fit in fits]),
+        "standard_errors": np.stack([fit.errors[0] for fit in fits]),
+        "noise_variances": np.array([fit.noise_variance[0] for fit in fits]),
     }
-
-
-def _assumption(own: bool, block: int, n_tasks: int) -> str:
-    """Return under which assumptions the false alarms and the p-value hold."""
-    if own:
-        return (
-            "Gaussian, independent noise with its own variance in each task is assumed; false alarms and p-value are "
-            "approximate, and rows are divided by the noise of their task."
-        )
-    text = "Gaussian, independent noise of equal variance in all tasks is assumed (weights aside)."
-    if block == 1:
-        return text
-    where = "all tasks together" if block == n_tasks else f"blocks of {block} consecutive tasks"
-    return (
-        f"{text} The tasks are too small to show their noise, which is estimated within {where}: a change inside "
-        "them inflates it and is hard to find."
-    )
