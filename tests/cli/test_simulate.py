@@ -147,10 +147,9 @@ BAD = {
     "no array": (["--covariance", "{}/text.npy"], "is not an array in NumPy's .npy format. Write it with numpy.save."),
     "no file": (["--covariance", "{}/none.npy"], "No such file or directory"),
     "unknown shift": (["--shift", "left"], "shift must be one of none, paper, scaled; got 'left'."),
-    "another run": (["--out", "{}/run", "--resume", "--seed", "9"], "seed was 0 and is now 9. Use the old"),
-    "a run already": (["--out", "{}/run"], "already contains a run. Continue it with --resume"),
-    "something else": (["--out", "{}/other"], "contains something else (letters.txt). Choose a new or empty folder."),
-    "a file": (["--out", "{}/file"], "cannot be used as a folder: Not a directory."),
+    "a run already": (["--out", "{}/run"], "run already contains directions.parquet. Choose a new or empty folder."),
+    "something else": (["--out", "{}/other"], "other already contains letters.txt. Choose a new or empty folder."),
+    "a file": (["--out", "{}/file"], "file: Not a directory. Choose another folder."),
     "unwritable": (["--out", "{}/file/below"], "Not a directory"),
     "no name": (["--out", ""], "the name of the folder is empty"),
     "no workers": (["--workers", "0"], "--workers must be 1 or more, or -1 for one per core; got 0."),
@@ -198,7 +197,7 @@ def test_without_matplotlib_nothing_is_run(tmp_path, monkeypatch):
 
 def test_reproduce_refuses(place):
     for options, message in (
-        (["--out", place / "other"], "contains something else"),
+        (["--out", place / "other"], "already contains letters.txt"),
         (["--out", place / "new", "--repetitions", "1"], "an integer ≥ 2"),
         (["--out", place / "new", "--workers", "0"], "--workers must be 1 or more"),
     ):
@@ -214,7 +213,7 @@ def test_reproduce_prints_verdicts(tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     assert "depends on the unstated" in result.stdout
     assert "Written to" in result.stdout
-    again = invoke("reproduce", "--out", tmp_path / "r", "--repetitions", "2", "--workers", "2", "--resume", "--json")
+    again = invoke("reproduce", "--out", tmp_path / "again", "--repetitions", "2", "--workers", "2", "--json")
     assert {"figure", "claim", "verdict"} == set(json.loads(again.stdout)[0])
 
 
@@ -224,12 +223,7 @@ def _few():
     return tuple(method for method in REPRODUCED if method not in ("es", "gr:diagonal"))
 
 
-def finished_parts(folder):
-    """Return the parts with their final names; the name of a file that is being written begins with a dot."""
-    return list((folder / "parts").glob("[0-9]*.npz"))
-
-
-def test_ctrl_c_keeps_what_is_done(tmp_path):
+def test_ctrl_c_ends_a_run_on_two_workers(tmp_path):
     script = (
         "import signal, sys; from ridgeway.cli import main; sys.argv[0] = 'ridgeway'\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it\n"
@@ -241,25 +235,14 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
         [sys.executable, "-c", script, *options], stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     deadline = time.monotonic() + 120
-    while not finished_parts(tmp_path / "run") and process.poll() is None and time.monotonic() < deadline:
+    while not (tmp_path / "run").exists() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.1)
+    time.sleep(2.0)  # the workers are starting, or at work
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert errors == "ridgeway simulate: interrupted. Finished parts are kept; continue with --resume.\n"
-    assert finished_parts(tmp_path / "run")
-
-
-def test_ctrl_c_names_an_option_only_where_there_is_one(monkeypatch, tmp_path):
-    def interrupt(*arguments, **options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(store, "open", interrupt)
-    monkeypatch.setattr(simulation, "reproduce", interrupt)
-    shown, reproduced = invoke("show", tmp_path), invoke("reproduce", "--out", tmp_path / "r")
-    assert (shown.exit_code, shown.stderr) == (130, "ridgeway show: interrupted. Run it again.\n")
-    assert reproduced.exit_code == 130
-    assert "continue with --resume." in reproduced.stderr
+    assert errors == "ridgeway simulate: interrupted. Run it again.\n"
+    assert not list((tmp_path / "run").iterdir())
 
 
 @pytest.mark.parametrize("command", ["simulate", "reproduce"])

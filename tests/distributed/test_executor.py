@@ -121,7 +121,7 @@ def test_results_come_in_the_order_of_the_items_as_soon_as_they_can():
     assert (next(results), shuffled.finished) == ("A", ["b", "a"])
     assert (next(results), shuffled.finished) == ("B", ["b", "a"])
     assert list(results) == ["C", "D"]
-    found = simulation.run(SMALL, "mn,gr,oracle", 8, seed=4, workers=Shuffled([2, 0, 3, 1]))
+    found = simulation.run(SMALL, "mn,gr,oracle", 8, seed=4, workers=Shuffled([2, 0, 7, 3, 5, 1, 6, 4]))
     assert bits(found) == bits(simulation.run(SMALL, "mn,gr,oracle", 8, seed=4))
 
 
@@ -153,10 +153,9 @@ def test_a_simulation_that_fails_writes_no_tables(executor, tmp_path):
         raise RuntimeError("too loud")
 
     folder = tmp_path / "run"
-    with pytest.raises(WorkError, match=r"^repetition.* \d.*: RuntimeError: too loud"):
+    with pytest.raises(WorkError, match=r"^repetition \d: RuntimeError: too loud"):
         simulation.run(SMALL, ["gr", Update("mine", failing)], 5, workers=executor, out=folder)
-    assert {path.name for path in folder.iterdir()} <= {"parts", "run.json"}
-    assert not list(folder.glob("parts/*"))
+    assert not list(folder.iterdir())
 
 
 def make_dying(folder):

@@ -62,11 +62,9 @@ def _from_file(context: click.Context, parameter: click.Parameter, path: str | N
     "ridgeway simulate --shift paper --noise-variance 1,5 --methods mn,crr:best,gr,oracle --out runs/b",
     "ridgeway simulate --n-tasks 10 --n-samples 2000 --statistics --averaging drawn --out runs/c",
     "ridgeway simulate --covariance sigma.npy --rotate --order repeated:3 --out runs/d",
-    "ridgeway simulate --shift paper --out runs/e --resume  # after an interruption",
     "ridgeway simulate setting.toml --out runs/f  # options from a file",
     "ridgeway simulate --scheduler tcp://10.0.0.1:8786 --out runs/g  # with Dask",
     more=METHODS_HELP,
-    resumes=True,
 )
 @click.argument(
     "setting",
@@ -100,14 +98,13 @@ def _from_file(context: click.Context, parameter: click.Parameter, path: str | N
     words="exact: expected errors given the designs. drawn: noise and parameters are drawn.",
 )
 @out_option(help="A new or empty folder for the results.")
-@click.option("--resume", is_flag=True, help="Continue the run in the folder.")
 @click.option("--plot", is_flag=True, help="Draw error, forgetting and error by direction into the folder.")
 def simulate(*, workers: "int | Executor", plot: bool, as_json: bool, **options: Any) -> None:
     """Run methods on simulated tasks.
 
-    Writes the error of each repetition, task and method. The numbers depend only on the options and the seed, not on
-    the number of workers or on interruptions. Writes results.parquet and directions.parquet. Exits with 2 and writes
-    nothing if the setting is invalid or the folder cannot be used.
+    Writes the error of each repetition, task and method: results.parquet and directions.parquet. The numbers depend
+    only on the options and the seed, not on the number of workers. Exits with 2 and writes nothing if the setting is
+    invalid or the folder cannot be used.
 
     In the figures of --plot, bands show two standard errors of the mean over repetitions on either side. Dashed lines
     show the theory: the expected error over all designs, if it has a closed form (minimum norm, H̃ and the oracle
@@ -124,7 +121,7 @@ def simulate(*, workers: "int | Executor", plot: bool, as_json: bool, **options:
     options["covariance"] = _loaded(options["covariance"])
     if options["order"][:1].isdigit():
         options["order"] = _numbers(options["order"], int, "--order")
-    how = {name: options.pop(name) for name in ("methods", "repetitions", "seed", "out", "resume")}
+    how = {name: options.pop(name) for name in ("methods", "repetitions", "seed", "out")}
     how |= {"averaging": options.pop("averaging"), "workers": workers}
     with progress_bar("simulating") as report:
         results = simulation.run(simulation.Setting(**options), **how, progress=report)
