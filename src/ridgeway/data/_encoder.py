@@ -213,7 +213,7 @@ class Encoder:
             if encoding.unknown == "widen" and self._grows:
                 new[key] = names
             else:
-                raise unknown_category(self._source, key, names, int(rows.sum()), or_more=True)
+                raise unknown_category(self._source, key, names, int(rows.sum()))
         if new:
             self._grow(encoding.with_levels(new), "unknown categories")
 
@@ -230,15 +230,12 @@ def refuse_reserved(source: str, key: str, names: Iterable[str]) -> None:
         raise InvalidDataError(f"{source}: column {key!r} has the value {reserved[0]!r}, which is reserved. Rename it.")
 
 
-def unknown_category(
-    source: str, key: str, names: Sequence[str], n_rows: int, *, or_more: bool = False
-) -> UnknownCategoryError:
-    """Return the error for categories that the schema does not have."""
-    rows = f"{n_rows:,} or more rows" if or_more else counted(n_rows, "row")
+def unknown_category(source: str, key: str, names: Sequence[str], n_rows: int) -> UnknownCategoryError:
+    """Return the error for categories that the schema does not have, in these rows and perhaps in others."""
     shown = ", ".join(map(repr, names[:3])) + (f", … ({len(names)} in all)" if len(names) > 3 else "")
     return UnknownCategoryError(
-        f"{source}: column {key!r} has unknown categories: {shown}, in {rows}. Correct them, or add them first: "
-        f"ridgeway widen FILE.rw --category {quote(f'{key}={names[0]}')}"
+        f"{source}: column {key!r} has unknown categories: {shown}, in at least {counted(n_rows, 'row')}. Correct "
+        f"them, or add them first: ridgeway widen FILE.rw --category {quote(f'{key}={names[0]}')}"
     )
 
 

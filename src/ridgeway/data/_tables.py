@@ -28,6 +28,8 @@ class Table(ABC):
         The columns that are the index of a pandas DataFrame.
     decimal : str
         The decimal point of numbers that are read as text.
+    group_rows : list of int or None
+        The number of rows of each group of rows that can be read alone; None if there are no such groups.
 
     Examples
     --------
@@ -38,11 +40,7 @@ class Table(ABC):
     """
 
     decimal = "."
-
-    @property
-    def group_rows(self) -> list[int] | None:
-        """The number of rows of each group of rows that can be read alone; None if there are no such groups."""
-        return None
+    group_rows: list[int] | None = None
 
     def __init__(self, source: str, columns: Sequence[str], n_rows: int | None, metadata: Any = None) -> None:
         self.source = source

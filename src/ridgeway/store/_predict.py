@@ -10,7 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._text import quoted
-from ridgeway.data import Encoder, Progress, RowBatch, Schema, Table, TargetFamily, check_columns, explained, listed
+from ridgeway.data import (
+    Encoder,
+    Progress,
+    RowBatch,
+    Schema,
+    Table,
+    TargetFamily,
+    check_columns,
+    listed,
+    refuse_not_finite,
+)
 from ridgeway.errors import InvalidDataError, InvalidParameterError, PrecisionWarning
 from ridgeway.information import varying_columns
 from ridgeway.store._digests import Array
@@ -141,26 +151,26 @@ def predictions(model: Any, schema: Schema, table: Table, wanted: Wanted, progre
     columns, kinds = list(dict.fromkeys((*kept, *encoder.columns))), types | kinds
     shape = pa.schema([*types.items(), *fields])
     yield shape.empty_table()
-    with explained(table, lambda: schema):
-        for batch in table.batches(columns, rows=PREDICTED_ROWS, kinds=kinds):
-            rows = encoder.rows(batch)
-            unlearned.count(rows.X)
-            offset = _offsets(schema, rows, table.source)
-            known = slice(None) if rows.kept is None else rows.kept
-            ids = [batch.column(name) for name in types]
-            predicted = []
-            found = predict(rows.X, offset) if len(rows.X) else [np.empty(0, dtype=object)] * len(fields)
-            for (_, kind), values in zip(fields, found, strict=True):
-                column = np.full(len(batch), np.nan, dtype=values.dtype)
-                column[known] = values
-                predicted.append(pa.array(column, type=kind, mask=column != column))
-            try:
-                yield pa.table([*ids, *predicted], schema=shape)
-            except pa.ArrowInvalid as error:  # integers in the first rows of a CSV file, and something else later
-                raise InvalidDataError(f"{table.source}: {error}. Leave that column out of the ids.") from error
-            done += len(batch)
-            if progress is not None:
-                progress(done, table.n_rows)
+    for batch in table.batches(columns, rows=PREDICTED_ROWS, kinds=kinds):
+        rows = encoder.rows(batch)
+        refuse_not_finite(schema.features, rows.X, table.source)
+        unlearned.count(rows.X)
+        offset = _offsets(schema, rows, table.source)
+        known = slice(None) if rows.kept is None else rows.kept
+        ids = [batch.column(name) for name in types]
+        predicted = []
+        found = predict(rows.X, offset) if len(rows.X) else [np.empty(0, dtype=object)] * len(fields)
+        for (_, kind), values in zip(fields, found, strict=True):
+            column = np.full(len(batch), np.nan, dtype=values.dtype)
+            column[known] = values
+            predicted.append(pa.array(column, type=kind, mask=column != column))
+        try:
+            yield pa.table([*ids, *predicted], schema=shape)
+        except pa.ArrowInvalid as error:  # integers in the first rows of a CSV file, and something else later
+            raise InvalidDataError(f"{table.source}: {error}. Leave that column out of the ids.") from error
+        done += len(batch)
+        if progress is not None:
+            progress(done, table.n_rows)
     unlearned.warn()
 
 

@@ -20,7 +20,6 @@ from ridgeway.data import (
     checked_keep,
     checked_offset_column,
     checked_schema,
-    explained,
     open_table,
     rows_in_memory,
     tasks_in,
@@ -163,14 +162,12 @@ class Store(StoreReader):
             got = "neither" if task_id is None else "both"
             raise InvalidParameterError(f"name either a task or a task column; got {got}.")
         opened, known = open_table(table, csv=csv), None if task_id is None else checked_id(task_id)
-
-        with explained(opened, lambda: self.schema):
-            return absorb(
-                self._handle,
-                lambda schema: tasks_in(opened, schema, known, task_column, progress, dropped),
-                checked_reason(force),
-                added,
-            )
+        return absorb(
+            self._handle,
+            lambda schema: tasks_in(opened, schema, known, task_column, progress, dropped),
+            checked_reason(force),
+            added,
+        )
 
     def absorb_partial(
         self,
@@ -213,8 +210,7 @@ class Store(StoreReader):
             tasks = tasks_in(opened, schema, task_id, task_column, progress, absent=absent)
             return (task for task in tasks if task[0] == known)
 
-        with explained(opened, lambda: self.schema):
-            return remove(self._handle, known, source)
+        return remove(self._handle, known, source)
 
     def widen(
         self,
