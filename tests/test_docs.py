@@ -65,11 +65,11 @@ def prepare_states():
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if page.parent == ROOT / "docs" and page.name != "monthly.md"],
+    [page for page in PAGES if page.parent == ROOT / "docs"],
     ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_snippets_and_commands_run(page, workplace, monkeypatch):
-    """Those of monthly.md and of the guide have tests of their own. What is registered is gone afterwards."""
+    """Those of the guide have tests of their own. What is registered is gone afterwards."""
     assert simulation.Setting().n_tasks == 20  # the import that registers its methods
     monkeypatch.setattr(_registry, "ENTRIES", dict(_registry.ENTRIES))
     run, text = PageRun(page.name, monkeypatch.setenv, SMALL), page.read_text("utf-8")
