@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from runner import CliRunner
 
-from ridgeway import catalogue, store
+from ridgeway import catalogue
 from ridgeway.cli._commands import commands
 from ridgeway.research import simulation
 from ridgeway.research.simulation import Results, Setting
