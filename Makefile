@@ -90,14 +90,12 @@ paper: $(VENV)/check ## Write the table and figures of docs/paper.md (about 10 m
 
 retrospect: $(VENV)/check ## Write the simulations, table and figures of docs/retrospect.md (about 15 minutes).
 	$(BIN)/python -m benchmarks.retrospect
-	$(BIN)/python -m benchmarks.adaptive
-	$(BIN)/python -m benchmarks.intervals
 	$(BIN)/python docs/make_retrospect.py
 
 designs: $(VENV)/test ## Decide the rank of 20,000 hard designs, against extended precision (about 5 minutes).
 	$(BIN)/python -m benchmarks.designs
 
-# Both folders have the files of datasets.load_idx. About 20 minutes on two cores.
+# Each folder has the four files of its data set, gzipped or not. About 20 minutes on two cores.
 classes: $(VENV)/check ## Learn images class by class: MNIST=folder FASHION=folder. Writes docs/classes.md.
 	$(BIN)/python -m benchmarks.classes --mnist '$(MNIST)' --fashion '$(FASHION)'
 	$(BIN)/python docs/make_classes.py

@@ -19,10 +19,11 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
 
 from benchmarks.bars import verdict
+from benchmarks.images import Images, RandomPatches, load_idx
 from benchmarks.tables import table
 from benchmarks.workers import alone, peak_bytes
-from ridgeway import GeneralizedRidge, features
-from ridgeway.datasets import Images, load_idx
+from ridgeway import GeneralizedRidge
+from ridgeway.features import RandomFourier
 from ridgeway.weights import Accumulated
 
 Labels = NDArray[np.integer]
@@ -69,11 +70,11 @@ def new_model() -> Any:
 
 def new_encoder(images: Images, n_fourier: int) -> Any:
     """Return fixed features, fitted on a blank image."""
-    patches = features.RandomPatches(N_FILTERS, size=6, shape=images.shape, seed=SEED)
+    patches = RandomPatches(N_FILTERS, size=6, shape=images.shape, seed=SEED)
     if not n_fourier:
         encoder = make_pipeline(patches)
     else:
-        fourier = features.RandomFourier(n_fourier, gamma=GAMMA, seed=SEED)
+        fourier = RandomFourier(n_fourier, gamma=GAMMA, seed=SEED)
         parts = [("patches", "passthrough"), ("fourier", fourier)]
         encoder = make_pipeline(patches, FeatureUnion(parts, transformer_weights={"fourier": FOURIER_WEIGHT}))
     return encoder.fit(np.zeros_like(images.train[:1]))

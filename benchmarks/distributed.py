@@ -1,10 +1,10 @@
 """Tasks in parts: `python -m benchmarks.distributed efficiency overhead client wide kills` (each alone, or several).
 
-Files are made in a temporary folder and deleted. Tables go to the terminal and into docs/distributed.md, between marks.
+Files are made in a temporary folder and deleted. Tables go to the terminal and into docs/benchmarks.md, between marks.
 Run it on a quiet machine; the load average is printed with each table. `benchmarks.distributed_peers` compares.
 
 The files of `efficiency` need 410 bytes a row: `--folder` names a disk with room for them, `--rounds` how often each
-number of workers is measured, `--page` another page than docs/distributed.md.
+number of workers is measured, `--page` another page than docs/benchmarks.md.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from benchmarks.workers import MB, alone, peak_bytes
 from ridgeway import distributed, store
 from ridgeway.data import InformationKind
 
-PAGE = Path("docs") / "distributed.md"
+PAGE = Path("docs") / "benchmarks.md"
 FILE_ROWS = 500_000
 LEAD = {
     "efficiency": (

@@ -1,4 +1,4 @@
-"""Simulations of what `ridgeway.retrospect` and its policies promise: `make retrospect`."""
+"""Simulations of what `ridgeway.retrospect` and the learned prior promise: `make retrospect`."""
 
 import argparse
 import json
@@ -16,11 +16,6 @@ from ridgeway import GeneralizedRidge, retrospect
 from ridgeway.weights import Accumulated
 
 Array = NDArray[np.float64]
-Draw = Callable[[np.random.Generator, Array], tuple[Array, Array]]
-"""Draws the rows of a task, from a generator and w_*."""
-
-JUMPS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 200.0)
-"""Sizes ‖δ‖² of the jump; an independent parameter, ‖δ‖² ≈ 2p, comes on top."""
 
 
 def covered(rng: np.random.Generator, repetitions: int, *, level: float = 0.95) -> Array:
@@ -85,18 +80,6 @@ def evidence_errors(
         "evidence": Accumulated(prior="evidence"),
         "optimum": Accumulated(prior=noise_variance),  # P = σ²·E_0⁻¹ with E_0 = I
     }
-
-    def draw(rng: np.random.Generator, coef: Array) -> tuple[Array, Array]:
-        X = design(rng, n, p, shift=shift)
-        return X, X @ coef + np.sqrt(noise_variance) * rng.normal(size=n)
-
-    return _mean_errors(seeds, policies, draw, p, n_tasks)
-
-
-def _mean_errors(
-    seeds: Iterable[int], policies: dict[str, Accumulated], draw: Draw, p: int, n_tasks: int
-) -> dict[str, Array]:
-    """Return the mean of ‖ŵ_t − w_*‖² after each task under each policy, on the same rows."""
     runs = []
     for seed in seeds:
         rng = np.random.default_rng(seed)
@@ -104,61 +87,11 @@ def _mean_errors(
         models = [GeneralizedRidge(policy, fit_intercept=False) for policy in policies.values()]
         errors = np.empty((n_tasks, len(models)))
         for t in range(n_tasks):
-            X, y = draw(rng, coef)
+            X = design(rng, n, p, shift=shift)
+            y = X @ coef + np.sqrt(noise_variance) * rng.normal(size=n)
             errors[t] = [np.square(model.partial_fit(X, y).coef_ - coef).sum() for model in models]
         runs.append(errors)
     return dict(zip(policies, np.mean(runs, axis=0).T, strict=True))
-
-
-def jump_errors(
-    seeds: Iterable[int],
-    size: float,
-    *,
-    n: int = 150,
-    p: int = 200,
-    n_tasks: int = 20,
-    after: int = 10,
-    noise_variance: float = 1.0,
-    shift: bool = False,
-) -> dict[str, Array]:
-    """Return the mean of ‖ŵ_t − w_t‖² where w_t jumps by ‖δ‖² = size after task `after`.
-
-    A size of 2p or more stands for an independent parameter. "restarted" knows of the jump and forgets all before it.
-    """
-    runs = []
-    for seed in seeds:
-        rng = np.random.default_rng(seed)
-        coef = rng.normal(size=p)
-        models = {
-            "plain": GeneralizedRidge(fit_intercept=False),
-            "adaptive": GeneralizedRidge(Accumulated(decay="adaptive"), fit_intercept=False),
-            "restarted": GeneralizedRidge(fit_intercept=False),
-        }
-        errors = np.empty((n_tasks, len(models)))
-        for t in range(n_tasks):
-            if t == after:
-                step = rng.normal(size=p)
-                coef = step if size >= 2 * p else coef + step * np.sqrt(size / (step @ step))
-                models["restarted"] = GeneralizedRidge(fit_intercept=False)
-            X = design(rng, n, p, shift=shift)
-            y = X @ coef + np.sqrt(noise_variance) * rng.normal(size=n)
-            errors[t] = [np.square(model.partial_fit(X, y).coef_ - coef).sum() for model in models.values()]
-        runs.append(errors)
-    return dict(zip(("plain", "adaptive", "restarted"), np.mean(runs, axis=0).T, strict=True))
-
-
-def scattered_errors(
-    seeds: Iterable[int], size: float, *, n: int = 150, p: int = 200, n_tasks: int = 20
-) -> dict[str, Array]:
-    """Return the mean of ‖ŵ_t − w_*‖² where each task has a parameter of its own, at ‖δ‖² = size from w_*."""
-    policies = {"plain": Accumulated(), "adaptive": Accumulated(decay="adaptive")}
-
-    def draw(rng: np.random.Generator, coef: Array) -> tuple[Array, Array]:
-        step = rng.normal(size=p)
-        X = rng.normal(size=(n, p))
-        return X, X @ (coef + step * np.sqrt(size / (step @ step))) + rng.normal(size=n)
-
-    return _mean_errors(seeds, policies, draw, p, n_tasks)
 
 
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -198,21 +131,6 @@ def peak_part() -> dict[str, Any]:
     return _listed(evidence_errors(range(100), n=50, n_tasks=8))
 
 
-def calm_part(setting: str) -> dict[str, Any]:
-    """Return the mean errors of 100 repetitions without a jump."""
-    return _listed(jump_errors(range(100), 0.0, **SETTINGS[setting]))
-
-
-def jump_part(size: float) -> dict[str, Any]:
-    """Return the mean errors of 20 repetitions with a jump."""
-    return _listed(jump_errors(range(1000, 1020), size))
-
-
-def scattered_part(size: float) -> dict[str, Any]:
-    """Return the mean errors of 20 repetitions where tasks scatter about a common parameter."""
-    return _listed(scattered_errors(range(20), size))
-
-
 def _listed(errors: dict[str, Array]) -> dict[str, Any]:
     return {name: [float(f"{value:.6g}") for value in values] for name, values in errors.items()}
 
@@ -222,9 +140,6 @@ PARTS: dict[str, Callable[[], dict[str, Any]]] = {
     "chow": chow_part,
     "peak": peak_part,
     **{f"evidence, {setting}": partial(evidence_part, setting) for setting in SETTINGS},
-    **{f"calm, {setting}": partial(calm_part, setting) for setting in SETTINGS},
-    **{f"scattered, {size:g}": partial(scattered_part, size) for size in (1.0, 10.0)},
-    **{f"jump, {size:g}": partial(jump_part, size) for size in (*JUMPS, 400.0)},
 }
 RESULTS = Path(__file__).parents[1] / "docs" / "retrospect.json"
 

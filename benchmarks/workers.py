@@ -23,10 +23,10 @@ MB = 1e6
 
 
 @contextmanager
-def worker(threads: int, *, pinned: bool = True) -> Iterator[ProcessPoolExecutor]:
-    """Yield an executor of one fresh process that has this many threads and, if `pinned`, as many cores."""
+def worker(threads: int) -> Iterator[ProcessPoolExecutor]:
+    """Yield an executor of one fresh process that has this many cores and threads."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        with _confined(threads, pinned):
+        with _confined(threads):
             pool.submit(os.getpid).result()
         yield pool
 
@@ -44,11 +44,11 @@ def peak_bytes() -> float:
 
 
 @contextmanager
-def _confined(threads: int, pinned: bool) -> Iterator[None]:
-    """Let the processes that are started inside inherit this many threads and, if `pinned`, as many cores."""
+def _confined(threads: int) -> Iterator[None]:
+    """Let the processes that are started inside inherit this many cores and threads."""
     wanted = dict.fromkeys(COUNTS, str(threads)) | WAITING
     before = {name: os.environ.get(name) for name in wanted}
-    cores = os.sched_getaffinity(0) if pinned and hasattr(os, "sched_getaffinity") else None
+    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
     os.environ.update(wanted)
     if cores is not None:
         os.sched_setaffinity(0, sorted(cores)[:threads])

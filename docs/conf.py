@@ -94,6 +94,7 @@ sphinx_gallery_conf: dict[str, Any] = {
     "backreferences_dir": "generated/backreferences",
     "reference_url": {"ridgeway": None},  # names in the code of examples are links
     "image_scrapers": ("_ext.films.scraper",),
+    "reset_modules": ("matplotlib", "_ext.films.style"),
     "download_all_examples": False,
     "show_signature": False,
     "show_memory": False,

@@ -29,10 +29,10 @@ def main() -> None:
 def table(results: list[StatementResult]) -> Iterator[str]:
     """Yield the lines of the table, in Markdown."""
     yield (
-        "| statement | where | row | verdict | as printed | as corrected or extended | library | instances "
+        "| statement | where | row | verdict | as printed | as corrected or extended | instances "
         "| smallest counterexample |\n"
     )
-    yield "|---|---|---|---|---|---|---|---|---|\n"
+    yield "|---|---|---|---|---|---|---|---|\n"
     for result in results:
         cells = [
             f"`{result.name}`",
@@ -41,7 +41,6 @@ def table(results: list[StatementResult]) -> Iterator[str]:
             str(result.verdict) if result.agrees else f"{result.verdict}, recorded: {result.recorded}",
             evidence(result.printed),
             evidence(result.corrected) if result.corrected else "",
-            f"{result.library.value:.1e} ≤ {result.library.limit:.0e}" if result.library else "",
             f"{result.instances:,}",
             result.counterexample or "",
         ]

@@ -8,6 +8,8 @@ mpl.use("Agg")
 from matplotlib.figure import Figure
 
 from ridgeway import datasets, report
+from ridgeway._style import STYLE
+from ridgeway.report._figures import draw_all
 
 PICTURE = Path(__file__).with_name("images") / "penguins.png"
 METHODS = ("mn", "es", "crr", "sgd", "gr", "oracle")
@@ -17,7 +19,7 @@ METHODS = ("mn", "es", "crr", "sgd", "gr", "oracle")
 def picture() -> Figure:
     """Return the figure of forgetting of a report, in the words of the penguins."""
     comparison = report.compare(datasets.load_penguins(), methods=METHODS)
-    drawn = {name: figure for name, _, figure in report.draw_figures(comparison)}
+    drawn = {name: figure for name, _, figure in draw_all(comparison)}
     figure = drawn["forgetting"]
     figure.suptitle(
         "Penguins on three islands in three years, learned one group at a time:\n"
@@ -34,7 +36,7 @@ def picture() -> Figure:
 
 def main() -> None:
     """Write the picture."""
-    with mpl.rc_context(report.STYLE):
+    with mpl.rc_context(STYLE):
         picture().savefig(PICTURE, dpi=160, metadata={"Software": None})
 
 

@@ -14,17 +14,16 @@ from paper_figures import OLIVE, SLATE, VIOLET, label, name_line, panels
 from sklearn.datasets import load_diabetes
 
 from ridgeway import GeneralizedRidge, retrospect
-from ridgeway._style import BLACK, BLUE, GREY, ink, shade
+from ridgeway._style import BLACK, BLUE, ink, shade
 
 PAGE = Path(__file__).with_name("retrospect.md")
 RESULTS: dict[str, Any] = json.loads(PAGE.with_suffix(".json").read_text(encoding="utf-8"))
 START, END = "<!-- table: made by `make retrospect` -->\n", "<!-- end of table -->\n"
-AFTER, LARGEST = 10, 400.0
 
 
 def main() -> None:
     """Draw the figures and put the table into the page."""
-    for name, draw in {"diabetes": diabetes, "evidence": evidence, "jumps": jumps}.items():
+    for name, draw in {"diabetes": diabetes, "evidence": evidence}.items():
         draw().savefig(PAGE.with_name("images") / f"retrospect-{name}.png", dpi=150)
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
     after = rest.partition(END)[2]
@@ -94,7 +93,7 @@ def evidence() -> Figure:
     title = "A learned prior removes the peak at p rows\n(n = 50, p = 200)"
     label(first, title, "task", "mean of ‖ŵ − w‖²")
     shifts = ((20, 8), (8, 4), (40, 18), (26, 0))
-    styles = zip(_parts("evidence"), (BLUE, VIOLET, OLIVE, SLATE), ("-", "--", "-.", ":"), shifts, strict=True)
+    styles = zip(_by_setting(), (BLUE, VIOLET, OLIVE, SLATE), ("-", "--", "-.", ":"), shifts, strict=True)
     for (setting, errors), colour, dashes, shift in styles:
         ratio = np.array(errors["evidence"]) / errors["optimum"]
         (line,) = second.plot(np.arange(2, len(ratio) + 1), 100.0 * (ratio[1:] - 1.0), color=colour, ls=dashes)
@@ -107,49 +106,17 @@ def evidence() -> Figure:
     return figure
 
 
-def jumps() -> Figure:
-    """Errors after a jump, and over the sizes of the jump."""
-    figure, (first, second) = panels(2)
-    lines = {
-        "plain": ("keep everything", BLUE, "-", "P"),
-        "restarted": ("start again (hindsight)", GREY, "-.", "^"),
-        "adaptive": ("decay='adaptive'", shade(BLUE, -0.4), "--", "s"),
-    }
-    large = RESULTS[f"jump, {LARGEST:g}"]
-    places = {"plain": (0.75, (-6, -14), "center"), "adaptive": (0.7, (6, 8), "left")}
-    for key, (text, colour, dashes, marker) in lines.items():
-        tasks = np.arange(1, len(large[key]) + 1)
-        (line,) = first.semilogy(tasks, large[key], color=colour, ls=dashes, marker=marker, ms=3)
-        if key in places:  # starting again lies below adapting
-            name_line(line, text, *places[key])
-    first.set_xticks([1, 5, 10, 15, 20])
-    label(first, "After a jump, adapting finds the new parameter", "task; jump after task 10", "mean of ‖ŵ − w‖²")
-    sizes = [float(key) for key, _ in _parts("jump")]
-    places = {"plain": (0.8, (-6, 6), "right"), "restarted": (0.0, (0, 9), "left"), "adaptive": (0.5, (4, -10), "left")}
-    for key, (text, colour, dashes, marker) in lines.items():
-        means = [np.mean(errors[key][AFTER:]) for _, errors in _parts("jump")]
-        (line,) = second.loglog(sizes, means, color=colour, ls=dashes, marker=marker, ms=4)
-        name_line(line, text, *places[key])
-    title = "After a jump of any size, adapting does best"
-    label(second, title, "size of the jump, ‖δ‖²", "mean of ‖ŵ − w‖², next 10 tasks")
-    return figure
-
-
-def _parts(kind: str) -> list[tuple[str, dict[str, list[float]]]]:
-    return [(name.partition(", ")[2], part) for name, part in RESULTS.items() if name.startswith(f"{kind}, ")]
+def _by_setting() -> list[tuple[str, dict[str, list[float]]]]:
+    """Return each of the paper's settings with the errors in it."""
+    prefix = "evidence, "
+    return [(name.removeprefix(prefix), errors) for name, errors in RESULTS.items() if name.startswith(prefix)]
 
 
 def table() -> Iterator[str]:
     """Yield the lines of the table, in Markdown."""
     hits, chow, peak = (RESULTS[name] for name in ("coverage", "chow", "peak"))
     worst = max(hits.values(), key=lambda share: abs(share - 0.95))
-    beyond = max(max(np.array(part["evidence"][1:]) / part["optimum"][1:]) for _, part in _parts("evidence"))
-    cost = max(max(np.array(part["adaptive"]) / part["plain"]) for _, part in _parts("calm"))
-    large = RESULTS[f"jump, {LARGEST:g}"]
-    better = large["plain"][AFTER + 4] / large["adaptive"][AFTER + 4]
-    after = {name: {m: np.mean(e[AFTER:]) for m, e in part.items()} for name, part in _parts("jump")}
-    ratios = {name: means["adaptive"] / min(means["plain"], means["restarted"]) for name, means in after.items()}
-    size = max(ratios, key=lambda name: ratios[name])
+    beyond = max(max(np.array(part["evidence"][1:]) / part["optimum"][1:]) for _, part in _by_setting())
     power = ", ".join(f"{100 * share:.0f} %" for share in chow["power"])
     yield "| what | limit | measured |\n|---|---|---|\n"
     rows = [
@@ -174,17 +141,7 @@ def table() -> Iterator[str]:
             "≥ 10",
             f"{peak['plain'][3] / peak['evidence'][3]:.0f}",
         ),
-        ('`decay="adaptive"` over plain without a jump, any t, four settings', "≤ 1.05", f"{cost:.4f}"),
-        ('plain over `decay="adaptive"`, 5 tasks after an independent parameter', "≥ 100", f"{better:.0f}"),
-        (
-            '`decay="adaptive"` over the better of two in hindsight, 10 tasks after a jump of any size',
-            "≤ 1.5",
-            f"{ratios[size]:.2f} (‖δ‖² = {size})",
-        ),
     ]
-    for name, errors in _parts("scattered"):
-        what = f'tasks that scatter by ‖δ‖² = {name}: `decay="adaptive"` over plain at t = {len(errors["plain"])}'
-        rows.append((what, "above 1: here plain wins", f"{errors['adaptive'][-1] / errors['plain'][-1]:.2f}"))
     for row in rows:
         yield f"| {' | '.join(row)} |\n"
 

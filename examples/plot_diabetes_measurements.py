@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 from sklearn.datasets import load_diabetes
 
-from ridgeway import GeneralizedRidge, report, retrospect
+from ridgeway import GeneralizedRidge, retrospect
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 X = (X - X.mean()) / X.std(ddof=0)
@@ -40,7 +40,6 @@ marked = {"bmi": "#0072B2", "s5": "#D55E00", "bp": "#009E73", "sex": "#A0527D"}
 marked["s3"] = "#8A6A00"
 places = {"bmi": (11, 25), "s5": (7, 16), "bp": (5, 8), "sex": (1.5, -6), "s3": (9, -9)}
 
-plt.style.use(report.STYLE)
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 4.2), layout="constrained")
 left.plot(range(1, 11), [found.r_squared for found in best], "o-", color="#0072B2")
 for found, size in zip(best[:3], (1, 2, 3), strict=True):

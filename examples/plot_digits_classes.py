@@ -14,7 +14,7 @@ from matplotlib import pyplot as plt
 from sklearn.datasets import load_digits
 from sklearn.linear_model import RidgeClassifier, SGDClassifier
 
-from ridgeway import GeneralizedRidgeClassifier, report, weights
+from ridgeway import GeneralizedRidgeClassifier, weights
 
 images, labels = load_digits(return_X_y=True)
 images = images / 16
@@ -48,10 +48,9 @@ print(f"zeros read on day ten: {score['zeros'][-1]:.0%}")
 
 # %%
 # How much can each model read after each day?
-plt.style.use(report.STYLE)
 figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
 days = np.arange(1, 11)
-blue, sky = report.COLOURS["GeneralizedRidge"], report.COLOURS["SGDRegressor"]
+blue, sky = "#0072B2", "#56B4E9"
 axes.plot(days, 100 * np.array(score["ours"]), "P-", color=blue)
 axes.plot(days, 100 * np.array(score["steps"]), "D-", color=sky)
 limit = 100 * pooled.score(images[held_out], labels[held_out])

@@ -15,7 +15,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from statsmodels.stats.meta_analysis import combine_effects
 
-from ridgeway import GeneralizedRidge, datasets, report, retrospect
+from ridgeway import GeneralizedRidge, datasets, retrospect
 
 pupils = pd.DataFrame(datasets.load_exams().columns)
 X, y = pupils[["standLRT"]], pupils["normexam"]
@@ -56,7 +56,6 @@ print(f"correlation of levels and slopes over schools: {correlation:.2f}")
 alone = retrospect.tasks(model)
 
 marked = {"53": "#d55e00", "54": "#0072b2", "48": "#009e73"}
-plt.style.use(report.STYLE)
 figure, panels = plt.subplots(1, 2, figsize=(8, 4.2), sharey=True, layout="constrained")
 ends = np.array([-2.5, 2.5])
 for axes, lines in zip(panels, (alone.coef, found.task_coef), strict=True):
@@ -124,7 +123,9 @@ for test in (-2, 0, 2):
 # ------------------------------------------------
 # A meta-analysis asks this about the slope alone, school by school. statsmodels combines
 # the estimates of schools; school 48 has no error, because two pupils fit any line.
-alone.plot("standLRT")
+axes = alone.plot("standLRT")
+axes.set(xlabel="exam points per point of the reading test", ylabel="school")
+axes.figure.suptitle("The slopes of the schools differ by more than chance")
 plt.show()
 
 known = np.isfinite(alone.standard_errors[:, 1])

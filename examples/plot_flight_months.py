@@ -7,10 +7,11 @@ certain is it, and is it the same all year? The flights left New York in 2013, f
 three airports. After each month the rows are gone, and the questions come afterwards.
 """
 
+import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
-from ridgeway import GeneralizedRidge, datasets, report, retrospect
+from ridgeway import GeneralizedRidge, datasets, retrospect
 
 # %%
 # Tasks are remembered in the order in which they are learned, so the rows are sorted
@@ -53,9 +54,14 @@ for term, coef, times in zip(usual.terms, usual.coef, ratio, strict=True):
 # ------------------------
 # With ``window=1`` the path has the estimates of each month alone.
 path = retrospect.coefficient_path(model, window=1)
-figure = report.draw_path(path, ["hour", "distance"])
-figure.set_dpi(110)
-plt.figure(figure)
+months = range(1, 13)
+own = path.coef[:, 1]
+low, high = path.intervals[:, 1].T
+figure, axes = plt.subplots(figsize=(6.5, 3.4), layout="constrained")
+axes.plot(months, own, "o-")
+axes.fill_between(months, low, high, alpha=0.25)
+axes.set(xlabel="month", ylabel="minutes per hour", xticks=months)
+figure.suptitle("An hour later costs three times as much in summer")
 plt.show()
 
 # %%
@@ -77,15 +83,20 @@ print(len(fine.changes), "changes, before months", ", ".join(fine.changes))
 strict = fine.penalty * ratio.max() ** 2
 coarse = retrospect.segments(model, penalty=strict)
 print(coarse)
-figure = report.draw_segments(coarse, path, terms=["hour", "distance"])
-figure.set_dpi(110)
-plt.figure(figure)
+lengths = [len(segment) for segment in coarse.segments]
+edges = np.cumsum([0.5, *lengths])
+figure, axes = plt.subplots(figsize=(6.5, 3.4), layout="constrained")
+axes.plot(months, own, "o", color="silver", label="each month alone")
+axes.stairs(coarse.coef[:, 1], edges, baseline=None, linewidth=2, label="segments")
+axes.set(xlabel="month", ylabel="minutes per hour", xticks=months)
+axes.legend()
+figure.suptitle("The slope changes before June, August and December")
 plt.show()
 
 # %%
 # Three changes remain: before June, before August and before December. In June and
 # July an hour costs 3.1 minutes, and in the four months after them 1.0. The p-value in
-# the title treats flights as independent, so do not rely on it.
+# the table treats flights as independent, so do not rely on it.
 #
 # Another way to make flights less dependent is to use only a few of them. One flight
 # in 80 is about ten a day, and gives the same three dates.
@@ -103,9 +114,15 @@ print(f"{sample.n_samples_seen_:,} flights: changes before months", found.change
 # predictions would move.
 finer = GeneralizedRidge(information="by_task").fit(X, y, tasks=airport_month)
 influence = retrospect.influence(finer)
-figure = report.draw_influence(influence, ["hour", "distance"])
-figure.set_dpi(110)
-plt.figure(figure)
+places = np.arange(len(influence.tasks))
+moved = influence.standardized_change[:, 1]
+figure, panels = plt.subplots(2, figsize=(7.5, 4.6), sharex=True, layout="constrained")
+panels[0].stem(places, influence.distance, basefmt=" ")
+panels[0].set(ylabel="Cook's distance")
+panels[1].stem(places, moved, basefmt=" ")
+panels[1].set(ylabel="hour: change in\nstandard errors")
+panels[1].set_xticks(places[::3], influence.tasks[::3], rotation=45)
+figure.suptitle("JFK in July matters most")
 plt.show()
 
 # %%

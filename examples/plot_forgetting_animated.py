@@ -16,7 +16,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.animation import FuncAnimation
 
-from ridgeway import GeneralizedRidge, MinimumNorm, datasets, report
+from ridgeway import GeneralizedRidge, MinimumNorm, datasets
 
 birds = pd.DataFrame(datasets.load_penguins().columns).dropna()
 groups = list(birds.groupby(["island", "year"]))
@@ -33,10 +33,9 @@ for _, group in groups:
 
 # %%
 # Each picture shows one group in dark, the birds before it in grey, and the two lines.
-plt.style.use(report.STYLE)
 figure, axes = plt.subplots(figsize=(6.4, 4.2))
 figure.subplots_adjust(left=0.12, right=0.76, top=0.9, bottom=0.12)
-red, blue = report.COLOURS["MinimumNorm"], report.COLOURS["GeneralizedRidge"]
+red, blue = "#D55E00", "#0072B2"
 (past,) = axes.plot([], [], ".", color="#B5B5B5", markersize=5)
 (new,) = axes.plot([], [], "o", color="#222222", markersize=4)
 (wild,) = axes.plot([], [], color=red, linewidth=2.5)

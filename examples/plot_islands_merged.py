@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
-from ridgeway import GeneralizedRidge, datasets, report, retrospect
+from ridgeway import GeneralizedRidge, datasets, retrospect
 
 birds = pd.DataFrame(datasets.load_penguins().columns).dropna()
 measured = ["flipper_length_mm", "bill_length_mm", "bill_depth_mm"]
@@ -44,7 +44,6 @@ print(f"merged {merged.coef_[0]:.1f}, average {average:.1f} g per mm")
 # %%
 # How much heavier is a bird whose flipper is a millimetre longer?
 models = {**stations, "merged": merged, "all birds in one place": pooled}
-plt.style.use(report.STYLE)
 figure, axes = plt.subplots(figsize=(7.5, 3.6), layout="constrained")
 for row, (name, each) in enumerate(models.items()):
     found = retrospect.summary(each)

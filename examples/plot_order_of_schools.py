@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
-from ridgeway import ContinualRidge, GeneralizedRidge, MinimumNorm, datasets, report
+from ridgeway import ContinualRidge, GeneralizedRidge, MinimumNorm, datasets
 
 pupils = pd.DataFrame(datasets.load_exams().columns)
 X, y = pupils[["standLRT"]].to_numpy(), pupils["normexam"].to_numpy()
@@ -43,10 +43,9 @@ for name, found in slopes.items():
     print(f"{name:17} {min(found):.3f} to {max(found):.3f}")
 
 # %%
-plt.style.use(report.STYLE)
 figure, axes = plt.subplots(figsize=(7.5, 3.4), layout="constrained")
-for row, (name, found) in enumerate(slopes.items()):
-    color = report.COLOURS[name]
+for row, found in enumerate(slopes.values()):
+    color = f"C{row}"
     axes.plot([min(found), max(found)], [row, row], color=color, linewidth=1)
     axes.plot(found, [row] * len(found), "o", color=color, alpha=0.6, markersize=8)
     spread = max(found) - min(found)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from matplotlib import pyplot as plt
 
-from ridgeway import GeneralizedRidge, report, weights
+from ridgeway import GeneralizedRidge, weights
 from ridgeway.research import simulation, theory
 
 # %%
@@ -66,7 +66,6 @@ mean, spread = draws.mean(axis=0), draws.std(axis=0, ddof=1) / np.sqrt(len(draws
 
 # %%
 # Lines are exact. Dots are the mean of the 150 runs, with two standard errors.
-plt.style.use(report.STYLE)
 figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
 tasks = np.arange(1, len(designs) + 1)
 for name, errors in exact.items():

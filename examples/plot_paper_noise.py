@@ -13,15 +13,14 @@ has 100; ``ridgeway reproduce`` runs all of them and judges every claim.
 import numpy as np
 from matplotlib import pyplot as plt
 
-from ridgeway import report
 from ridgeway.research import simulation
 
 setting = simulation.Setting(noise_variance=(1.0, 5.0))
 colors = {
-    "mn": report.COLOURS["MinimumNorm"],
-    "crr:1": report.COLOURS["ContinualRidge"],  # with λ = 1
-    "gr": report.COLOURS["GeneralizedRidge"],
-    "oracle": report.COLOURS["Oracle"],
+    "mn": "#D55E00",
+    "crr:1": "#E69F00",  # with λ = 1
+    "gr": "#0072B2",
+    "oracle": "#222222",
 }
 found = simulation.run(setting, list(colors), repetitions=3, seed=0)
 mean = {}
@@ -31,7 +30,6 @@ for key in colors:
 
 # %%
 # The error is the squared distance of the estimate from the truth.
-plt.style.use(report.STYLE)
 figure, panels = plt.subplots(1, 2, figsize=(8, 4.2), sharey=True, layout="constrained")
 tasks = np.arange(1, 21)
 for axes, level in zip(panels, (1, 5), strict=True):

@@ -13,10 +13,9 @@ tried here, in three repetitions. ``ridgeway reproduce`` runs 100, with more cho
 
 from matplotlib import pyplot as plt
 
-from ridgeway import report
 from ridgeway.research import simulation
 
-orange, blue = report.COLOURS["ContinualRidge"], report.COLOURS["GeneralizedRidge"]
+orange, blue = "#E69F00", "#0072B2"
 looks = {
     "crr:max": ("ContinualRidge,\nλ = λmax(H̃)", orange, "--"),
     "crr:1": ("ContinualRidge,\nλ = 1", orange, "-"),
@@ -33,7 +32,6 @@ for shift in ("none", "paper"):
     mean[shift] = {key: found.of(key).mean(axis=0) for key in looks}
 
 # %%
-plt.style.use(report.STYLE)
 figure, panels = plt.subplots(1, 2, figsize=(8, 4.2), sharey=True, layout="constrained")
 titles = {"none": "tasks with the same inputs", "paper": "tasks with different inputs"}
 for axes, (shift, title) in zip(panels, titles.items(), strict=True):

@@ -14,7 +14,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 from sklearn.datasets import load_diabetes
 
-from ridgeway import GeneralizedRidge, report, retrospect
+from ridgeway import GeneralizedRidge, retrospect
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 model = GeneralizedRidge()
@@ -40,7 +40,6 @@ for each in range(len(X)):
     moves[each] = (without.coef_[place] - model.coef_[place]) / error
 
 # %%
-plt.style.use(report.STYLE)
 figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
 bmi = X["bmi"].to_numpy()
 largest = np.argsort(-np.abs(moves))[:3]

@@ -16,7 +16,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from statsmodels.stats.meta_analysis import combine_effects
 
-from ridgeway import GeneralizedRidge, datasets, report, retrospect
+from ridgeway import GeneralizedRidge, datasets, retrospect
 from ridgeway.errors import FewClustersWarning
 from ridgeway.information import ByTask
 
@@ -74,7 +74,6 @@ print(each)
 # %%
 # All nine tasks differ from the rest, and all nine slopes are *positive*. No single
 # task is to blame: the common line fits none of them.
-plt.style.use(report.STYLE)
 figure, axes = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
 for species, color in COLORS.items():
     rows = birds[birds["species"] == species]
@@ -117,13 +116,16 @@ print(within)
 # The forest plot shows the slope of each task with its interval. Q measures how far
 # apart the nine slopes are, compared with what chance would give. statsmodels computes
 # it from their estimates and errors.
-each.plot("bill_depth_mm")
+axes = each.plot("bill_depth_mm")
+axes.set_xlabel("grams per millimetre of bill depth")
+axes.figure.suptitle("Gentoos gain more mass with bill depth than the other two species")
 plt.show()
 
 place = each.terms.index("bill_depth_mm")
 slope, error = each.coef[:, place], each.standard_errors[:, place]
 slopes = combine_effects(slope, error**2)
-print(f"Q {slopes.q:.1f}, p = {slopes.test_homogeneity().pvalue:.3f}, I² {slopes.i2:.0%}")
+p_value = slopes.test_homogeneity().pvalue
+print(f"Q {slopes.q:.1f}, p = {p_value:.3f}, I² {slopes.i2:.0%}")
 
 # %%
 # The slopes differ more than chance explains (p = 0.001). I² says that about 69 % of

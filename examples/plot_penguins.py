@@ -26,8 +26,8 @@ print(found.sentence)
 
 # %%
 # How much worse does each method predict earlier tasks at the end?
-figures = {name: figure for name, _, figure in report.draw_figures(found)}
-plt.figure(figures["forgetting"])
+axes = found.plot()
+axes.figure.suptitle("Two of three methods forget: their error on earlier tasks rises")
 plt.show()
 
 # %%
@@ -37,17 +37,20 @@ plt.show()
 
 # %%
 # A map shows when it happened. Each row is the state after one task, and each column
-# is the error on one task. Tasks below the white line have been learned.
-plt.figure(figures["losses-mn"])
+# is the error on one task. Tasks on and below the diagonal have been learned.
+figure, panels = plt.subplots(1, 2, figsize=(8.5, 4.0), layout="constrained")
+bounds = {"vmin": found["gr"].losses.min(), "vmax": found["mn"].losses.max()}
+for axes, key in zip(panels, ["mn", "gr"], strict=True):
+    losses = found[key].losses
+    image = axes.imshow(losses, cmap="cividis_r", extent=(0.5, 9.5, 9.5, 0.5), **bounds)
+    axes.set(xlabel="on task", ylabel="after task", title=found[key].method.name)
+figure.colorbar(image, ax=panels, label="error (g)", shrink=0.8)
+figure.suptitle("MinimumNorm loses what it learned, GeneralizedRidge does not")
 plt.show()
 
 # %%
-plt.figure(figures["losses-gr"])
-plt.show()
-
-# %%
-# The map of ``MinimumNorm`` gets dark below the line: what was learned is lost. The map
-# of ``GeneralizedRidge`` stays light there.
+# Below the diagonal, the map of ``MinimumNorm`` gets dark: what was learned is lost.
+# The map of ``GeneralizedRidge`` stays light there.
 #
 # ``report.write_report(found, "report/")`` writes all figures and tables to a page. The
 # command ``ridgeway compare penguins --out report/`` does all of this.

@@ -15,7 +15,7 @@ from matplotlib import pyplot as plt
 from sklearn.datasets import load_diabetes
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from ridgeway import GeneralizedRidge, report, retrospect, weights
+from ridgeway import GeneralizedRidge, retrospect, weights
 
 measured, y = load_diabetes(return_X_y=True)
 products = PolynomialFeatures(degree=2, include_bias=False).fit_transform(measured)
@@ -46,11 +46,10 @@ print(f"learned from 240 patients: {found.prior:.0f}")
 
 # %%
 # The dotted line predicts the mean of the test patients for everybody.
-plt.style.use(report.STYLE)
 figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
 seen = np.arange(12, 241, 12)
 axes.plot(seen, errors["least squares"], "s--", color="#666666", markersize=4)
-axes.plot(seen, errors["learned prior"], "P-", color=report.COLOURS["GeneralizedRidge"])
+axes.plot(seen, errors["learned prior"], "P-", color="#0072B2")
 axes.axhline(y[test].std(), color="#222222", linestyle=":", linewidth=1)
 axes.axvline(X.shape[1], color="#B5B5B5", linewidth=1)
 axes.text(X.shape[1] + 2, 460, "as many patients as columns", color="#666666")

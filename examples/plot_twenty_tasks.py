@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 import ridgeway
-from ridgeway import metrics, report
+from ridgeway import metrics
 
 N_TASKS, N_SAMPLES, N_FEATURES, REPETITIONS = 20, 30, 40, 15
 NAMES = ["MinimumNorm", "EarlyStopping", "ContinualRidge", "GeneralizedRidge", "Oracle"]
@@ -36,11 +36,11 @@ for seed in range(REPETITIONS):
 # The bands are two standard errors of the mean over the repetitions.
 mean = errors.mean(axis=0)
 band = 2 * errors.std(axis=0, ddof=1) / np.sqrt(REPETITIONS)
-plt.style.use(report.STYLE)
 figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
 tasks = np.arange(1, N_TASKS + 1)
-for name, row, half in zip(NAMES, mean, band, strict=True):
-    color, oracle = report.COLOURS[name], name == "Oracle"
+colors = ["C0", "C1", "C2", "C3", "black"]
+for name, row, half, color in zip(NAMES, mean, band, colors, strict=True):
+    oracle = name == "Oracle"
     axes.plot(tasks, row, ":" if oracle else "-", color=color, linewidth=2.5)
     axes.fill_between(tasks, row - half, row + half, color=color, alpha=0.15)
     lift = {"Oracle": 0.7}.get(name, 1.0)

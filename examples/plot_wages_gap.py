@@ -14,7 +14,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from statsmodels.stats.meta_analysis import combine_effects
 
-from ridgeway import GeneralizedRidge, datasets, report, retrospect
+from ridgeway import GeneralizedRidge, datasets, retrospect
 
 answers = pd.DataFrame(datasets.load_wages().columns)
 kept = (answers["wrkstat"] == "Full-Time") & answers["age"].between(25, 64)
@@ -52,7 +52,6 @@ gap = -100 * np.expm1(path.coef[:, place])
 low, high = -100 * np.expm1(path.intervals[:, place].T)
 years = np.array(path.tasks, dtype=int)
 
-plt.style.use(report.STYLE)
 figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
 axes.vlines(years, low, high, color="#0072B2", alpha=0.5)
 axes.plot(years, gap, "o", color="#0072B2", markersize=5)

@@ -1,4 +1,4 @@
-"""The mutation campaign: changes the source in small ways; `verify` or a test must notice each change.
+"""The mutation campaign: changes the source in small ways; a test must notice each change.
 
 `python -m mutants` draws mutants of the packages that hold the mathematics, adds the named ones, and runs the checks
 that reach each of them until one fails. The exit status is 1 if a mutant survives that is not listed as equivalent.
@@ -8,11 +8,12 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping
 
-from mutants.campaign import PACKAGES, SUITES, THEORY, Fate, fates, reach
+from mutants.campaign import PACKAGES, SUITES, killers, reach
 from mutants.changes import draw
 from mutants.checks import files_below, import_libraries
+from mutants.mutant import Mutant
 from mutants.named import EQUIVALENT, NAMED
 
 
@@ -23,7 +24,7 @@ def main() -> int:
     parser.add_argument("packages", nargs="*", help=f"packages or modules; default: {', '.join(PACKAGES)}")
     parser.add_argument("--count", type=int, help="mutants to draw from each of them")
     parser.add_argument("--seed", type=int, default=1, help="seed of the draw")
-    parser.add_argument("--checks", nargs="+", default=SUITES, help="test files and folders, and verify")
+    parser.add_argument("--checks", nargs="+", default=SUITES, help="test files and folders")
     parser.add_argument("--lanes", type=int, default=os.cpu_count() or 1, help="number of parallel processes")
     options = parser.parse_args()
     packages = {name: options.count or PACKAGES.get(name, 100) for name in options.packages or PACKAGES}
@@ -36,33 +37,29 @@ def main() -> int:
     files = files_below(options.checks)
     import_libraries(files)
     start = time.monotonic()
-    found, done = reach(files, options.lanes), []
+    found = reach(files, options.lanes)
     print(f"{len(found)} checks pass without a mutant ({time.monotonic() - start:.0f} s).", flush=True)
-    for fate in fates(list(dict.fromkeys([*named, *drawn])), found, options.lanes):
-        done.append(fate)
-        print(line(fate), flush=True)
+    done = dict[Mutant, str | None]()
+    for mutant, killer in killers(list(dict.fromkeys([*named, *drawn])), found, options.lanes):
+        done[mutant] = killer
+        print(line(mutant, killer), flush=True)
     print(summary(done), f"{(time.monotonic() - start) / 60:.1f} minutes.")
-    return 1 if any(fate.survived and fate.mutant not in EQUIVALENT for fate in done) else 0
+    return 1 if any(killer is None and mutant not in EQUIVALENT for mutant, killer in done.items()) else 0
 
 
-def line(fate: Fate) -> str:
+def line(mutant: Mutant, killer: str | None) -> str:
     """Return the mutant and who killed it."""
-    killers = [killer for killer in (fate.statement, fate.test) if killer]
-    survivor = "equivalent" if fate.mutant in EQUIVALENT else "SURVIVED"
-    return f"{' and '.join(killers) or survivor}\t{fate.mutant}"
+    survivor = "equivalent" if mutant in EQUIVALENT else "SURVIVED"
+    return f"{killer or survivor}\t{mutant}"
 
 
-def summary(done: Sequence[Fate]) -> str:
+def summary(done: Mapping[Mutant, str | None]) -> str:
     """Return the counts."""
-    theory = [fate for fate in done if fate.mutant.module.startswith(THEORY)]
-    by_verify = sum(fate.statement is not None for fate in theory)
-    by_tests = sum(fate.test is not None for fate in done)
-    survivors = [fate.mutant for fate in done if fate.survived]
+    survivors = [mutant for mutant, killer in done.items() if killer is None]
     equivalent = sum(mutant in EQUIVALENT for mutant in survivors)
-    share = f" ({by_verify / len(theory):.0%})" if theory else ""
     return (
-        f"{len(done)} mutants: tests kill {by_tests}; verify kills {by_verify} of {len(theory)} in the theory{share}; "
-        f"{equivalent} are equivalent; {len(survivors) - equivalent} survived."
+        f"{len(done)} mutants: tests kill {len(done) - len(survivors)}; {equivalent} are equivalent; "
+        f"{len(survivors) - equivalent} survived."
     )
 
 

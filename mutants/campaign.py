@@ -2,20 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from mutants.checks import VERIFY, Reach, file_of, killer_of, reach_of
+from mutants.checks import Reach, file_of, killer_of, reach_of
 from mutants.children import Job, answers
 from mutants.mutant import Mutant
 
 PACKAGES = {"research.theory": 100, "information": 80, "retrospect": 80}
 """The packages that are mutated, and how many mutants are drawn from each."""
 
-THEORY = "research.theory"
-"""The package that `verify` tests."""
-
 SUITES = (
-    VERIFY,
     "tests/research/theory",
     "tests/information",
     "tests/retrospect",
@@ -27,20 +22,6 @@ SUITES = (
 
 PATIENCE = 60.0
 """Seconds that the checks of a mutant get beyond five times what they took without it."""
-
-
-@dataclass(frozen=True)
-class Fate:
-    """What became of a mutant: the statement of `verify` and the test that killed it, if one did."""
-
-    mutant: Mutant
-    statement: str | None
-    test: str | None
-
-    @property
-    def survived(self) -> bool:
-        """Whether nothing killed it."""
-        return self.statement is None and self.test is None
 
 
 def reach(files: Sequence[str], lanes: int) -> Reach:
@@ -56,32 +37,27 @@ def reach(files: Sequence[str], lanes: int) -> Reach:
     return found
 
 
-def fates(mutants: Sequence[Mutant], found: Reach, lanes: int) -> Iterator[Fate]:
-    """Yield the fate of each mutant, as they come. All meet the tests; mutants of the theory also meet `verify`."""
-    jobs = [job for mutant in mutants for job in _jobs(mutant, found)]
-    waiting = {mutant: sum(job.arguments[0] == mutant for job in jobs) for mutant in mutants}
-    killers: dict[Mutant, list[str]] = {mutant: [] for mutant in mutants}
-    yield from (Fate(mutant, None, None) for mutant, left in waiting.items() if not left)
+def killers(mutants: Sequence[Mutant], found: Reach, lanes: int) -> Iterator[tuple[Mutant, str | None]]:
+    """Yield each mutant with the check that killed it, or None if it survived, as they come."""
+    jobs = []
+    for mutant in mutants:
+        checks = _reaching(mutant, found)
+        if checks:
+            limit = PATIENCE + 5 * sum(found[check][0] for check in checks)
+            late = f"{checks[0]} or another check (no answer in {limit:.0f} s)"
+            jobs.append(Job(killer_of, (mutant, checks), limit, late))
+        else:
+            yield mutant, None
+
     for job, killer in answers(jobs, lanes):
-        mutant = job.arguments[0]
-        waiting[mutant] -= 1
-        killers[mutant] += [killer] if killer else []
-        if not waiting[mutant]:
-            by_verify = [killer for killer in killers[mutant] if killer.startswith(VERIFY)]
-            by_test = [killer for killer in killers[mutant] if not killer.startswith(VERIFY)]
-            yield Fate(mutant, next(iter(by_verify), None), next(iter(by_test), None))
+        yield job.arguments[0], killer
 
 
-def _jobs(mutant: Mutant, found: Reach) -> Iterator[Job]:
-    """Yield one job for the statements that reach the mutant and one for the tests, the fastest files first."""
+def _reaching(mutant: Mutant, found: Reach) -> list[str]:
+    """Return the checks that reach the mutant, the fastest files first."""
     path, lines = str(mutant.path), mutant.lines()
     reaching = [check for check, (_, reached) in found.items() if any(line in lines for line in reached.get(path, ()))]
     spent: dict[str, float] = defaultdict(float)
     for check in reaching:
         spent[file_of(check)] += found[check][0]
-    reaching.sort(key=lambda check: (spent[file_of(check)], found[check][0]))
-    for by_verify in (True, False):
-        checks = [check for check in reaching if check.startswith(f"{VERIFY} ") == by_verify]
-        if checks and (mutant.module.startswith(THEORY) or not by_verify):
-            limit = PATIENCE + 5 * sum(found[check][0] for check in checks)
-            yield Job(killer_of, (mutant, checks), limit, f"{checks[0]} or another check (no answer in {limit:.0f} s)")
+    return sorted(reaching, key=lambda check: (spent[file_of(check)], found[check][0]))

@@ -1,10 +1,9 @@
-"""The checks that may kill a mutant, statements of `verify` and tests, and the lines that each of them runs."""
+"""The tests that may kill a mutant, and the lines that each of them runs."""
 
 import ast
 import importlib
 import sys
 import time
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec, SourceFileLoader
@@ -18,9 +17,6 @@ import coverage
 import pytest
 
 from mutants.mutant import ROOT, SOURCE, Mutant
-
-VERIFY = "verify"
-"""Stands for all statements in a list of test files."""
 
 Reach = dict[str, tuple[float, dict[str, set[int]]]]
 """Each check, with its seconds and the lines that it runs, by file."""
@@ -36,7 +32,7 @@ def files_below(paths: Sequence[str]) -> list[str]:
 
 
 def reach_of(file: str) -> Reach | None:
-    """Run a test file, or all of `verify`, and return what each check reaches; None if one fails."""
+    """Run a test file, and return what each check reaches; None if one fails."""
     recorder = coverage.Coverage(data_file=None, include=[f"{SOURCE}/*"], config_file=False)
     seconds: dict[str, float] = {}
 
@@ -49,7 +45,7 @@ def reach_of(file: str) -> Reach | None:
         recorder.switch_context("")
 
     with recorder.collect():
-        killer = _first_wrong(None, recorded) if file == VERIFY else _first_failure(file, None, recorded)
+        killer = _first_failure(file, None, recorded)
     if killer is not None:
         return None
     data, reach = recorder.get_data(), {check: (spent, dict[str, set[int]]()) for check, spent in seconds.items()}
@@ -62,18 +58,16 @@ def reach_of(file: str) -> Reach | None:
 
 
 def file_of(check: str) -> str:
-    """Return the file of a test; a statement of `verify` stands for itself."""
+    """Return the file of a test."""
     return check.split("::")[0]
 
 
 def killer_of(mutant: Mutant, checks: list[str]) -> str | None:
     """Return the first of the checks that fails with the mutant, or None if it survives all.
 
-    The checks are either all statements of `verify` or all tests, those of a file together.
+    The checks of a file are together.
     """
     sys.meta_path.insert(0, _Finder(mutant))
-    if checks[0].startswith(VERIFY):
-        return _first_wrong([check.removeprefix(f"{VERIFY} ") for check in checks], _unrecorded)
     files = ((file, list(chosen)) for file, chosen in groupby(checks, file_of))
     killers = (_first_failure(file, chosen, _unrecorded) for file, chosen in files)
     return next((killer for killer in killers if killer), None)
@@ -103,24 +97,6 @@ class _Loader(SourceFileLoader):
 @contextmanager
 def _unrecorded(check: str) -> Iterator[None]:
     yield
-
-
-def _first_wrong(names: list[str] | None, recorded: Any) -> str | None:
-    """Return the first statement whose verdict is not the recorded one, or that raises an error."""
-    with warnings.catch_warnings(action="ignore"):
-        try:
-            verify = importlib.import_module("ridgeway.research.verify")
-        except Exception as error:
-            return f"{VERIFY} ({type(error).__name__} on import)"
-        for name in verify.STATEMENTS if names is None else names:
-            try:
-                with recorded(f"{VERIFY} {name}"):
-                    (result,) = verify.verify([name])
-                if not result.agrees:
-                    return f"{VERIFY} {name}"
-            except Exception:
-                return f"{VERIFY} {name}"
-    return None
 
 
 def _first_failure(file: str, chosen: list[str] | None, recorded: Any) -> str | None:
@@ -165,7 +141,7 @@ def import_libraries(files: Sequence[str]) -> None:
     sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
     libraries = packages_distributions().keys() - {"ridgeway"}
     names = {"numpy", "scipy.optimize", "sklearn.utils.validation"}
-    for file in set(files) - {VERIFY}:
+    for file in set(files):
         for node in ast.parse((ROOT / file).read_text("utf-8")).body:
             if isinstance(node, ast.Import):
                 names |= {alias.name for alias in node.names}

@@ -19,6 +19,12 @@ NAMED: dict[str, Mutant] = {
 
 EQUIVALENT: dict[Mutant, str] = {
     Mutant(
+        "research.theory._alike_tasks",
+        "AlikeTasks.optimal_penalties",
+        "np.arange(whole(n_tasks, 'n_tasks'), dtype=np.float64)",
+        "np.arange(whole(n_tasks, 'n_tasks'))",
+    ): "A float is added to it.",
+    Mutant(
         "research.theory._approximation", "smallest_constants", "-best_gain", "best_gain"
     ): "Only the square of the difference is used.",
     Mutant(
@@ -33,9 +39,6 @@ EQUIVALENT: dict[Mutant, str] = {
     Mutant(
         "information._base", "Information.add", "held.peak.max() <= LARGEST ** 2", "held.peak.max() < LARGEST ** 2"
     ): "At the limit itself the values are checked once more, and pass.",
-    Mutant(
-        "information._change", "", "np.linspace(-1.0, 1.0, 21)", "np.linspace(-1.0, 1.0, 22)"
-    ): "The steps are narrower: the logarithm of the best ratio is found to 2.4e-4 instead of 2.5e-4.",
     Mutant(
         "information._discriminant", "_less", "squares.diagonal() <= least", "squares.diagonal() < least"
     ): "Both are 0 for a column that never varied, which is zeros already.",
@@ -60,9 +63,6 @@ EQUIVALENT: dict[Mutant, str] = {
         "residual > tolerance(p) * noise[p:]",
         "residual >= tolerance(p) * noise[p:]",
     ): "If both are 0, nothing is subtracted; otherwise they are rounded sums, whose last bits mean nothing.",
-    Mutant(
-        "information._structured", "learn_groups", "np.clip(logs, low, high)", "np.clip(low, logs, high)"
-    ): "Both are min(max(logs, low), high).",
     Mutant(
         "information._fourth", "FourthMoments._add_block", "last + 2", "last + 3"
     ): "More products are computed than are used.",

@@ -31,6 +31,5 @@ class Blank:
 @pytest.fixture
 def blank_figures(monkeypatch):
     """Reports without pictures, for tests that look at something else: drawing takes nine tenths of the time."""
-    names = ["forgetting", *(f"tasks-{name}" for name in ("path", "influence", "segments"))]
-    blank = [(name, f"the figure {name}", Blank()) for name in names]
-    monkeypatch.setattr("ridgeway.report._write.draw_figures", lambda comparison: blank)
+    blank = [("forgetting", "the figure forgetting", Blank())]
+    monkeypatch.setattr("ridgeway.report._figures.draw_all", lambda comparison: blank)

@@ -27,7 +27,6 @@ def workplace(tmp_path, monkeypatch):
     """A folder with the files that the pages name."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.delenv("RIDGEWAY_KEY", raising=False)
     rng = np.random.default_rng(5)
     for name in ("survey-2019.parquet", "survey-2020.parquet", "survey-2021.csv", "all.parquet", "new.csv"):
         frame = pd.DataFrame(rng.normal(size=(90, 3)), columns=["age", "education", "tenure"])
@@ -66,15 +65,15 @@ def prepare_states():
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if page.parent == ROOT / "docs" and page.name != "monthly.md"],
+    [page for page in PAGES if page.parent == ROOT / "docs"],
     ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_snippets_and_commands_run(page, workplace, monkeypatch):
-    """Those of monthly.md and of the guide have tests of their own. What is registered is gone afterwards."""
+    """Those of the guide have tests of their own. What is registered is gone afterwards."""
     assert simulation.Setting().n_tasks == 20  # the import that registers its methods
     monkeypatch.setattr(_registry, "ENTRIES", dict(_registry.ENTRIES))
     run, text = PageRun(page.name, monkeypatch.setenv, SMALL), page.read_text("utf-8")
-    if page.name not in ("store.md", "backup.md"):
+    if page.name != "store.md":
         run.run(text)
         return
     prepare_states()

@@ -17,6 +17,11 @@ ELSEWHERE = {
     "install.md": {"3.11": "pyproject.toml"},
     "forgetting.md": {"5": "docs/compare.md"},
     "inference.md": dict.fromkeys(("93", "97", "38"), "docs/robust-errors.md"),
+    "many-machines.md": {
+        "60": "src/ridgeway/cli/_cmd_absorb.py",
+        "8,192": "src/ridgeway/store/_digests.py",
+        "32": "docs/reference/file-format.md",
+    },
     "reading-a-report.md": {"5": "docs/compare.md"},
     "classes-and-counts.md": dict.fromkeys(("1989", "205"), "examples/tables/README.md"),
 }
@@ -31,7 +36,6 @@ def folder(tmp_path, monkeypatch):
     """An empty folder beside the tables of the checkout, and a terminal of 80 columns."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.delenv("RIDGEWAY_KEY", raising=False)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     return tmp_path
 

@@ -17,7 +17,6 @@ from ridgeway import (
     GeneralizedRidge,
     report,
     research,
-    retrospect,
     store,
     weights,
 )
@@ -97,9 +96,6 @@ CHOICES = {
     (GeneralizedPoisson, "memory"): lambda word: GeneralizedPoisson(memory=word).fit(X, y),
     (GeneralizedPoisson, "weight_kind"): lambda word: GeneralizedPoisson(weight_kind=word).fit(X, y),
     (weights.Accumulated, "prior"): lambda word: GeneralizedRidge(weights.Accumulated(prior=word)).fit(X, y),
-    (weights.Accumulated, "decay"): lambda word: GeneralizedRidge(weights.Accumulated(decay=word)).fit(X, y),
-    (retrospect.learn_prior, "criterion"): lambda word: learn_prior(criterion=word),
-    (retrospect.learn_prior, "groups"): lambda word: learn_prior(groups=word),
     (simulation.Setting, "shift"): lambda word: simulation.Setting(shift=word),
     (simulation.run, "averaging"): lambda word: simulate(averaging=word),
     (verify, "budget"): lambda word: verify(["order"], budget=word),
@@ -107,18 +103,11 @@ CHOICES = {
     (store.create, "weight_kind"): lambda word: create(weight_kind=word),
     (report.compare, "order"): lambda word: compare(order=word),
     (report.compare, "missing"): lambda word: compare(missing=word),
-    (report.compare, "unknown"): lambda word: compare(unknown=word),
 }
 
 
 def logistic(**options):
     return GeneralizedLogistic(weights.Accumulated(prior=1.0), **options).fit(X, y > 2.0)
-
-
-def learn_prior(**options):
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(40, 2))
-    return retrospect.learn_prior(GeneralizedRidge().fit(rows, rows.sum(axis=1) + rng.normal(size=40)), **options)
 
 
 def simulate(**options):

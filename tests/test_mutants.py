@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mutants.campaign import PACKAGES, Fate
+from mutants.__main__ import line, summary
+from mutants.campaign import PACKAGES
 from mutants.changes import changes, draw, mutants_of
 from mutants.mutant import MissingMutantError, Mutant, sites
 from mutants.named import EQUIVALENT, NAMED
@@ -98,7 +99,8 @@ def test_listed_mutants_still_apply_and_have_a_reason():
 
 
 def test_only_a_mutant_that_nothing_kills_survives():
-    mutant = NAMED["a grid that is too coarse"]
-    assert Fate(mutant, None, None).survived
-    assert not Fate(mutant, "verify ridge", None).survived
-    assert not Fate(mutant, None, "tests/test_a.py::test_a").survived
+    one, other = NAMED["a grid that is too coarse"], next(iter(EQUIVALENT))
+    assert summary({one: None, other: None}) == "2 mutants: tests kill 0; 1 are equivalent; 1 survived."
+    assert summary({one: "tests/test_a.py::test_a"}) == "1 mutants: tests kill 1; 0 are equivalent; 0 survived."
+    assert line(one, None).startswith("SURVIVED\t")
+    assert line(one, "tests/test_a.py::test_a").startswith("tests/test_a.py::test_a\t")

@@ -24,19 +24,18 @@ PYTHON = {
     "import": {"store.import_arrays": store.import_arrays},
     "init": {"store.create": store.create, "store.encoding_of": store.encoding_of},
     "merge": {"Store.merge": store.Store.merge},
-    "path": {"retrospect.coefficient_path": retrospect.coefficient_path, "report.draw_path": report.draw_path},
-    "plot": {"simulation.figures": simulation.figures.save},
+    "path": {"retrospect.coefficient_path": retrospect.coefficient_path},
     "predict": {"Store.predict_file": store.Store.predict_file},
     "reference": {"Store.change_references": store.Store.change_references},
     "remove": {"Store.remove_table": store.Store.remove_table},
     "reproduce": {"simulation.reproduce": simulation.reproduce},
-    "segments": {"retrospect.segments": retrospect.segments, "report.draw_path": report.draw_path},
+    "segments": {"retrospect.segments": retrospect.segments},
     "show": {"Store.describe": store.Store.describe},
     "simulate": {"simulation.Setting": simulation.Setting, "simulation.run": simulation.run},
     "summary": {"Store.summary": store.Store.summary},
     "tasks": {"retrospect.tasks": retrospect.tasks, "TaskTable.plot": retrospect.TaskTable.plot},
     "verify": {"verify": verify},
-    "widen": {"Store.widen": store.Store.widen, "Store.undo_widening": store.Store.undo_widening},
+    "widen": {"Store.widen": store.Store.widen},
 }
 """What each command calls."""
 
@@ -52,32 +51,28 @@ REASONS = {
     ("absorb", "--workers"): "`distributed.absorb`, with the client of `distributed.local_client`",
     ("check", "--restore-previous"): "`store.restore_previous`",
     ("compare", "--scheduler"): "`workers=distributed.DaskWorkers(…)`",
-    ("init", "--encoding"): "`features`, which takes an encoding too",
     ("init", "--from"): "`table`, because `from` is a keyword",
     ("init", "--no-intercept"): "`fit_intercept=False`",
     ("init", "--reference"): "`references`, one entry each",
-    ("path", "--plot"): "`report.save_figure`",
-    ("plot", "--out"): "`folder`",
+    ("path", "--plot"): "a figure of your own, of `coef` and `intervals`",
+    ("path", "--terms"): "the columns of `coef`, by `terms`",
     ("predict", "--id"): "`ids`",
     ("remove", "--task"): "`task_id`",
     ("reproduce", "--scheduler"): "`workers=distributed.DaskWorkers(…)`",
-    ("segments", "--plot"): "`report.draw_segments`, `report.save_figure`",
+    ("segments", "--plot"): "a figure of your own, of `coef` and `standard_errors`",
+    ("segments", "--terms"): "the columns of `coef`, by `terms`",
+    ("simulate", "--plot"): "`simulation.figures`",
     ("simulate", "--scheduler"): "`workers=distributed.DaskWorkers(…)`",
     ("summary", "--errors"): "`retrospect.clustered` or `retrospect.heteroscedastic`, its `kind`",
-    ("tasks", "--plot"): "`report.save_figure`",
+    ("tasks", "--plot"): "a file for the figure of `TaskTable.plot`",
     ("verify", "--against"): "`StatementResult.agrees`, or its `printed.holds`",
     ("verify", "--scheduler"): "`workers=distributed.DaskWorkers(…)`",
     ("widen", "--category"): "`categories`, one entry each",
     ("widen", "--feature"): "`features`, one entry",
     ("widen", "--past-value"): "the value of that entry",
     ("widen", "--target"): "`targets`, one entry",
-    ("widen", "--undo"): "`Store.undo_widening`",
 }
 """Options without a parameter of the same name."""
-
-
-SHELL = {"completion"}
-"""Commands about the command line itself."""
 
 
 def options_of(command):
@@ -95,15 +90,13 @@ def unmatched(command):
 def table():
     """Yield the rows of the page."""
     for name, command in sorted(commands.commands.items()):
-        if name in SHELL:
-            continue
         others = {option: why for (of, option), why in REASONS.items() if of == name}
         same = ", ".join(f"`{option}`" for option in options_of(command) if option not in others)
         calls = ", ".join(f"`{call}`" for call in PYTHON[name])
         yield f"| `{name}` | {calls} | {same} | {'; '.join(f'`{option}`: {why}' for option, why in others.items())} |"
 
 
-@pytest.mark.parametrize("name", sorted({*commands.commands} - SHELL))
+@pytest.mark.parametrize("name", sorted(commands.commands))
 def test_an_option_has_the_name_of_a_parameter_or_a_reason(name):
     assert unmatched(commands.commands[name]) == [option for of, option in REASONS if of == name]
 
@@ -124,5 +117,5 @@ def test_another_name_is_noticed(monkeypatch):
     params = commands.commands["simulate"].params
     option = next(param for param in params if param.name == "averaging")
     monkeypatch.setattr(option, "opts", ["--average"])
-    assert unmatched(commands.commands["simulate"]) == ["--average", "--scheduler"]
+    assert unmatched(commands.commands["simulate"]) == ["--average", "--plot", "--scheduler"]
     assert [row for row in table() if "`--averaging`" in row] == []

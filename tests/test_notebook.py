@@ -52,7 +52,6 @@ STATES = {
     "pooled": GeneralizedRidge().fit(X, y),
     "by task": GeneralizedRidge(information="by_task").fit(X, y),
     "fading": GeneralizedRidge(weights.Accumulated(decay=0.5)).fit(X, y),
-    "adaptive": GeneralizedRidge(weights.Accumulated(decay="adaptive")).fit(X, y),
     "anchored": MinimumNorm().fit(X, y),
     "two targets": GeneralizedRidge().fit(X, np.column_stack([y, -y])),
     "classes": GeneralizedRidgeClassifier().fit(X, np.repeat([HOSTILE, "two", "three"], 20)),

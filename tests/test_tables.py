@@ -14,7 +14,6 @@ from ridgeway.data import (
     as_labels,
     as_numbers,
     checked_schema,
-    explained,
     index_columns,
     inferred,
     open_table,
@@ -89,12 +88,11 @@ def test_blocks_and_typed_columns_agree_also_on_booleans(frame, tmp_path):
         np.testing.assert_array_equal(block.y, [[1.0], [2.0], [3.0], [4.0]])
 
 
-@pytest.mark.parametrize(("values", "count"), [(["true", "no", "false"], 3), (["true", "2", "false"], 2)])
-def test_booleans_mixed_with_something_else_are_text(tmp_path, values, count):
+@pytest.mark.parametrize("values", [["true", "no", "false"], ["true", "2", "false"]])
+def test_booleans_mixed_with_something_else_are_text(tmp_path, values):
     pd.DataFrame({"x": 1.0, "flag": values, "y": 1.0}).to_csv(tmp_path / "t.csv", index=False)
     table = open_table(tmp_path / "t.csv")
-    what = f"column 'flag' has text in {count} of 3 rows"
-    with pytest.raises(InvalidDataError, match=what), explained(table, lambda: SCHEMA):
+    with pytest.raises(InvalidDataError, match="column 'flag' has 'true', which is not a number"):
         list(tasks_in(table, SCHEMA, ""))
 
 

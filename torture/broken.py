@@ -328,20 +328,6 @@ def _from_zero(old: Schema, new: Schema) -> Widening:
     return found._replace(past=np.zeros_like(found.past))
 
 
-@contextmanager
-def _half_an_undo() -> Iterator[None]:
-    """Go back to the state before a widening, and keep the schema."""
-    commit = Change.commit
-
-    def keeping(change: Change, *args: Any, schemas: Sequence[bytes] | None = None, **options: Any) -> None:
-        known = change.generation.schemas
-        commit(change, *args, schemas=known if len(schemas or known) < len(known) else schemas, **options)
-
-    with mock.patch.object(Change, "commit", keeping):
-        yield
-
-
-UNDO_KEEPS_SCHEMA = Variant("keeps the wider schema when a widening is undone", _half_an_undo, "the features are")
 SAYS_ALL = Variant(
     "exits with 0 if some files were not absorbed",
     lambda: mock.patch.object(_cmd_absorb, "SOME", 0),

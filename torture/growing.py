@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
 
 from ridgeway import store
-from ridgeway.errors import DuplicateTaskError, InvalidParameterError, MergeError, RemovalError, RidgewayError
-from torture.broken import FORGETS_VERSIONS, KNOWS_NOTHING_OLD, MERGES_TWICE, PAST_IS_ZERO, UNDO_KEEPS_SCHEMA
+from ridgeway.errors import DuplicateTaskError, InvalidParameterError, MergeError, RemovalError
+from torture.broken import FORGETS_VERSIONS, KNOWS_NOTHING_OLD, MERGES_TWICE, PAST_IS_ZERO
 from torture.broken_parts import PARTS_NOT_WIDENED
 from torture.growth import FIRST_JOBS, JOB, JOBS, PAST, distance, pooled, start, table
 from torture.job import Job
@@ -18,7 +18,7 @@ from torture.outcome import Outcome
 from torture.tasks import name
 from torture.watched import WatchedMachine, run_machine
 
-CONTROLS = (FORGETS_VERSIONS, KNOWS_NOTHING_OLD, MERGES_TWICE, PAST_IS_ZERO, UNDO_KEEPS_SCHEMA)
+CONTROLS = (FORGETS_VERSIONS, KNOWS_NOTHING_OLD, MERGES_TWICE, PAST_IS_ZERO)
 KEPT_CONTROLS = (PARTS_NOT_WIDENED,)
 SHARE_KEPT = 2
 """The number of steps per step of a store that keeps its tasks."""
@@ -44,19 +44,18 @@ class Shape(NamedTuple):
 
 
 class GrowingMachine(WatchedMachine):
-    """A store, its shape and the one that an undo would bring back, and its tasks with the versions of their schema."""
+    """A store, its shape, and its tasks with the versions of their schema."""
 
     def __init__(self) -> None:
         super().__init__()
         self.store = start(self.another(), self.keep)
-        self.shape, self.narrower = Shape(), None
+        self.shape = Shape()
         self.tasks: list[tuple[int, Content]] = []
         self.versions: list[int] = []
 
     runs_a_round = 6
     keep: ClassVar[str | None] = None
     shape: Shape
-    narrower: Shape | None
 
     @rule(task_id=IDS, number=NUMBERS, n_jobs=N_JOBS, late=LATE, force=st.booleans())
     def absorb(self, task_id: int, number: int, n_jobs: int, late: frozenset[str], force: bool) -> None:
@@ -88,7 +87,6 @@ class GrowingMachine(WatchedMachine):
                 self.shape = self.shape._replace(jobs=self.shape.jobs | new, version=self.shape.version + 1)
             self.tasks.append((task_id, content))
             self.versions.append(self.shape.version)
-            self.narrower = None
 
     @rule(place=st.integers(0, 9), short=st.booleans())
     def remove(self, place: int, short: bool) -> None:
@@ -111,7 +109,6 @@ class GrowingMachine(WatchedMachine):
         else:
             self.store.remove_table(rows, task_id=name(task_id))
         del self.tasks[place], self.versions[place]
-        self.narrower = None
 
     @rule(job=st.sampled_from(JOBS))
     def widen_category(self, job: str) -> None:
@@ -133,16 +130,7 @@ class GrowingMachine(WatchedMachine):
 
     def widened(self, shape: Shape) -> None:
         """Expect a wider shape."""
-        self.narrower, self.shape = self.shape, shape._replace(version=self.shape.version + 1)
-
-    @rule()
-    def undo(self) -> None:
-        """Take the last widening back, if nothing happened since."""
-        if self.narrower is None:
-            self.refused(RidgewayError, self.store.undo_widening)
-            return
-        self.store.undo_widening()
-        self.shape, self.narrower = self.narrower, None
+        self.shape = shape._replace(version=self.shape.version + 1)
 
     @rule(others=OTHERS, n_before=st.integers(0, 3), narrow=st.sampled_from([0, 0, 0, 1]), same=st.booleans())
     def merge(self, others: list[tuple[int, int, int]], n_before: int, narrow: int, same: bool) -> None:
@@ -172,7 +160,7 @@ class GrowingMachine(WatchedMachine):
         self.store = self.store.merge(other, out)
         self.tasks += added
         jobs = self.shape.jobs.union(*(JOBS[:n_jobs] for _, (_, n_jobs, _) in added))
-        self.shape, self.narrower = Shape(jobs, self.shape.late, self.store.schema.version), None
+        self.shape = Shape(jobs, self.shape.late, self.store.schema.version)
         self.versions = [record.schema for record in self.store.history()]
 
     def widen_by(self, other: store.Store, late: list[str] | tuple[str, ...]) -> None:
@@ -220,7 +208,6 @@ class KeptGrowingMachine(GrowingMachine):
             self.store.remove(name(task_id))
             last = max(at for at, (other, _) in enumerate(self.tasks) if other == task_id)
             del self.tasks[last], self.versions[last]
-            self.narrower = None
 
     @invariant()
     def parts_are_those_of_their_rows(self) -> None:

@@ -71,7 +71,6 @@ GROWING_SCENARIOS = (
     Scenario("widen, several pages", _wide, _widen_wide),
     Scenario("widen, small cache", _wide, _widen_spilling),
     Scenario("absorb unknown categories", _some, _absorb_unknown),
-    Scenario("undo (command)", _widened, command("widen", "a.rw", "--undo")),
 )
 """Those that every part of the campaign with scenarios runs."""
 MORE_GROWING_SCENARIOS = (

@@ -72,7 +72,7 @@ class GrowingStep:
 
     Attributes
     ----------
-    verb : create, absorb, remove, widen or undo
+    verb : create, absorb, remove or widen
     number, n_jobs, late : the task, if there is one
     options : those of the command, to widen
     feature : the feature that is there afterwards, if this widens
@@ -110,7 +110,7 @@ class GrowingStep:
         opened = store.open(path)
         known = self.feature in opened.schema.features
         there = name(self.number) in [record.task_id for record in opened.history()]
-        if {"remove": there, "widen": not known, "undo": known}.get(self.verb, False):
+        if {"remove": there, "widen": not known}.get(self.verb, False):
             self.take(path)
 
 
@@ -129,7 +129,6 @@ GROWING = (
     _widen("--feature", "hours", "--past-value", "2", feature="hours"),
     GrowingStep("absorb", 3, 3, HOURS),
     _widen("--category", "job=tailor", feature="job=tailor"),
-    GrowingStep("undo", options=("--undo",), feature="job=tailor"),
     GrowingStep("absorb", 4, 4, HOURS),
     GrowingStep("remove", 1),
     _widen("--feature", "bonus", "--past-value", "0", feature="bonus"),

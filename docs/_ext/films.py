@@ -3,9 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
 from matplotlib import pyplot as plt
 from matplotlib.animation import Animation
 from sphinx_gallery.scrapers import figure_rst, matplotlib_scraper
+
+from ridgeway._style import STYLE
 
 ORDER = [
     "forgetting_animated",
@@ -25,6 +28,7 @@ ORDER = [
     "paper_shift",
     "twenty_tasks",
     "own_policy",
+    "forget_on_evidence",
 ]
 """The examples from the first to read to the last."""
 
@@ -32,6 +36,11 @@ ORDER = [
 def place(name: str) -> int:
     """Return where an example stands in the gallery."""
     return ORDER.index(name.removeprefix("plot_").removesuffix(".py"))
+
+
+def style(gallery_conf: Any, name: Any) -> None:
+    """Give the figures of an example the look of all others."""
+    mpl.rcParams.update(STYLE)
 
 
 def scraper(block: Any, block_vars: Any, gallery_conf: Any) -> str:

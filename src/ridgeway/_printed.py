@@ -75,7 +75,7 @@ def table_lines(
     ----------
     rows : the cells, the head first
     width : int
-        Of a line. Text is folded rather than cut; numbers are neither.
+        Of a line. It is longer if the names and one column do not fit.
     left : the columns of text, aligned to the left; the others are aligned to the right
     n_names : int
         How many columns in front name a row; they are repeated in every block.
@@ -87,100 +87,50 @@ def table_lines(
     ...     *table_lines([["site", "mean", "deviation"], ["north", "1.25", "0.5"]], 16),
     ...     sep="\n",
     ... )
-    ----------------
-    site        mean
-    ----------------
-    north       1.25
-    ----------------
+    -----------
+    site   mean
+    -----------
+    north  1.25
+    -----------
     site   deviation
     ----------------
     north        0.5
     ----------------
     """
     texts = [[visible(cell) for cell in row] for row in rows]
-    columns = [_Column(column, j in left, j < n_names, width) for j, column in enumerate(zip(*texts, strict=True))]
+    exact = [max(map(_width, column)) for column in zip(*texts, strict=True)]
+    usual = [size if j in left or j < n_names else max(size, USUAL) for j, size in enumerate(exact)]
     lines: list[str] = []
-    for block in _blocks([column.least for column in columns], n_names, width):
-        widths = _fitted([columns[j] for j in block], width - len(GAP) * (len(block) - 1))
-        rule = "-" * (sum(widths) + len(GAP) * (len(block) - 1))
-        printed = [_row_lines(row, i, block, widths, left, paint) for i, row in enumerate(texts)]
-        lines += [*([] if lines else [rule]), *printed[0], rule, *(line for row in printed[1:] for line in row), rule]
+    for block in _blocks(exact, n_names, width):
+        widths = usual if _line_width(usual, block) <= width else exact
+        rule = "-" * _line_width(widths, block)
+        printed = []
+        for i, row in enumerate(texts):
+            cells = []
+            for j in block:
+                space = " " * (widths[j] - _width(row[j]))
+                shown = row[j] if paint is None else paint(row[j], i, j)
+                cells.append(shown + space if j in left else space + shown)
+            printed.append(GAP.join(cells).rstrip())
+        lines += [*([] if lines else [rule]), printed[0], rule, *printed[1:], rule]
     return lines
 
 
-class _Column:
-    """The usual width of a column, that of its cells, and the least: text can be folded."""
-
-    def __init__(self, cells: Sequence[str], text: bool, name: bool, width: int) -> None:
-        fold = max(width // 3, USUAL)
-        head, body = cells[0], max(map(_width, cells[1:]), default=0)
-        self.wish = max(_width(head), body)
-        self.usual = self.wish if text or name else max(self.wish, USUAL)
-        word = max(map(_width, head.split()), default=0)
-        self.least = max(min(word, fold), min(body, fold) if text else body)
+def _line_width(widths: Sequence[int], block: Sequence[int]) -> int:
+    """Return the width of a line that has the columns of a block."""
+    return sum(widths[j] for j in block) + len(GAP) * (len(block) - 1)
 
 
-def _blocks(least: Sequence[int], n_names: int, width: int) -> list[list[int]]:
+def _blocks(widths: Sequence[int], n_names: int, width: int) -> list[list[int]]:
     """Return the columns of each block; the first ones are in all."""
     blocks = [[*range(n_names)]]
-    for j in range(n_names, len(least)):
+    for j in range(n_names, len(widths)):
         wider = [*blocks[-1], j]
-        if len(blocks[-1]) == n_names or sum(least[i] + len(GAP) for i in wider) - len(GAP) <= width:
+        if len(blocks[-1]) == n_names or _line_width(widths, wider) <= width:
             blocks[-1] = wider
         else:
             blocks.append([*range(n_names), j])
     return blocks
-
-
-def _fitted(columns: Sequence[_Column], room: int) -> list[int]:
-    """Return the usual widths of columns or, without room, others: what is left goes to those first that lack least."""
-    if sum(column.usual for column in columns) <= room:
-        return [column.usual for column in columns]
-    widths = [column.least for column in columns]
-    for j in sorted(range(len(columns)), key=lambda j: columns[j].wish - columns[j].least):
-        widths[j] += max(min(columns[j].wish - columns[j].least, room - sum(widths)), 0)
-    return widths
-
-
-def _row_lines(
-    row: Sequence[str],
-    number: int,
-    block: Sequence[int],
-    widths: Sequence[int],
-    left: Collection[int],
-    paint: Paint | None,
-) -> list[str]:
-    """Return the lines of a row: several if a cell is folded."""
-    parts = [_folded(row[j], width) for j, width in zip(block, widths, strict=True)]
-    lines = []
-    for k in range(max(map(len, parts))):
-        cells = []
-        for j, part, width in zip(block, parts, widths, strict=True):
-            text = part[k] if k < len(part) else ""
-            space = " " * (width - _width(text))
-            shown = text if paint is None else paint(text, number, j)
-            cells.append(shown + space if j in left else space + shown)
-        lines.append(GAP.join(cells).rstrip())
-    return lines
-
-
-def _folded(text: str, width: int) -> list[str]:
-    """Return text as lines: broken at spaces; within a word, after punctuation or anywhere, if it is too long."""
-    if _width(text) <= width:
-        return [text]
-    lines: list[str] = []
-    for word in text.split(" "):
-        if lines and _width(f"{lines[-1]} {word}") <= width:
-            lines[-1] += f" {word}"
-            continue
-        while _width(word) > width:
-            most = next(k for k in range(len(word), 0, -1) if k == 1 or _width(word[:k]) <= width)
-            soft = max(word.rfind(mark, 0, most) + 1 for mark in "-_=/:.,")
-            end = soft if 2 * soft > most else most
-            lines.append(word[:end])
-            word = word[end:]
-        lines.append(word)
-    return lines
 
 
 def _width(text: str) -> int:

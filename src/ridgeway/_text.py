@@ -50,8 +50,8 @@ def counted(count: int, noun: str) -> str:
     --------
     >>> [counted(count, "row") for count in (0, 1, 2000)]
     ['0 rows', '1 row', '2,000 rows']
-    >>> counted(1, "category"), counted(2, "category"), counted(2, "class"), counted(2, "key")
-    ('1 category', '2 categories', '2 classes', '2 keys')
+    >>> [counted(2, noun) for noun in ("category", "class", "key")]
+    ['2 categories', '2 classes', '2 keys']
     """
     if count == 1:
         plural = noun

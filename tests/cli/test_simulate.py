@@ -1,4 +1,4 @@
-"""`ridgeway simulate`, `plot` and `reproduce`: what they print, what they write, and how they refuse."""
+"""`ridgeway simulate` and `reproduce`: what they print, what they write, and how they refuse."""
 
 import json
 import os
@@ -147,10 +147,9 @@ BAD = {
     "no array": (["--covariance", "{}/text.npy"], "is not an array in NumPy's .npy format. Write it with numpy.save."),
     "no file": (["--covariance", "{}/none.npy"], "No such file or directory"),
     "unknown shift": (["--shift", "left"], "shift must be one of none, paper, scaled; got 'left'."),
-    "another run": (["--out", "{}/run", "--resume", "--seed", "9"], "seed was 0 and is now 9. Use the old"),
-    "a run already": (["--out", "{}/run"], "already contains a run. Continue it with --resume"),
-    "something else": (["--out", "{}/other"], "contains something else (letters.txt). Choose a new or empty folder."),
-    "a file": (["--out", "{}/file"], "cannot be used as a folder: Not a directory."),
+    "a run already": (["--out", "{}/run"], "run already contains directions.parquet. Choose a new or empty folder."),
+    "something else": (["--out", "{}/other"], "other already contains letters.txt. Choose a new or empty folder."),
+    "a file": (["--out", "{}/file"], "file: Not a directory. Choose another folder."),
     "unwritable": (["--out", "{}/file/below"], "Not a directory"),
     "no name": (["--out", ""], "the name of the folder is empty"),
     "no workers": (["--workers", "0"], "--workers must be 1 or more, or -1 for one per core; got 0."),
@@ -170,34 +169,35 @@ def test_bad_input_is_one_clear_line_and_writes_nothing(place, words):
     assert {path: path.stat().st_mtime_ns for path in place.rglob("*")} == before
 
 
-def test_plot(place):
-    result = invoke("plot", place / "run")
+def test_plot(tmp_path):
+    result = simulate(tmp_path / "run", "--plot")
     assert result.exit_code == 0, result.output
     names = {f"{name}.{kind}" for name in ("error", "forgetting", "directions") for kind in ("png", "svg")}
-    assert names < {entry.name for entry in (place / "run").iterdir()}
-    assert len(result.stdout.splitlines()) == 6
-    again = invoke("plot", place / "run", "--out", place / "figures", "--json")
-    assert {Path(path).name for path in json.loads(again.stdout)["figures"]} == names
-    assert {entry.name for entry in (place / "figures").iterdir()} == names
+    assert names < {entry.name for entry in (tmp_path / "run").iterdir()}
+    assert {Path(line).name for line in result.stdout.splitlines()[-6:]} == names
+    plain = simulate(tmp_path / "plain", "--json")
+    assert simulate(tmp_path / "json", "--plot", "--json").stdout == plain.stdout
+    assert names < {entry.name for entry in (tmp_path / "json").iterdir()}
+    assert not list((tmp_path / "plain").glob("*.svg"))
 
 
 def test_plot_of_a_single_task_and_drawn_noise(tmp_path):
-    assert simulate(tmp_path / "run", "--n-tasks", "1", "--averaging", "drawn").exit_code == 0
-    assert invoke("plot", tmp_path / "run").exit_code == 0
-    assert not (tmp_path / "run" / "forgetting.png").exists()
+    assert simulate(tmp_path / "run", "--n-tasks", "1", "--averaging", "drawn", "--plot").exit_code == 0
+    assert (tmp_path / "run" / "error.svg").exists()
+    assert not (tmp_path / "run" / "forgetting.svg").exists()
 
 
-@pytest.mark.parametrize("folder", ["none", "other", "file"])
-def test_plot_of_what_is_no_run(place, folder):
-    result = invoke("plot", place / folder)
+def test_without_matplotlib_nothing_is_run(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = simulate(tmp_path / "run", "--plot")
     assert result.exit_code == 2
-    assert result.stderr.count("\n") == 1
-    assert not (place / "none").exists()
+    assert "matplotlib" in result.stderr
+    assert not (tmp_path / "run").exists()
 
 
 def test_reproduce_refuses(place):
     for options, message in (
-        (["--out", place / "other"], "contains something else"),
+        (["--out", place / "other"], "already contains letters.txt"),
         (["--out", place / "new", "--repetitions", "1"], "an integer ≥ 2"),
         (["--out", place / "new", "--workers", "0"], "--workers must be 1 or more"),
     ):
@@ -213,7 +213,7 @@ def test_reproduce_prints_verdicts(tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     assert "depends on the unstated" in result.stdout
     assert "Written to" in result.stdout
-    again = invoke("reproduce", "--out", tmp_path / "r", "--repetitions", "2", "--workers", "2", "--resume", "--json")
+    again = invoke("reproduce", "--out", tmp_path / "again", "--repetitions", "2", "--workers", "2", "--json")
     assert {"figure", "claim", "verdict"} == set(json.loads(again.stdout)[0])
 
 
@@ -223,12 +223,7 @@ def _few():
     return tuple(method for method in REPRODUCED if method not in ("es", "gr:diagonal"))
 
 
-def finished_parts(folder):
-    """Return the parts with their final names; the name of a file that is being written begins with a dot."""
-    return list((folder / "parts").glob("[0-9]*.npz"))
-
-
-def test_ctrl_c_keeps_what_is_done(tmp_path):
+def test_ctrl_c_ends_a_run_on_two_workers(tmp_path):
     script = (
         "import signal, sys; from ridgeway.cli import main; sys.argv[0] = 'ridgeway'\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it\n"
@@ -240,35 +235,24 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
         [sys.executable, "-c", script, *options], stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     deadline = time.monotonic() + 120
-    while not finished_parts(tmp_path / "run") and process.poll() is None and time.monotonic() < deadline:
+    while not (tmp_path / "run").exists() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.1)
+    time.sleep(2.0)  # the workers are starting, or at work
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert errors == "ridgeway simulate: interrupted. Finished parts are kept; continue with --resume.\n"
-    assert finished_parts(tmp_path / "run")
+    assert errors == "ridgeway simulate: interrupted. Run it again.\n"
+    assert not list((tmp_path / "run").iterdir())
 
 
-def test_ctrl_c_names_an_option_only_where_there_is_one(monkeypatch, tmp_path):
-    def interrupt(*arguments, **options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Results, "load", interrupt)
-    monkeypatch.setattr(simulation, "reproduce", interrupt)
-    plotted, reproduced = invoke("plot", tmp_path), invoke("reproduce", "--out", tmp_path / "r")
-    assert (plotted.exit_code, plotted.stderr) == (130, "ridgeway plot: interrupted. Run it again.\n")
-    assert reproduced.exit_code == 130
-    assert "continue with --resume." in reproduced.stderr
-
-
-@pytest.mark.parametrize("command", ["simulate", "plot", "reproduce"])
+@pytest.mark.parametrize("command", ["simulate", "reproduce"])
 def test_help_has_examples_and_waits_for_nothing(command):
     script = (
         "import sys\n"
         "from ridgeway.cli import main\n"
         f"sys.argv = ['ridgeway', {command!r}, '--help']\n"
         "try:\n    main()\n"
-        "except SystemExit:\n    print([m for m in ('numpy', 'sklearn', 'rich', 'joblib') if m in sys.modules])\n"
+        "except SystemExit:\n    print([m for m in ('numpy', 'sklearn', 'joblib') if m in sys.modules])\n"
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert "Examples:\n" in found.stdout

@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 
 import pytest
+from research.verify.mutations import mutated
 from runner import CliRunner
 
 import ridgeway
@@ -64,8 +65,7 @@ def test_unknown_name_is_one_clear_line(run):
 
 def test_differing_verdict_exits_with_1(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
-    mutated = STATEMENTS["oracle"].mutated("dropped n_t")
-    monkeypatch.setitem(STATEMENTS, "oracle", mutated)
+    monkeypatch.setitem(STATEMENTS, "oracle", mutated("oracle", "dropped n_t"))
     result = run("oracle")
     assert result.exit_code == 1
     assert "fails as stated (recorded: holds)" in result.stdout
@@ -113,21 +113,8 @@ def test_against_the_paper_statements_that_hold_exit_with_0(run, monkeypatch):
     other = run("oracle", "--against", "paper")
     assert other.exit_code == 0
     assert "differs from the recorded one for: oracle" in other.stdout
-    monkeypatch.setitem(
-        STATEMENTS, "vanilla", STATEMENTS["vanilla"].mutated(next(iter(STATEMENTS["vanilla"].controls)))
-    )
+    monkeypatch.setitem(STATEMENTS, "vanilla", mutated("vanilla", "equal eigenvalues"))
     assert run("vanilla", "--against", "paper").exit_code == 1
-
-
-def test_library_that_differs_exits_with_1(run, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    (check,) = STATEMENTS["oracle"].library
-    wrong = replace(check, function=lambda case: 1.001 * check.function(case))
-    monkeypatch.setitem(STATEMENTS, "oracle", replace(STATEMENTS["oracle"], library=(wrong,)))
-    result = run("oracle")
-    assert result.exit_code == 1
-    assert "library differs (recorded: holds)" in result.stdout
-    assert "library differs for: oracle_error: σ²=1" in result.stdout
 
 
 def test_bad_options(run):
@@ -157,18 +144,16 @@ def test_help_waits_for_nothing_heavy():
         "from ridgeway.cli import main\n"
         "sys.argv = ['ridgeway', 'verify', '--help']\n"
         "try:\n    main()\n"
-        "except SystemExit:\n    print([m for m in ('numpy', 'scipy', 'sklearn', 'rich') if m in sys.modules])\n"
+        "except SystemExit:\n    print([m for m in ('numpy', 'scipy', 'sklearn') if m in sys.modules])\n"
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert found.stdout.endswith("[]\n"), found.stdout + found.stderr
 
 
 def test_library_does_not_import_the_command_line():
-    script = (
-        "import sys, ridgeway; ridgeway.GeneralizedRidge; print([m for m in ('click', 'rich') if m in sys.modules])"
-    )
+    script = "import sys, ridgeway; ridgeway.GeneralizedRidge; print('click' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert found.stdout == "[]\n", found.stderr
+    assert found.stdout == "False\n", found.stderr
 
 
 def test_without_the_extra_it_names_it(monkeypatch, capsys):
@@ -176,7 +161,7 @@ def test_without_the_extra_it_names_it(monkeypatch, capsys):
     with pytest.raises(SystemExit) as caught:
         cli.main()
     assert caught.value.code == 2
-    assert "click and rich, which are not installed. Run: pip install 'ridgeway[cli]'" in capsys.readouterr().err
+    assert "click, which is not installed. Run: pip install 'ridgeway[cli]'" in capsys.readouterr().err
     with pytest.raises(MissingPackageError, match="needs there_is_none"):
         ridgeway._optional.require("there_is_none", extra="cli")
 

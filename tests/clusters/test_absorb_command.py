@@ -32,7 +32,7 @@ def test_on_a_cluster_that_is_there(tmp_path, processes, rng):
     where = ("--scheduler", processes.scheduler_address)
     broken = absorb(wages.path, files, "--task", "2019", *where)
     assert broken.exit_code == 2
-    assert "'b' has NaN or infinity in 1 of 300 rows" in broken.stderr
+    assert "'b' has NaN or infinity" in broken.stderr
     assert wages.path.read_bytes() == before
     one = absorb(wages.path, tmp_path / "data" / "part-0.parquet", "--task", "2019", "--json", *where)
     assert json.loads(one.stdout)[0]["n_samples"] == 9000

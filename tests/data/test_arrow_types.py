@@ -188,7 +188,7 @@ def test_other_types_are_refused_in_words(name, tmp_path):
         with pytest.raises(InvalidDataTypeError, match=r"column 'x' has type .*(Convert it, or leave it out)"):
             store.encoding_of(table, leave_out=["y"])
         state = store.create(tmp_path / f"{form}.rw", features=["x", "z"], target="y")
-        with pytest.raises(InvalidDataError, match=r"column 'x' has "):
+        with pytest.raises(InvalidDataTypeError, match=r"column 'x' has type "):
             state.absorb_table(table, task_id="all")
         assert not state.history()
 

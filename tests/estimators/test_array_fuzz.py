@@ -19,7 +19,6 @@ MODELS = {
     "about the origin": {"fit_intercept": False, "weights": Accumulated(prior=[1.0, 2.0, 0.0])},
     "fading": {"weights": Accumulated(prior=np.eye(3) + 1.0, decay=0.5), "initial_coef": np.ones((2, 3))},
     "evidence": {"weights": Accumulated(prior="evidence")},
-    "adaptive": {"weights": Accumulated(decay="adaptive")},
 }
 NUMBERS = [np.nan, np.inf, -np.inf, 1e308, -1e308, 1e160, -1.0, 0.0, 5e-324]
 FIELDS = [None, True, False, -1, 0, 1, 2**63, 10**400, 1.5, -1.5, 1e308, np.nan, np.inf, "", "x", "given", [], [1], {}]

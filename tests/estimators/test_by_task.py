@@ -242,7 +242,7 @@ def test_what_cannot_be_done_is_refused(rng):
         model.partial_fit(X * np.nan, y)
     assert pickle.dumps(model) == before
     with pytest.raises(InvalidParameterError, match=r"needs decay=1.0"):
-        GeneralizedRidge(weights.Accumulated(decay="adaptive"), information="by_task").fit(X, y)
+        GeneralizedRidge(weights.Accumulated(decay=0.5), information="by_task").fit(X, y)
     for name in ("task", "clusters"):
         with pytest.raises(InvalidParameterError, match="with information='by_task'"):
             GeneralizedRidge().partial_fit(X, y, **{name: ["a"] * 10})

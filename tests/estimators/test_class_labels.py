@@ -17,12 +17,9 @@ from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 
 from ridgeway import (
-    ContinualRidgeClassifier,
     GeneralizedRidge,
     GeneralizedRidgeClassifier,
-    MinimumNormClassifier,
     Oracle,
-    OracleClassifier,
     weights,
 )
 from ridgeway.data import class_name, coded_labels, joined_classes
@@ -110,11 +107,11 @@ BAD = {
     "a scalar": (3, InvalidDataError, "1d array"),
     "lists": ([["a", "b"], ["c"], 1, 2, 3, 4], InvalidDataTypeError, "Unknown label type: y has list values|ragged"),
 }
-MODELS = [GeneralizedRidgeClassifier(), OracleClassifier(), MinimumNormClassifier()]
+MODELS = [GeneralizedRidgeClassifier(), GeneralizedRidgeClassifier(weights.Zero())]
 
 
 @pytest.mark.parametrize("case", BAD)
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_labels_that_are_refused(case, model):
     y, error, match = BAD[case]
     with pytest.raises(error, match=match):
@@ -135,7 +132,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("case", OTHERS)
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_labels_of_another_type_in_a_later_task(case, model):
     first, later, match = OTHERS[case]
     model = clone(model).fit(X, first)
@@ -145,7 +142,7 @@ def test_labels_of_another_type_in_a_later_task(case, model):
     with pytest.raises(InvalidDataError, match="Convert the labels"):
         model.partial_fit(X, first, classes=later)
     assert pickle.dumps(model) == before
-    if isinstance(model, GeneralizedRidgeClassifier):
+    if model.weights is None:
         with pytest.raises(InvalidDataError, match="Convert the labels"):
             model.remove(X[:1], later[:1])
         with pytest.raises(MergeError, match="the other model has labels"):
@@ -188,8 +185,6 @@ def test_rows_in_another_order_are_refused():
         GeneralizedRidgeClassifier().fit(frame, y[::-1])
     model = GeneralizedRidgeClassifier().fit(frame, y)
     assert list(model.feature_names_in_) == ["a", "b"]
-    with pytest.raises(InvalidDataError, match=r"Pass y.loc\[X.index\]"):
-        model.calibrate(frame, y[::-1])
     with pytest.raises(InvalidDataError, match=r"Pass y.loc\[tasks.index\]"):
         model.fit(X, y, tasks=pd.Series([1] * 6, index=range(5, -1, -1)))
     with pytest.raises(FeatureMismatchError):
@@ -222,22 +217,9 @@ def test_what_cannot_be_removed_or_merged():
 
 
 def test_task_needs_memories_apart():
-    for model in (GeneralizedRidgeClassifier(), ContinualRidgeClassifier()):
+    for model in (GeneralizedRidgeClassifier(), GeneralizedRidgeClassifier(weights.Isotropic())):
         with pytest.raises(InvalidParameterError, match="the argument `task` needs a"):
             model.partial_fit(X, TEXT, task="a")
-
-
-def test_adaptive_decay_needs_all_classes_from_the_start(rng):
-    X, y = rng.normal(size=(60, 2)), np.tile(["a", "b", "c"], 20)
-    X[:, 0] += 3.0 * (y == "a")
-    policy = weights.Accumulated(decay="adaptive")
-    model = GeneralizedRidgeClassifier(policy).fit(X[:20], ["a", "b"] * 10)
-    with pytest.raises(InvalidParameterError, match=r"needs all classes from the start.*1 new one.*as classes"):
-        model.partial_fit(X[20:], y[20:])
-    model = GeneralizedRidgeClassifier(policy).partial_fit(X[:30], y[:30], classes=["a", "b", "c"])
-    model.partial_fit(X[30:], y[30:])
-    whole = GeneralizedRidgeClassifier().fit(X, y)
-    np.testing.assert_allclose(model.coef_, whole.coef_, atol=1e-10)
 
 
 def test_arrays_of_a_classifier(rng):
@@ -245,7 +227,7 @@ def test_arrays_of_a_classifier(rng):
     for kind in ("square_root", "moments", "by_task"):
         model = GeneralizedRidgeClassifier(weights.Accumulated(prior=0.5), information=kind).fit(X, y, tasks=y)
         for again in (GeneralizedRidgeClassifier.from_arrays(model.to_arrays()), copy.deepcopy(model)):
-            np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+            np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
             again.partial_fit(X[:5], ["w"] * 5)
             assert again.classes_.tolist() == ["w", "x", "y", "z"]
         with pytest.raises(InvalidStateError, match=r"Use GeneralizedRidgeClassifier.from_arrays"):
@@ -274,16 +256,6 @@ def test_damaged_classes_are_refused(rng, classes):
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     with pytest.raises(InvalidStateError, match="classes"):
         GeneralizedRidgeClassifier.from_arrays(arrays)
-
-
-def test_a_calibration_is_copied_with_the_model(rng):
-    X, y = rng.normal(size=(60, 2)), np.tile([0, 1], 30)
-    X[:, 0] += y
-    model = GeneralizedRidgeClassifier().fit(X, y).calibrate(X, y)
-    again = copy.deepcopy(model)
-    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-    assert again._calibrated() == model._calibrated()
-    assert model.merge(clone(model).fit(X, y))._calibrated() is None
 
 
 @pytest.mark.parametrize("labels", [[2**53, 2**53 + 1], [2**63, 2**63 + 1], [2**63, -1], [2**1000, 1], [1e300, 1.0]])

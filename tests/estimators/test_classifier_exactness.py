@@ -10,15 +10,11 @@ from sklearn.linear_model import RidgeClassifier
 
 from ridgeway import (
     ContinualRidge,
-    ContinualRidgeClassifier,
     EarlyStopping,
-    EarlyStoppingClassifier,
     GeneralizedRidge,
     GeneralizedRidgeClassifier,
     MinimumNorm,
-    MinimumNormClassifier,
     Oracle,
-    OracleClassifier,
     weights,
 )
 from ridgeway.errors import RemovalError
@@ -266,10 +262,10 @@ def test_signs_are_least_squares_on_signs(rng, fit_intercept, n_classes):
 
 
 TWINS = [
-    (ContinualRidgeClassifier(0.3), ContinualRidge(0.3)),
-    (EarlyStoppingClassifier(n_steps=7), EarlyStopping(n_steps=7)),
-    (MinimumNormClassifier(), MinimumNorm()),
-    (OracleClassifier(), Oracle()),
+    (GeneralizedRidgeClassifier(weights.Isotropic(0.3)), ContinualRidge(0.3)),
+    (GeneralizedRidgeClassifier(weights.GradientSteps(n_steps=7)), EarlyStopping(n_steps=7)),
+    (GeneralizedRidgeClassifier(weights.Zero()), MinimumNorm()),
+    (GeneralizedRidgeClassifier(), Oracle()),
     (GeneralizedRidgeClassifier(weights.Isotropic(0.3)), GeneralizedRidge(weights.Isotropic(0.3))),
     (GeneralizedRidgeClassifier(weights.Accumulated(0.3, decay=0.5)), GeneralizedRidge(weights.Accumulated(0.3, 0.5))),
 ]

@@ -63,8 +63,8 @@ def test_default_models_share_no_policy():
 def test_the_policy_may_be_named_in_the_same_call():
     model = GeneralizedRidge().set_params(weights=weights.Isotropic(1.0), weights__penalty=3.0)
     assert model.weights.penalty == 3.0
-    model.set_params(weights=None, weights__decay="adaptive")
-    assert (model.weights.decay, model.weights.prior) == ("adaptive", 0.0)
+    model.set_params(weights=None, weights__decay=0.5)
+    assert (model.weights.decay, model.weights.prior) == (0.5, 0.0)
 
 
 def test_a_wrong_name_changes_nothing():

@@ -56,15 +56,6 @@ def test_counted_rows_are_repeated_rows(rows, prior, kind):
     np.testing.assert_allclose(found.degrees_of_freedom, want.degrees_of_freedom)
 
 
-def test_counted_rows_are_repeated_rows_if_decay_is_adaptive(rows):
-    counted, repeated = models(rows, Accumulated(decay="adaptive"), "square_root")
-    assert counted.n_samples_seen_ == repeated.n_samples_seen_
-    ours, theirs = retrospect.summary(counted), retrospect.summary(repeated)
-    np.testing.assert_allclose(ours.standard_errors, theirs.standard_errors, rtol=1e-10)
-    with pytest.raises(InvalidDataError, match=r"whole numbers; got 0\.5"):
-        counted.partial_fit(rows[0], rows[1], np.full(20, 0.5))
-
-
 def test_statsmodels(rows):
     X, y, weight = rows
     ours = retrospect.summary(GeneralizedRidge(weight_kind="frequency").fit(X, y, weight))

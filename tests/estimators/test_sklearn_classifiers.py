@@ -10,11 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ridgeway import (
     ContinualPipeline,
-    ContinualRidgeClassifier,
-    EarlyStoppingClassifier,
     GeneralizedRidgeClassifier,
-    MinimumNormClassifier,
-    OracleClassifier,
     weights,
 )
 
@@ -26,10 +22,8 @@ CLASSIFIERS = [
     GeneralizedRidgeClassifier(decision="lda", shrinkage="auto", information="by_task"),
     GeneralizedRidgeClassifier(balanced=True, information="by_task"),
     GeneralizedRidgeClassifier(weights.Isotropic(0.1)),
-    ContinualRidgeClassifier(penalty=0.1),
-    EarlyStoppingClassifier(),
-    MinimumNormClassifier(),
-    OracleClassifier(),
+    GeneralizedRidgeClassifier(weights.GradientSteps()),
+    GeneralizedRidgeClassifier(weights.Zero()),
 ]
 
 
@@ -45,11 +39,12 @@ def blobs():
     return rng.normal(size=(60, 2)) + np.take([[0, 0], [3, 0], [0, 3]], np.unique(y, return_inverse=True)[1], axis=0), y
 
 
+@pytest.mark.filterwarnings("ignore::ridgeway.errors.MaskedClassWarning")  # under the largest prior
 def test_grid_search_over_prior_and_decision(blobs):
     settings = {"weights__prior": [0.0, 1.0, 1e6], "decision": ["least_squares", "lda"]}
-    search = GridSearchCV(GeneralizedRidgeClassifier(), settings, cv=3, scoring="neg_log_loss").fit(*blobs)
+    search = GridSearchCV(GeneralizedRidgeClassifier(), settings, cv=3).fit(*blobs)
     assert search.best_params_["weights__prior"] < 1e6
-    assert search.best_score_ > -0.5
+    assert search.best_score_ > 0.8
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
@@ -73,7 +68,7 @@ def test_a_pipeline_merges_classifiers(blobs):
     parts = [ContinualPipeline(steps).partial_fit(X[y == label], y[y == label]) for label in "cab"]
     merged = parts[0].merge(parts[1]).merge(parts[2])
     whole = ContinualPipeline(steps).fit(X, y)
-    np.testing.assert_allclose(merged.predict_proba(X), whole.predict_proba(X), atol=1e-10)
+    np.testing.assert_allclose(merged.decision_function(X), whole.decision_function(X), atol=1e-10)
     left = merged.remove(X[:30], y[:30])
     np.testing.assert_allclose(
         left.decision_function(X), ContinualPipeline(steps).fit(X[30:], y[30:]).decision_function(X), atol=1e-10

@@ -1,4 +1,4 @@
-"""Feature maps as scikit-learn's transformers, Fourier features, and exactness of what is learned through a map."""
+"""Fourier features as a transformer of scikit-learn, and exactness of what is learned through them."""
 
 import numpy as np
 import pytest
@@ -14,12 +14,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ridgeway import ContinualPipeline, GeneralizedRidge
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError
-from ridgeway.features import RandomFourier, RandomPatches, _feature_map
+from ridgeway.features import RandomFourier, _random_fourier
 from ridgeway.weights import Accumulated
 
 MAPS = [
-    RandomPatches(10),
-    RandomPatches(10, size=2, grid=2, offset=0.1),
     RandomFourier(20),
     RandomFourier(5, gamma=0.1),
 ]
@@ -45,7 +43,7 @@ def test_products_approximate_the_kernel():
 def test_features_are_those_of_the_sampler_block_by_block(dtype, monkeypatch):
     X = table().astype(dtype)
     wanted = RBFSampler(gamma=0.3, n_components=50, random_state=7).fit(X).transform(X)
-    monkeypatch.setattr(_feature_map, "NUMBERS", 50 * 7)
+    monkeypatch.setattr(_random_fourier, "NUMBERS", 50 * 7)
     found = RandomFourier(50, gamma=0.3, seed=7).fit_transform(X)
     assert found.dtype == wanted.dtype == dtype
     assert np.allclose(found, wanted, atol=1e-6)
@@ -90,10 +88,9 @@ def test_parameters_out_of_range(parameters, message):
     assert np.array_equal(fourier.transform(table()), before)
 
 
-@pytest.mark.parametrize("each", MAPS[1:3], ids=lambda each: type(each).__name__)
-def test_what_is_not_a_table_of_numbers_is_refused(each):
+def test_what_is_not_a_table_of_numbers_is_refused():
     with pytest.raises(NotFittedError):
-        each.transform(table())
+        RandomFourier(4).transform(table())
     for X, error in (
         (sparse.csr_array(table()), InvalidDataTypeError),
         (np.full((3, 6), np.inf), InvalidDataError),
@@ -103,10 +100,10 @@ def test_what_is_not_a_table_of_numbers_is_refused(each):
         (table() * 1j, InvalidDataError),
     ):
         with pytest.raises(error):
-            clone(each).fit(X)
+            RandomFourier(4).fit(X)
 
 
-@pytest.mark.parametrize("each", MAPS, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize("each", MAPS, ids=repr)
 def test_features_have_names(each):
     X = table()
     fitted = clone(each).fit(X)
@@ -118,12 +115,9 @@ def test_features_have_names(each):
     assert np.array_equal(frame.to_numpy(), features)
 
 
-def encoder(source="random"):
-    """Patches of the digits, and Fourier features of the patches."""
-    return make_pipeline(
-        RandomPatches(30, size=4, grid=3, offset=0.5, filters=source),
-        make_union("passthrough", RandomFourier(200, gamma=0.1)),
-    )
+def encoder(gamma=0.0003):
+    """Fourier features of the digits, and of those once more."""
+    return make_pipeline(RandomFourier(500, gamma=gamma), make_union("passthrough", RandomFourier(200, gamma=0.1)))
 
 
 @pytest.mark.parametrize("kind", ["square_root", "moments"])
@@ -137,17 +131,17 @@ def test_digits_class_by_class_in_any_order_equal_all_rows_at_once(kind):
         for digit in order:
             stream.partial_fit(X[y[:1200] == digit], targets[y[:1200] == digit])
         assert np.allclose(stream.predict(test), pooled, atol=1e-5)
-    assert np.mean(pooled.argmax(axis=1) == y[1200:]) > 0.95
+    assert np.mean(pooled.argmax(axis=1) == y[1200:]) > 0.9
 
 
-def test_filters_of_the_first_task_depend_on_the_first_task_alone():
+def test_the_scale_of_the_first_task_depends_on_the_first_task_alone():
     X, y = load_digits(return_X_y=True)
-    stream = ContinualPipeline([encoder("first_task"), GeneralizedRidge(Accumulated(prior=0.1))])
+    stream = ContinualPipeline([encoder("scale"), GeneralizedRidge(Accumulated(prior=0.1))])
     stream.partial_fit(X[y < 2], y[y < 2])
     before = stream.pipeline_[:-1].transform(X)
     stream.partial_fit(X[y > 5], y[y > 5])
     assert np.array_equal(stream.pipeline_[:-1].transform(X), before)
-    other = ContinualPipeline([encoder("first_task"), GeneralizedRidge(Accumulated(prior=0.1))])
+    other = ContinualPipeline([encoder("scale"), GeneralizedRidge(Accumulated(prior=0.1))])
     other.partial_fit(X[y > 5], y[y > 5])
     assert not np.allclose(other.pipeline_[:-1].transform(X), before, atol=1e-3)
 

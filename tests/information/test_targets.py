@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ridgeway.data import Task
-from ridgeway.information import AllRows, ByTask, Moments, SquareRoot, class_weights
+from ridgeway.information import ByTask, Moments, SquareRoot, class_weights
 
 KINDS = [SquareRoot, Moments, ByTask(), ByTask(Moments)]
 
@@ -46,14 +46,6 @@ def test_other_targets(kind, seed, centered, places):
         ]
         for one, two in zip(*parts, strict=True):
             assert_same(one, two)
-
-
-def test_all_rows_with_other_targets(rng):
-    X, Y = rng.normal(size=(20, 3)), rng.normal(size=(20, 2))
-    held = learned(AllRows, X, Y, centered=True).with_targets(np.array([1, -1, 0]))
-    expected = learned(AllRows, X, np.column_stack([Y[:, 1], np.zeros(20), Y[:, 0]]), centered=True)
-    assert held.n_targets == 3
-    np.testing.assert_array_equal(held.factor(), expected.factor())
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)

@@ -56,14 +56,11 @@ def test_another_derivative_is_noticed():
 
 
 @pytest.mark.parametrize("name", ONE)
-def test_the_largest_derivatives_are_the_largest(name):
-    """|ℓ'''| and |ℓ''''| as differences of what mpmath has checked; the bounds are attained if they are finite."""
+def test_third_derivatives_are_at_most_the_curvature(name):
+    """Then a step that moves no predictor by more than 0.1 changes no curvature by more than e^0.1."""
     eta = np.linspace(-30.0, 30.0, 60001)[:, None]
-    third = ONE[name].slopes(eta, np.zeros_like(eta)).third.ravel()
-    largest = np.abs(third).max(), np.abs(np.gradient(third, eta.ravel())).max()
-    for found, bound in zip(largest, (ONE[name].largest_third, ONE[name].largest_fourth), strict=True):
-        assert found <= bound * (1.0 + 1e-6)
-        assert np.isinf(bound) or found >= bound * (1.0 - 1e-5)
+    slopes = ONE[name].slopes(eta, np.zeros_like(eta))
+    assert (np.abs(slopes.third).ravel() <= slopes.curvature.ravel()).all()
 
 
 @pytest.mark.parametrize("likelihood", [Binomial(), Poisson(), Multinomial(4)], ids=lambda one: one.name)

@@ -14,7 +14,7 @@ from ridgeway.likelihoods import Polynomial, packed_third, pairs, unpacked_third
 
 
 def same(one, two):
-    """Whether two states, polynomials or remainders are the same to the last bit."""
+    """Whether two states or polynomials are the same to the last bit."""
     if isinstance(one, type):
         return one is two
     if hasattr(one, "__dataclass_fields__"):
@@ -133,7 +133,7 @@ def test_names_come_back_and_anchored_models_have_no_arrays():
     assert list(type(model).from_arrays(model.to_arrays(), list("abc")).feature_names_in_) == list("abc")
     X, y = draw(np.random.default_rng(0), "binomial", 100, 2)
     anchored = GeneralizedLogistic(weights.Isotropic(1.0)).fit(X, y)
-    for ask in (anchored.to_arrays, lambda: anchored.standard_errors_, lambda: anchored.distance_bound_):
+    for ask in (anchored.to_arrays, lambda: anchored.standard_errors_):
         with pytest.raises(InferenceError, match="Accumulated"):
             ask()
     assert isinstance(model.state_.past, Polynomial)

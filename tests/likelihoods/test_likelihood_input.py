@@ -17,7 +17,6 @@ from ridgeway.errors import (
     MergeError,
     SeparationError,
 )
-from ridgeway.likelihoods._remainder import largest_ratio
 
 PRIOR = weights.Accumulated(prior=0.5)
 LINE = np.arange(6.0)[:, None]
@@ -165,7 +164,7 @@ def test_large_counts_and_rates_are_answered():
         ({"memory": "quartic"}, InvalidParameterError, "memory must be one of"),
         ({"weights": weights.GradientSteps()}, InvalidParameterError, "least squares alone"),
         ({"weights": weights.Accumulated(prior="evidence")}, InvalidParameterError, "evidence"),
-        ({"weights": weights.Accumulated(decay="adaptive")}, InvalidParameterError, "adaptive"),
+        ({"weights": weights.Accumulated(decay="half")}, InvalidParameterError, "decay"),
         ({"weights": weights.Accumulated(prior=-1.0)}, InvalidParameterError, "prior"),
         ({"weights": 1.0}, InvalidParameterError, "policy"),
         ({"weight_kind": "counts"}, InvalidParameterError, "weight_kind"),
@@ -255,7 +254,6 @@ def test_collinear_columns_are_said():
     assert model.rank_ == 2
     with pytest.raises(InferenceError, match="collinear"):
         _ = model.standard_errors_
-    assert model.distance_bound_ == np.inf
 
 
 @pytest.mark.parametrize("memory", ["quadratic", "cubic"])
@@ -328,16 +326,12 @@ def test_a_cubic_merge_whose_third_powers_overflow_is_refused():
         merged_often(model)
 
 
-def test_the_distance_is_bounded_if_rows_count_for_nothing_beside_the_prior():
+def test_rows_that_count_for_nothing_beside_the_prior_are_learned():
     X, y = draw(np.random.default_rng(7), "poisson", 60, 1)
     model = GeneralizedPoisson(weights.Accumulated(prior=1e100), fit_intercept=False)
-    assert 0.0 <= model.fit(X * 1e-120, y).partial_fit(X * 1e-120, y).distance_bound_ < 1e-6
-
-
-def test_a_ratio_that_overflows_is_infinite():
-    matrix, root = np.diag([1e10, 1.0]), np.diag([1e-160, 1.0])
-    assert largest_ratio(matrix, root) == np.inf
-    assert largest_ratio(matrix, np.eye(2)) == pytest.approx(1e10)
+    model.fit(X * 1e-120, y).partial_fit(X * 1e-120, y)
+    np.testing.assert_allclose(model.coef_, 2.0 * 1e-220 * (X.T @ (y - 1.0)), rtol=1e-9)
+    np.testing.assert_allclose(model.standard_errors_, 1e-50)
 
 
 @pytest.mark.parametrize(("family", "y"), [("binomial", 1), ("poisson", 0)])
@@ -349,3 +343,18 @@ def test_a_first_task_of_too_few_rows_offers_to_learn_more(family, y):
         model.partial_fit([[0.5, 2.0]], [y], **options)
     X, labels = draw(np.random.default_rng(1), family, 100, 2)
     model.partial_fit(X, labels, **options).partial_fit([[0.5, 2.0]], [y])  # the remedy
+
+
+@pytest.mark.parametrize("memory", ["quadratic", "cubic"])
+def test_a_search_that_goes_astray_is_no_estimate(memory):
+    """Rows in another unit by ten orders of magnitude: no step along the past's coefficients finds the maximum."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = (rng.random(200) < 1.0 / (1.0 + np.exp(-X[:, 0]))).astype(int)
+    model = GeneralizedLogistic(memory=memory).fit(X, y)
+    before = model.coef_.tobytes()
+    with pytest.raises(InvalidDataError, match="changed its unit"):
+        model.partial_fit(1e10 * X, y)
+    assert model.coef_.tobytes() == before
+    model.partial_fit(1e3 * X, y)  # the control: smaller changes are learned
+    assert np.abs(model.coef_).max() < 0.01

@@ -107,6 +107,41 @@ def test_cubic_is_closer_than_quadratic_than_anchored_than_the_last_task(family)
     assert typical[0] < 0.5 * typical[1] < 0.1 * typical[2]
 
 
+STREAMS = [(100, 5, 2), (200, 5, 2), (200, 10, 3), (400, 10, 3)]
+"""Rows of a task, tasks and features."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "typical", "largest"),
+    [({"memory": "cubic"}, 0.01, 0.1), ({"memory": "quadratic"}, 0.1, 0.5)],
+    ids=["cubic", "quadratic"],
+)
+@pytest.mark.parametrize("family", MODELS)
+def test_streams_end_near_the_pooled_fit(family, kind, typical, largest):
+    policy, away, last = weights.Accumulated(prior=0.1), [], []
+    for n, n_tasks, p in STREAMS:
+        for seed in range(8):
+            X, y = draw(np.random.default_rng(seed), family, n * n_tasks, p, size=0.4)
+            cuts = np.arange(n, n * n_tasks, n)
+            pooled = MODELS[family](policy).fit(X, y)
+            away.append(distance(learned(MODELS[family](policy, **kind), X, y, cuts), pooled))
+            last.append(distance(MODELS[family](policy).fit(X[-n:], y[-n:]), pooled))
+    assert np.median(away) < typical
+    assert np.max(away) < largest
+    assert np.median(last) > 1.0  # the control
+
+
+def test_faded_tasks_end_near_the_fading_fit():
+    """With decay γ the pooled fit has weights γ^(T − t), and the prior γ^T."""
+    for seed in range(8):
+        X, y = draw(np.random.default_rng(seed), "binomial", 1200, 2, size=0.4)
+        model = learned(GeneralizedLogistic(weights.Accumulated(0.5, decay=0.8), memory="cubic"), X, y, [300, 600, 900])
+        faded = 0.8 ** np.repeat([3.0, 2.0, 1.0, 0.0], 300)
+        policy = weights.Accumulated(0.5 * 0.8**4)
+        assert distance(model, GeneralizedLogistic(policy).fit(X, y, sample_weight=faded)) < 0.01
+        assert distance(model, GeneralizedLogistic(policy).fit(X, y)) > 0.02  # the control
+
+
 @pytest.mark.parametrize("memory", ["quadratic", "cubic"])
 @pytest.mark.parametrize("family", MODELS)
 def test_merging_adds_the_polynomials(family, memory):

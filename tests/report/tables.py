@@ -2,8 +2,22 @@
 
 import numpy as np
 import pandas as pd
+from pyarrow import csv
+
+from ridgeway.data import open_table
+from ridgeway.datasets import Dataset
 
 NASTY = "<script>alert('x')</script> & \"quotes\" $x^2$ {0} 100% ✓ 名前"
+
+
+def opened(data):
+    """Open a table or a data set as `compare` does."""
+    return open_table(data.columns if isinstance(data, Dataset) else data)
+
+
+def numbers_in(path):
+    """Return a CSV file of a report with every digit, which not every pandas reads."""
+    return csv.read_csv(path).to_pandas()
 
 
 def shifted(rng, *, n_tasks=5, n=60):

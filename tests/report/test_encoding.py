@@ -1,7 +1,5 @@
 """Columns to features: held to pandas and NumPy, and to what must be refused."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,8 +10,7 @@ from report.tables import shifted
 from ridgeway.data import as_labels, open_table
 from ridgeway.data._inferred import MOST_CATEGORIES
 from ridgeway.errors import InvalidDataError, InvalidDataTypeError, InvalidParameterError
-from ridgeway.report import StandardizedEncoding
-from ridgeway.report._encoded_rows import encode
+from ridgeway.report._encoded_rows import encode, standardised
 from ridgeway.report._tasks import Tasks, label_rows, running_constants
 
 
@@ -24,12 +21,6 @@ def frame(rng):
 
 def design(data, features=None, **options):
     return encode(open_table(data), "y", ["site"], features, **options)
-
-
-def standardized(found):
-    """Return the encoding with constants that change nothing."""
-    width = found.rows.shape[1]
-    return StandardizedEncoding.of(found.encoding, "y", found.constant, np.zeros(width), np.ones(width))
 
 
 def labels_in(data, *names):
@@ -97,8 +88,7 @@ def test_terms_are_functions_and_products_of_columns(frame):
     np.testing.assert_allclose(found.rows, np.column_stack([*expected.values(), whole["y"]]), rtol=1e-13)
     assert found.encoding.ignored == ("site",)
     assert found.encoding.columns == ("x (2)", "size", "kind", "when", "x1")
-    scale = StandardizedEncoding.of(found.encoding, "y", (), np.full(7, 5.0), np.full(7, 2.0)).scale
-    assert set(scale.values()) == {2.0}  # a product of zeros and ones with a number is a number
+    assert standardised(found.encoding, "gaussian").all()  # a product of zeros and ones with a number is a number
     with pytest.raises(InvalidDataError, match=r"column 'x1': \d+ values? (is|are) 0 or negative"):
         design(frame, ["log(x1)"])
     with pytest.raises(InvalidParameterError, match=r"cannot read the term 'sqrt\(x1\)': 'sqrt' is not a function"):
@@ -120,12 +110,6 @@ def test_missing_values_can_be_marked(frame):
     }
     assert list(found.encoding.features) == list(expected)
     np.testing.assert_array_equal(found.rows, np.column_stack([*expected.values(), rest["y"]]))
-    known = standardized(found)
-    assert (known.center["x1 is missing"], known.scale["kind=(missing)"]) == (0.0, 1.0)
-    again = design(frame, known=known)  # marks them too: the columns are there for that
-    np.testing.assert_array_equal(again.rows, found.rows)
-    with pytest.raises(InvalidDataError, match="missing values in 'x2', which the model has not learned"):
-        design(frame.assign(x2=frame["x2"].where(frame.index > 0)), known=known)
 
 
 def test_rows_that_are_left_out_give_no_categories_and_are_checked(frame):
@@ -153,111 +137,6 @@ def test_constant_columns_are_left_out_and_said(frame):
     assert found.encoding.ignored == ("site", "one", "word")
     with pytest.raises(InvalidDataError, match="no features are left"):
         design(frame.assign(x1=0.0, x2=1.0, kind="a"))
-
-
-def test_an_encoding_is_written_and_read_and_encodes_alike(frame, tmp_path):
-    found = design(frame)
-    names, numbers = label_rows(found.labels, found.kept, "file", np.random.default_rng(0))
-    tasks = Tasks.split(names, numbers, 0.2, np.random.default_rng(0))
-    constants = running_constants(found.rows, tasks.train)
-    encoding = StandardizedEncoding.of(found.encoding, "y", found.constant, *constants)
-    path = tmp_path / "encoding.json"
-    path.write_text(encoding.as_json())
-    assert StandardizedEncoding.read(path) == encoding
-    part = frame.loc[frame["kind"] != "c"].iloc[::-1]
-    again = design(part, known=StandardizedEncoding.read(path))
-    assert again.encoding == encoding.encoding  # a category that this file does not have keeps its column
-    assert not again.rows[:, encoding.columns.index("kind=c")].any()
-    flags = np.array([name in ("kind=b", "kind=c") for name in encoding.columns])
-    center, scale = encoding.constants
-    np.testing.assert_array_equal(scale[flags], 1.0)  # zeros and ones stay zeros and ones
-    np.testing.assert_array_equal(center[flags], 0.0)
-    np.testing.assert_array_equal([center[~flags], scale[~flags]], np.array(constants)[:, ~flags])
-
-
-def test_a_category_that_was_never_seen(frame, tmp_path):
-    known = standardized(design(frame))
-    new = frame.copy()
-    new.loc[[10, 11], "kind"] = "d"
-    with pytest.raises(InvalidDataError, match=r"'kind' has a category .* 'd' \(2 such rows in all\)"):
-        design(new, known=known)
-    found = design(new, known=known, unknown="ignore")
-    assert found.unknown == {"kind": 2}
-    np.testing.assert_array_equal(found.rows, design(frame.drop(index=[10, 11])).rows)
-    with pytest.raises(InvalidDataError, match="every row has a category"):
-        design(new.assign(kind="z"), known=known, unknown="ignore")
-    with pytest.raises(InvalidDataTypeError, match="'kind' has type double; the model knows it as text"):
-        design(new.assign(kind=1.0), known=known)
-    with pytest.raises(InvalidDataTypeError, match=r"'x1' has type \w+, which is not numeric"):
-        design(frame.assign(x1="a"), known=known)
-    with pytest.raises(InvalidParameterError, match="for the target 'y'; got 'x1'"):
-        encode(open_table(frame), "x1", ["site"], None, known=known)
-    with pytest.raises(InvalidParameterError, match="has its own features"):
-        design(frame, ["x1"], known=known)
-
-
-def test_a_file_from_before_there_were_terms_is_read(frame, tmp_path):
-    kind = ["b", "c", "10", "9"]
-    old = {
-        "target": "y",
-        "features": {"x (1)": None, "kind": kind},
-        "constant": ["one"],
-        "center": {"x (1)": 1.5, "kind=10": 0.0, "kind=9": 0.0, "kind=c": 0.0, "y": 2.0},
-        "scale": {"x (1)": 2.0, "kind=10": 1.0, "kind=9": 1.0, "kind=c": 1.0, "y": 3.0},
-    }
-    (tmp_path / "encoding.json").write_text(json.dumps(old))
-    known = StandardizedEncoding.read(tmp_path / "encoding.json")
-    table = frame.rename(columns={"x1": "x (1)"}).assign(kind=np.resize(kind, len(frame)))
-    found = design(table, known=known)
-    assert known.columns == ("x (1)", "kind=9", "kind=10", "kind=c", "y")
-    expected = [table["x (1)"], *(table["kind"] == name for name in ("9", "10", "c")), table["y"]]
-    np.testing.assert_array_equal(found.rows, np.column_stack(expected)[table["x (1)"].notna()])
-    np.testing.assert_array_equal(known.constants, [[1.5, 0, 0, 0, 2], [2, 1, 1, 1, 3]])
-    assert (known.constant, known.encoding.ignored) == (("one",), ("one",))
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda text: "not json",
-        lambda text: "[]",
-        lambda text: json.dumps({**json.loads(text), "scale": None}),
-        lambda text: json.dumps({**json.loads(text), "features": ["x1"]}),
-        lambda text: json.dumps({**json.loads(text), "encoding": 7}),
-        lambda text: text.replace('"kind",\n        "text"', '"kind",\n        "date"'),
-        lambda text: text.replace('"b"', '"d"'),
-        lambda text: json.dumps({**json.loads(text), "center": {"x1": 0.0}}),
-        lambda text: text.replace('"x1": 1.0', '"x1": 0.0'),
-        lambda text: text.replace('"x1": 1.0', '"x1": NaN'),
-    ],
-)
-def test_a_broken_encoding_is_refused(frame, tmp_path, change):
-    path = tmp_path / "encoding.json"
-    text = standardized(design(frame)).as_json()
-    path.write_text(text)
-    assert StandardizedEncoding.read(path)
-    assert change(text) != text
-    path.write_text(change(text))
-    with pytest.raises(InvalidParameterError, match="is not an encoding"):
-        StandardizedEncoding.read(path)
-    with pytest.raises(InvalidParameterError, match="is not an encoding"):
-        StandardizedEncoding.read(tmp_path / "none.json")
-
-
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        ("{}", "it has no 'encoding'"),
-        ('{"features": 7}', "its values have the wrong types"),
-        ("[]", "its values have the wrong types"),
-        ("site,y", "it is not JSON"),
-        ("[" * 10**5, "its values have the wrong types"),
-    ],
-)
-def test_why_a_file_is_no_encoding(tmp_path, content, reason):
-    (tmp_path / "encoding.json").write_text(content)
-    with pytest.raises(InvalidParameterError, match=f"not an encoding: {reason}. Pass the encoding.json of a report"):
-        StandardizedEncoding.read(tmp_path / "encoding.json")
 
 
 def test_running_constants_are_those_of_all_rows(rng):

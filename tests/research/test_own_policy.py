@@ -134,8 +134,8 @@ def test_a_comparison_takes_policies(rng, monkeypatch):
 
 def test_a_policy_without_a_gain_is_refused_by_name():
     problem = theory.FixedDesignProblem([np.eye(2)], signal=1.0)
-    for policy in (weights.Accumulated("evidence"), weights.Accumulated(decay="adaptive")):
-        with pytest.raises(InvalidParameterError, match=r"learned from rows|chosen from rows"):
-            problem.expected_error(policy)
-        with pytest.raises(InvalidParameterError, match=r"learned from rows|chosen from rows"):
-            simulation.run(Setting(2, 3, 2), [policy], 2)
+    policy = weights.Accumulated("evidence")
+    with pytest.raises(InvalidParameterError, match="learned from rows"):
+        problem.expected_error(policy)
+    with pytest.raises(InvalidParameterError, match="learned from rows"):
+        simulation.run(Setting(2, 3, 2), [policy], 2)

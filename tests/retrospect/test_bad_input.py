@@ -148,30 +148,6 @@ def test_ratios(l1_ratio):
         retrospect.elastic_net(MODEL, l1_ratio=l1_ratio)
 
 
-@pytest.mark.parametrize(
-    ("groups", "message"),
-    [
-        ("columns", "'direction'"),
-        (3, "list of lists"),
-        ([[0], [1]], r"\[2\]"),
-        ([[0, 1], [1, 2]], r"\[1\]"),
-        ([], "once"),
-        ([[0], [], [1, 2]], r"groups\[1\] is empty"),
-        ([[0, 1, 2, 7]], "not learned: 7"),
-    ],
-)
-def test_groups(groups, message):
-    with pytest.raises((errors.InvalidParameterError, errors.FeatureMismatchError), match=message):
-        retrospect.learn_prior(MODEL, groups)
-
-
-def test_criteria():
-    with pytest.raises(errors.InvalidParameterError, match="gcv"):
-        retrospect.learn_prior(MODEL, criterion="aic")
-    with pytest.raises(errors.InvalidParameterError, match="one penalty"):
-        retrospect.learn_prior(MODEL, "direction", criterion="gcv")
-
-
 def test_a_task_that_is_not_the_models():
     before = MODEL.coef_
     with pytest.raises(errors.FeatureMismatchError):
@@ -187,9 +163,7 @@ def test_policies_that_learn_from_rows_have_no_numbers_without_them():
     problem = FixedDesignProblem([X], signal=1.0)
     with pytest.raises(errors.InvalidParameterError, match="learned from rows"):
         problem.expected_error(Accumulated(prior="evidence"))
-    with pytest.raises(errors.InvalidParameterError, match="chosen from rows"):
-        problem.expected_error(Accumulated(decay="adaptive"))
-    for policy in (Accumulated(prior="evident"), Accumulated(decay="adapted")):
+    for policy in (Accumulated(prior="evident"), Accumulated(decay="half")):
         with pytest.raises(errors.InvalidParameterError):
             GeneralizedRidge(policy).fit(X, y)
     with pytest.raises(errors.InferenceError, match="fade"):

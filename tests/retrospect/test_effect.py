@@ -286,7 +286,7 @@ def test_an_absorbed_task_that_cannot_be_removed(rng):
     X, y, _ = rows(rng, 40)
     for model, words in (
         (GeneralizedRidge().fit(X, y), "nothing would remain"),
-        (GeneralizedRidge(Accumulated(decay="adaptive")).fit(X, y), "does not keep the whole past"),
+        (GeneralizedRidge(Accumulated(decay=0.5)).fit(X, y), "does not keep the whole past"),
     ):
         with pytest.raises(RemovalError, match=f"absorbed already.*{words}"):
             retrospect.compare(model, X, y, absorbed=True)

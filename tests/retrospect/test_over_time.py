@@ -109,8 +109,6 @@ def test_rows_observed_twice_are_two_rows(ask):
 def test_who_is_refused(ask):
     with pytest.raises(InvalidParameterError, match="keeps only their total"):
         ask(learned(information="square_root"))
-    with pytest.raises(InvalidParameterError, match="keeps only their total"):
-        ask(learned(information="square_root", weights=Accumulated(decay="adaptive")))
     with pytest.raises(InvalidParameterError, match=r"weights.Accumulated"):
         ask(GeneralizedRidge(Isotropic(1.0)).fit(X, Y))
     for other in (ContinualRidge(), Oracle()):

@@ -108,7 +108,6 @@ SETTINGS = {
     "square_root": {},
     "moments": {"information": "moments"},
     "by_task": {"information": "by_task"},
-    "adaptive": {"weights": weights.Accumulated(decay="adaptive")},
     "evidence": {"weights": weights.Accumulated(prior="evidence")},
 }
 

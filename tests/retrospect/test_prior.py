@@ -1,7 +1,5 @@
 """The learned prior, beside the marginal likelihood of the pooled rows itself."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -10,7 +8,7 @@ from states import learned, without_rows
 
 from ridgeway import GeneralizedRidge, retrospect
 from ridgeway.errors import InferenceError
-from ridgeway.information import evidence_estimate, log_evidence
+from ridgeway.information import evidence_estimate
 from ridgeway.weights import Accumulated
 
 
@@ -75,81 +73,6 @@ def test_one_penalty_is_the_direct_optimum(rng, n, p, kind, intercept):
     np.testing.assert_allclose(estimate, starts + away, atol=1e-7 * np.abs(away).max())
 
 
-@pytest.mark.parametrize("n", [40, 9])
-def test_groups(rng, n):
-    p = 8
-    X, Y, weight = problem(rng, n, p)
-    y = Y[:, 0] + X[:, 6:] @ [5.0, 5.0]
-    model = learned(X, y, weight)
-    groups = [[0, 3, 5], [1, 2, 4], [6, 7]]
-    found = retrospect.learn_prior(model, groups)
-    member = np.array([0, 1, 1, 0, 1, 0, 2, 2])
-    assert (found.prior == found.prior[[0, 1, 1, 0, 1, 0, 6, 6]]).all()
-
-    def deviance(logs):
-        variance = np.diag(np.exp(logs[3] - logs[:3][member]))
-        return -marginal(X, y, weight, np.zeros(p), variance, np.exp(logs[3]), True)
-
-    at = np.log([found.prior[0], found.prior[1], found.prior[6], found.noise_variance])
-    np.testing.assert_allclose(-deviance(at), found.log_evidence, rtol=1e-7)
-    assert found.log_evidence > best(deviance, np.clip(at, -8, 8) + 0.3) - 1e-6 * abs(found.log_evidence)
-    assert found.log_evidence >= retrospect.learn_prior(model).log_evidence
-
-
-@pytest.mark.parametrize("seed", [81, 320, 1026, 1949, 2144])
-def test_groups_of_several_peaks_the_highest_is_found(seed):
-    """A grid of penalties finds none higher, though most climbs end on a lower one."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(10, 4)) * 10.0 ** rng.uniform(-1.5, 1.5, size=4)
-    coef = rng.normal(size=4) * 10.0 ** rng.uniform(-2.0, 2.0, size=4)
-    y = X @ coef + 10.0 ** rng.uniform(-1.0, 2.0) * rng.normal(size=10)
-    found = retrospect.learn_prior(learned(X, y, fit_intercept=False), [[0, 1], [2, 3]])
-
-    def evidence(penalties):
-        K = X / np.repeat(penalties, 2) @ X.T + np.eye(10)
-        noise = y @ np.linalg.solve(K, y) / 10
-        return -0.5 * (10 * np.log(2 * np.pi * noise) + 10 + np.linalg.slogdet(K)[1])
-
-    grid = np.geomspace(1e-8, 1e8, 33)
-    assert found.log_evidence >= max(evidence(pair) for pair in product(grid, grid))
-    np.testing.assert_allclose(found.log_evidence, evidence(found.prior[[0, 2]]), rtol=1e-6)
-
-
-def test_directions(rng):
-    p = 5
-    X, Y, weight = problem(rng, 30, p)
-    found = retrospect.learn_prior(learned(X, Y, weight, fit_intercept=False), "direction")
-    _, vectors = np.linalg.eigh((X * weight[:, None]).T @ X)
-    share = vectors.T @ found.prior @ vectors
-    np.testing.assert_allclose(share - np.diag(np.diag(share)), 0.0, atol=1e-8 * share.max())
-
-    def deviance(logs):
-        total = 0.0
-        for k in range(2):
-            noise = np.exp(logs[p + k])
-            total -= marginal(
-                X, Y[:, k], weight, np.zeros(p), (vectors * (noise / np.exp(logs[:p]))) @ vectors.T, noise, False
-            )
-        return total
-
-    at = np.r_[np.log(np.diag(share)), np.log(found.noise_variance)]
-    np.testing.assert_allclose(-deviance(at), found.log_evidence, rtol=1e-8)
-    assert found.log_evidence > best(deviance, np.clip(at, -10, 12) + 0.2) - 1e-6 * abs(found.log_evidence)
-
-
-def test_directions_and_noise_belong_to_each_other(rng):
-    """1 + s²/λ is the mean of score²/σ² over the targets, and σ² what the penalties leave: to all digits."""
-    X, Y, weight = problem(rng, 30, 5)
-    found = retrospect.learn_prior(learned(X, Y, weight, fit_intercept=False), "direction")
-    root = np.sqrt(weight)[:, None]
-    U, s, Vt = np.linalg.svd(root * X, full_matrices=False)
-    squares, total = np.square(U.T @ (root * Y)), np.square(root * Y).sum(axis=0)
-    gains = np.maximum((squares / found.noise_variance).mean(axis=1), 1.0)
-    np.testing.assert_allclose(np.diag(Vt @ found.prior @ Vt.T), s**2 / (gains - 1.0), rtol=1e-9)
-    left = total - squares.sum(axis=0) + (squares / gains[:, None]).sum(axis=0)
-    np.testing.assert_allclose(found.noise_variance, left / 30, rtol=1e-11)
-
-
 @pytest.mark.filterwarnings("ignore:the columns learned are collinear")
 @pytest.mark.parametrize("kind", ["square_root", "moments"])
 def test_a_feature_that_is_always_zero_is_held_at_the_start(rng, kind):
@@ -157,48 +80,19 @@ def test_a_feature_that_is_always_zero_is_held_at_the_start(rng, kind):
     y, start = X @ [1.0, 2.0, 3.0] + rng.normal(size=30), np.array([1.0, 5.0, 1.0])
     model = learned(X, y, information=kind, initial_coef=start)
     rest = learned(X[:, [0, 2]], y, information=kind, initial_coef=start[[0, 2]])
-    for groups in (None, "direction"):
-        found, without = (retrospect.learn_prior(one, groups) for one in (model, rest))
-        np.testing.assert_allclose(found.model.coef_[1], 5.0, rtol=1e-12)
-        np.testing.assert_allclose(found.model.coef_[[0, 2]], without.model.coef_, rtol=1e-5)
+    found, without = (retrospect.learn_prior(one) for one in (model, rest))
+    np.testing.assert_allclose(found.model.coef_[1], 5.0, rtol=1e-12)
+    np.testing.assert_allclose(found.model.coef_[[0, 2]], without.model.coef_, rtol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["square_root", "moments"])
-@pytest.mark.parametrize("groups", [None, [[0], [1]]])
-def test_features_that_never_vary_leave_noise_alone(rng, kind, groups):
+def test_features_that_never_vary_leave_noise_alone(rng, kind):
     X, y = np.full((20, 2), 3.0), rng.normal(size=20)
-    found = retrospect.learn_prior(learned(X, y, information=kind), groups)
+    found = retrospect.learn_prior(learned(X, y, information=kind))
     noise = np.var(y, ddof=1)
     np.testing.assert_allclose(found.noise_variance, noise, rtol=1e-12)
     exact = marginal(X, y, np.ones(20), np.zeros(2), np.eye(2), noise, True)
     np.testing.assert_allclose(found.log_evidence, exact, rtol=1e-9)
-
-
-def test_a_direction_of_noise_is_held_at_the_start(rng):
-    X = np.linalg.qr(rng.normal(size=(40, 3)))[0] * 10.0
-    y = X @ [3.0, 0.0, 0.0] + rng.normal(size=40) * 0.1
-    y -= X[:, 1:] @ (X[:, 1:].T @ y) / 100.0  # nothing at all along the last two
-    found = retrospect.learn_prior(learned(X, y, fit_intercept=False), "direction")
-    np.testing.assert_allclose(found.model.coef_[1:], 0.0, atol=1e-6)
-    assert found.model.coef_[0] > 2.9
-
-
-@pytest.mark.parametrize(("n", "p"), [(40, 6), (12, 20)])
-def test_gcv(rng, n, p):
-    X, Y, weight = problem(rng, n, p)
-    y = Y[:, 0]
-    found = retrospect.learn_prior(learned(X, y, weight), criterion="gcv")
-
-    def gcv(penalty):
-        root = np.sqrt(weight)[:, None]
-        mean = weight @ X / weight.sum()
-        A = root * (X - mean)
-        hat = A @ np.linalg.solve(A.T @ A + penalty * np.eye(p), A.T) + root @ root.T / weight.sum()
-        residual = root[:, 0] * y - hat @ (root[:, 0] * y)
-        return n * residual @ residual / (n - np.trace(hat)) ** 2
-
-    grid = np.geomspace(1e-3, 1e4, 2000)
-    assert gcv(found.prior) <= min(map(gcv, grid)) * (1 + 1e-9)
 
 
 def test_the_policy_is_empirical_bayes_on_the_pooled_rows(rng):
@@ -246,20 +140,6 @@ def test_posterior_summary_is_the_posterior(rng):
     np.testing.assert_allclose(found.aic + 2 * found.log_likelihood, 2 * hat, rtol=1e-9)
 
 
-def test_log_evidence_of_any_prior(rng):
-    X, Y, weight = problem(rng, 15, 4)
-    root = rng.normal(size=(4, 4))
-    P = root @ root.T + np.eye(4)
-    start = rng.normal(size=4)
-    for prior in (P, np.diag(P).copy()):
-        model = learned(X, Y[:, 0], weight, initial_coef=start)
-        matrix = P if prior.ndim == 2 else np.diag(prior)
-        noise = retrospect.summary(learned(X, Y[:, 0], weight, weights=Accumulated(prior), initial_coef=start))
-        sigma = noise.noise_variance
-        exact = marginal(X, Y[:, 0], weight, start, sigma * np.linalg.inv(matrix), sigma, True)
-        np.testing.assert_allclose(log_evidence(model.information_, prior, start[:, None]), exact, rtol=1e-10)
-
-
 def test_targets_without_noise_or_variation(rng):
     X = rng.normal(size=(20, 3))
     exact = learned(X, X @ [1.0, 2.0, 3.0], weights=Accumulated("evidence"))
@@ -270,9 +150,8 @@ def test_targets_without_noise_or_variation(rng):
     alone = learned(X, both.predict(X)[:, 1] * 0 + (X[:, 0]), weights=Accumulated("evidence"))
     assert np.isfinite(both.coef_).all()
     assert np.isfinite(alone.coef_).all()
-    for groups in ([[0], [1, 2]], "direction"):
-        found = retrospect.learn_prior(learned(X, np.column_stack([np.zeros(20), rng.normal(size=20)])), groups)
-        assert np.isfinite(found.model.coef_).all()
+    found = retrospect.learn_prior(learned(X, np.column_stack([np.zeros(20), rng.normal(size=20)])))
+    assert np.isfinite(found.model.coef_).all()
 
 
 def test_the_interpolation_peak_is_removed():
@@ -301,8 +180,6 @@ def test_too_few_rows():
     model = GeneralizedRidge(Accumulated("evidence"), fit_intercept=False).fit([[1.0, 2.0]], [1.0])
     with pytest.raises(InferenceError, match="1 row"):
         _ = model.coef_
-    with pytest.raises(InferenceError, match="groups=None"):
-        retrospect.learn_prior(learned(np.random.default_rng(0).normal(size=(6, 9)), np.ones(6)), "direction")
 
 
 @pytest.mark.parametrize("information", ["square_root", "moments"])

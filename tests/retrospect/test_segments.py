@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ks_2samp
 
-from benchmarks.segments import JUMPS, found, tables
 from ridgeway import GeneralizedRidge, retrospect, weights
 from ridgeway.errors import InferenceError, InvalidParameterError
 from ridgeway.information import ByTask, Moments
@@ -325,10 +324,3 @@ def test_too_many_tasks_or_terms(rng):
         retrospect.segments(GeneralizedRidge(information="by_task").fit(X, y, tasks=labels))
     with pytest.raises(InvalidParameterError, match=r"squared terms \(here 2\.3e\+07\)"):
         retrospect.segments(drawn_rows(rng, 60, 111, (1, 3)).model())
-
-
-def test_the_benchmark_runs():
-    shares = found(JUMPS["‖δ‖² = 2"], 3)
-    assert shares["divided"] == shares["cusum"] == 1.0
-    results = {"sequences": 3, "calm": {"calm": shares}, "jumps": {"large": shares}}
-    assert "| large | 100 % |" in "".join(tables(results))

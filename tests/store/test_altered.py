@@ -144,7 +144,7 @@ def test_unsound_state_is_never_committed(made, kind, rng, monkeypatch):
         lambda arrays: arrays["header"].__setitem__(0, 0),
         header(n_samples=7),
         header(n_tasks=1),
-        header(state="adaptive"),
+        header(state="fading", decay=0.5),
         header(single_target=False),
     ]
     if kind == "moments":

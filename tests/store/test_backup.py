@@ -1,4 +1,4 @@
-"""docs/backup.md: a copy is complete, checked and private, or it is not there; and what to do with it after a crash."""
+"""docs/how-to/back-up.md: a copy is complete, checked and private, or not there; and what to do after a crash."""
 
 import shutil
 import sqlite3
@@ -103,7 +103,7 @@ def test_the_command(wages, tmp_path):
 
 
 def test_restoring_after_a_crash(wages, tmp_path, rng):
-    """The steps of docs/backup.md: move the damaged file away together with its journal, and copy the backup."""
+    """The steps of docs/how-to/back-up.md: move the damaged file away with its journal, and copy the backup."""
     wages.backup(tmp_path / "copy.rw")
     wages.absorb("three", *task(rng))
     altered(wages.path, "UPDATE blocks SET data = x''")

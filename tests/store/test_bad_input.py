@@ -15,6 +15,7 @@ from ridgeway.data import _csv_tables
 from ridgeway.errors import (
     FeatureMismatchError,
     InvalidDataError,
+    InvalidDataTypeError,
     InvalidParameterError,
 )
 
@@ -50,31 +51,37 @@ def test_reordered_columns_are_taken_by_name(frame, tmp_path, wages, kind):
     assert wages.absorb_table(path, task_id="first")[0].already
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_text_column(frame, tmp_path, refused, kind):
+@pytest.mark.parametrize(
+    ("kind", "error", "message"),
+    [
+        ("csv", InvalidDataError, "column 'age' has 'unknown', which is not a number"),
+        ("parquet", InvalidDataTypeError, "column 'age' has type (large_)?string, which is not numeric"),
+    ],
+)
+def test_text_column(frame, tmp_path, refused, kind, error, message):
     words = frame["age"].map("{:.3f}".format)
     words[[3, 7]] = "unknown"
     path = written(frame.assign(age=words), tmp_path / f"d.{kind}")
-    refused(path, InvalidDataError, "column 'age' has (text|large_string values) in 2 of 40 rows")
+    refused(path, error, message)
 
 
 @kinds
 def test_column_with_nulls(frame, tmp_path, refused, kind):
     frame.loc[[1, 5, 9], "tenure"] = None
     path = written(frame, tmp_path / f"d.{kind}")
-    refused(path, InvalidDataError, "column 'tenure' has nulls in 3 of 40 rows")
+    refused(path, InvalidDataError, "column 'tenure' has nulls. Drop those rows, fill the values, or create")
 
 
 @kinds
 def test_column_with_infinity(frame, tmp_path, refused, kind):
     frame.loc[[1, 5], "tenure"] = np.inf
     path = written(frame, tmp_path / f"d.{kind}")
-    refused(path, InvalidDataError, "column 'tenure' has NaN or infinity in 2 of 40 rows")
+    refused(path, InvalidDataError, "column 'tenure' has NaN or infinity")
 
 
 def test_column_of_dates(frame, tmp_path, refused):
     path = written(frame.assign(age=pd.Timestamp("2020-01-01")), tmp_path / "d.parquet")
-    refused(path, InvalidDataError, r"column 'age' has timestamp\[.*\] values in 40 of 40 rows")
+    refused(path, InvalidDataTypeError, r"column 'age' has type timestamp\[.*\], which is not numeric")
 
 
 def test_whole_numbers_beyond_float64(frame, tmp_path, refused):

@@ -63,14 +63,14 @@ def refused(line, match, state="state.rw", sent=None):
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".arrow"])
 def test_an_unknown_category(january, rng, tmp_path, ending):
-    """Which ones, in how many rows, and what to type."""
+    """Which ones, in how many rows at least, and what to type."""
     new = flights(rng, carriers=("AA", "B6", "WN"))
     path = written(new, tmp_path / f"new{ending}").name
     n = (new["carrier"] != "AA").sum()
     refused(
         f"absorb state.rw {path} --task new",
-        f"column 'carrier' has unknown categories: 'B6', 'WN', in {n} rows. Correct them, or add them first: ridgeway "
-        "widen FILE.rw --category carrier=B6",
+        f"column 'carrier' has unknown categories: 'B6', 'WN', in at least {n} rows. Correct them, or add them first: "
+        "ridgeway widen FILE.rw --category carrier=B6",
     )
     refused(f"predict state.rw {path} --out out.csv", "column 'carrier' has unknown categories: 'B6', 'WN'")
     call("widen state.rw --category carrier=B6 --category carrier=WN")
@@ -79,16 +79,26 @@ def test_an_unknown_category(january, rng, tmp_path, ending):
 
 def test_an_unknown_number_of_a_category(january, tmp_path):
     written(january.assign(gate=[1, 7] * 20), tmp_path / "new.parquet")
-    refused("absorb state.rw new.parquet --task new", "column 'category(gate)' has unknown categories: '7', in 20")
+    refused(
+        "absorb state.rw new.parquet --task new", "column 'category(gate)' has unknown categories: '7', in at least 20"
+    )
     call("widen state.rw --category 'category(gate)=7'")
     call("absorb state.rw new.parquet --task new")
 
 
 DAMAGED = {
     "number for text": ("new.parquet", {"carrier": 7}, "column 'carrier' has type int64; the model knows it as text"),
-    "number for text in a CSV file": ("new.csv", {"carrier": 7}, "'carrier' has unknown categories: '7', in 40 rows"),
-    "text for a number": ("new.csv", {"distance": "far"}, "column 'distance' has text in 40 of 40 rows"),
-    "text for a number in Parquet": ("new.parquet", {"distance": "far"}, "column 'distance' has text in 40 of 40 rows"),
+    "number for text in a CSV file": (
+        "new.csv",
+        {"carrier": 7},
+        "'carrier' has unknown categories: '7', in at least 40 rows",
+    ),
+    "text for a number": ("new.csv", {"distance": "far"}, "column 'distance' has 'far', which is not a number"),
+    "text for a number in Parquet": (
+        "new.parquet",
+        {"distance": "far"},
+        "'distance' has type large_string, which",
+    ),
     "date": ("new.csv", {"day": "31.12.2013"}, "column 'day' has a date that cannot be read"),
     "date in Parquet": ("new.parquet", {"day": "2013-02-30"}, "column 'day' has a date that cannot be read"),
     "number for a date": ("new.parquet", {"day": 20130101}, "'day' has type int64; the model knows it as a date"),
@@ -97,7 +107,7 @@ DAMAGED = {
     "gap": (
         "new.csv",
         {"distance": None},
-        "column 'distance' has nulls in 40 of 40 rows. Drop those rows, fill the values, or create",
+        "column 'distance' has at least 40 missing values. Fill them, or create",
     ),
     "gap in text": ("new.csv", {"carrier": None}, "column 'carrier' has at least 40 missing values"),
     "empty text": ("new.parquet", {"carrier": ""}, "column 'carrier' has at least 40 missing values"),
@@ -105,8 +115,8 @@ DAMAGED = {
     "other": ("new.csv", {"carrier": "(other)"}, "'(other)', which is reserved. Rename it"),
     "missing": ("new.parquet", {"carrier": "(missing)"}, "'(missing)', which is reserved. Rename it"),
     "fraction": ("new.csv", {"gate": 1.5}, "category(gate) needs integers below 2⁵³; got 1.5"),
-    "infinity": ("new.parquet", {"distance": np.inf}, "column 'distance' has NaN or infinity in 40 of 40 rows"),
-    "infinite category": ("new.parquet", {"gate": np.inf}, "column 'gate' has NaN or infinity in 40 of 40 rows"),
+    "infinity": ("new.parquet", {"distance": np.inf}, "column 'distance' has NaN or infinity"),
+    "infinite category": ("new.parquet", {"gate": np.inf}, "category(gate) needs integers below 2⁵³; got inf"),
     "huge category": ("new.parquet", {"gate": 1e300}, "category(gate) needs integers below 2⁵³; got 1e+300"),
     "extra": ("new.csv", {"humidity": 1.0}, "unknown columns: 'humidity'"),
 }
@@ -149,7 +159,6 @@ def test_what_a_widening_needs(january):
     refused("widen state.rw --past-value 1", "--past-value needs --feature or --target")
     refused("widen state.rw", "nothing to add")
     refused("widen state.rw --category carrier", "--category must have the form NAME=VALUE")
-    refused("widen state.rw --undo", "not only a widening")
     encoding = store.encoding_of(january[["carrier", "distance"]])
     store.create("prior.rw", features=encoding, target="delay", prior=[1.0, 2.0])
     refused("widen prior.rw --category carrier=B6", "needs an entry for each of the 1 new ones", "prior.rw")
@@ -261,8 +270,5 @@ def test_counts_of_one_are_singular(tmp_path):
     rows = pd.DataFrame({"site": ["a", "b", "a", "b"], "y": [1.0, 2.0, 3.0, 5.0]})
     state = store.create(tmp_path / "a.rw", features=store.encoding_of(rows, leave_out=["y"]), target="y")
     new = rows.assign(site=["a", "b", "c", "b"])
-    with pytest.raises(UnknownCategoryError, match=r"unknown categories: 'c', in 1 row\. Correct"):
+    with pytest.raises(UnknownCategoryError, match=r"unknown categories: 'c', in at least 1 row\. Correct"):
         state.absorb_table(new, task_id="new")
-    plain = store.create(tmp_path / "b.rw", features=["x"], target="y")
-    with pytest.raises(InvalidDataError, match=r"column 'x' has text in 1 of 1 row\. "):
-        plain.absorb_table(pd.DataFrame({"x": ["low"], "y": [1.0]}), task_id="new")

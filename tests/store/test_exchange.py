@@ -97,7 +97,7 @@ def test_what_is_no_export(made, tmp_path, monkeypatch):
     with pytest.raises(StoreError, match="cannot be written"):
         made.export(tmp_path / "none" / "m.safetensors")
     with monkeypatch.context() as patch:
-        patch.setattr(_exchange, "EXPORT_FORMAT", 5)
+        patch.setattr(_exchange, "TOTAL_ONLY", 5)
         made.export(tmp_path / "m.safetensors")
     with pytest.raises(StoreError, match="an export of format 5"):
         store.import_arrays(tmp_path / "m.safetensors", tmp_path / "back.rw")
@@ -160,7 +160,7 @@ def test_predictions_that_cannot_be_made_leave_nothing(made, rows, tmp_path):
     with pytest.raises(FeatureMismatchError, match=r"has no column 'a'\. It has: .*\. Rename or add columns\.$"):
         made.predict_file(tmp_path / "less.csv", tmp_path / "p.csv")
     rows.assign(a=None).to_csv(tmp_path / "nulls.csv", index=False)
-    with pytest.raises(InvalidDataError, match="column 'a' has nulls in 50 of 50 rows"):
+    with pytest.raises(InvalidDataError, match="column 'a' has at least 50 missing values"):
         made.predict_file(tmp_path / "nulls.csv", tmp_path / "p.csv")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["less.csv", "made.rw", "new.csv", "nulls.csv"]
 

@@ -140,7 +140,7 @@ def test_a_copy_beside_a_journal(wages, kill, tmp_path, rng, generations):
 
 @pytest.mark.parametrize("links", [(6, 6), (6, 7), (2**32 - 1, 0), (0x00010002, 0x00020009)])
 def test_links_that_fit(links):
-    """The last pair is ours; a restored file has one more, and a file of an earlier version has the same."""
+    """The last pair is ours; a restored file has one more, and a file whose links SQLite refuses has the same."""
     one, two = links
     before, after = _journal.FirstPage("id", 3, one), _journal.FirstPage("id", 4, two)
     assert after.follows(before)

@@ -103,7 +103,7 @@ def test_one_bad_row_in_the_last_task_of_a_file_undoes_them_all(made, tmp_path, 
     frame.loc[299, "y"] = np.inf
     frame.to_parquet(tmp_path / "all.parquet", row_group_size=50)
     before = made.path.read_bytes()
-    with pytest.raises(InvalidDataError, match="column 'y' has NaN or infinity in 1 of 300 rows"):
+    with pytest.raises(InvalidDataError, match="column 'y' has NaN or infinity"):
         made.absorb_table(tmp_path / "all.parquet", task_column="year")
     assert made.path.read_bytes() == before
     frame.loc[299, "y"] = 0.0

@@ -171,7 +171,7 @@ def test_a_missing_exposure_is_like_a_missing_target(tmp_path, missing):
     frame = first.assign(years=[np.nan, *first["years"][1:]])
     made = store.create(tmp_path / "a.rw", **COUNTS | {"features": encoding, "exposure": "years"})
     if missing == "refuse":
-        with pytest.raises(InvalidDataError, match="'years' has nulls in 1 of 40 rows"):
+        with pytest.raises(InvalidDataError, match=r"'years' has (nulls|at least 1 missing value)"):
             made.absorb_table(written(frame, tmp_path / "0.csv"), task_id="0")
         assert not made.history()
         return

@@ -175,22 +175,6 @@ def test_parts_are_widened_when_they_are_read(tmp_path, kind):
         np.testing.assert_allclose(part.moments(), parts[1][name].moments(), atol=1e-9)
 
 
-def test_a_widening_can_be_undone(tmp_path):
-    made = made_of(tmp_path / "a.rw", range(4))
-    before = content(made)
-    made.widen(features={"d": 2.0})
-    made.widen(features={"e": 1.0})
-    made.undo_widening()
-    made.check()
-    assert made.schema.features == (*FEATURES, "d")
-    made = made_of(tmp_path / "b.rw", range(4))
-    made.widen(targets={"z": 0.0})
-    made.undo_widening()
-    assert content(made) == before
-    made.absorb("t9", *rows_of(9))
-    assert content(made) == content(made_of(tmp_path / "c.rw", (*range(4), 9)))
-
-
 def test_new_categories_come_with_the_rows(tmp_path):
     tables = []
     for number, letters in enumerate(["xy", "xyz", "wxz"]):

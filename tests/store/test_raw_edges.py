@@ -22,7 +22,6 @@ from ridgeway.errors import (
     InvalidStateError,
     MergeError,
     RemovalError,
-    StoreError,
 )
 
 
@@ -177,12 +176,6 @@ def test_columns_of_predictions_have_one_name_each(made, tmp_path):
     found.widen(targets={"y_lower": 0.0})
     with pytest.raises(InvalidParameterError, match="two columns 'predicted_y_lower'"):
         found.predict(path, interval=0.9)
-
-
-def test_nothing_to_undo(made):
-    found = made(table())
-    with pytest.raises(StoreError, match="There is nothing to undo"):
-        found.undo_widening()
 
 
 def test_a_pipe_with_the_name_of_a_file(made, tmp_path):

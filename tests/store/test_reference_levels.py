@@ -331,15 +331,6 @@ def test_products_and_likelihoods_are_refused(tmp_path):
     assert counts.empty_references() == {}
 
 
-def test_undo_is_for_widenings(tmp_path):
-    file = made(tmp_path / "a.rw", ["first"])
-    file.change_references({"site": "b"})
-    with pytest.raises(StoreError, match=r"was to another reference level\. Change it back"):
-        file.undo_widening()
-    file.change_references({"site": "a"})
-    assert_pooled(file, FIRST, "a")
-
-
 def test_classes(tmp_path):
     frames = {name: table.assign(kind=np.where(table["y"] > 5, "late", "early")) for name, table in TASKS.items()}
     files = []

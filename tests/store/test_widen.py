@@ -21,7 +21,6 @@ from ridgeway.errors import (
     MergeError,
     PrecisionWarning,
     RemovalError,
-    StoreError,
     UnknownCategoryError,
 )
 
@@ -214,25 +213,6 @@ def test_a_category_not_yet_seen_does_not_block_a_removal(small, rng):
     made.remove_table(rows, task_id="first")
     _, _, coef, *_ = brute_force(more.sort_values("c"), ["x", "c"], ["y"], True)
     assert_allclose(made.model().coef_, [coef[1, 0], coef[2, 0], 0.0, 0.0], rtol=1e-9)
-
-
-def test_a_widening_can_be_undone(small, rng):
-    made, rows = small
-    schema, coef = made.schema, made.model().coef_
-    made.widen(features={"z": 1.0})
-    assert made.undo_widening() == schema
-    assert made.schema.features == schema.features
-    assert made.model().coef_.tobytes() == coef.tobytes()
-    assert made.check().n_tasks == 1
-    with pytest.raises(StoreError, match=r"not only a widening|no previous"):
-        made.undo_widening()
-    assert made.absorb_table(rows, task_id="first")[0].already
-    made.widen(categories={"c": ["d"]})
-    made.absorb_table(frame(rng, 5, ("a", "d")), task_id="second")
-    before = made.path.read_bytes()
-    with pytest.raises(StoreError, match="nothing to undo"):
-        made.undo_widening()
-    assert made.path.read_bytes() == before
 
 
 @pytest.mark.parametrize("intercept", [True, False])

@@ -121,11 +121,6 @@ def test_a_learned_prior_is_learned_with_the_new_columns(kind, rng):
     assert_allclose(wide.answer.coef, at_once.answer.coef, rtol=1e-6, atol=1e-8)
 
 
-def test_an_adaptive_decay_is_refused(rng):
-    with pytest.raises(InvalidParameterError, match="decay='adaptive' cannot be widened: which rows count was decided"):
-        learned(rng, decay="adaptive").widened(FEATURES, TARGETS, PAST)
-
-
 def test_a_policy_with_a_prior_of_the_old_features_cannot_go_on(rng):
     policy = Accumulated([1.0, 2.0])
     state = policy.start(Origin(np.zeros((2, 1)))).widened(FEATURES, np.array([0]), np.zeros(4), [3.0])

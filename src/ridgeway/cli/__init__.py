@@ -1,4 +1,4 @@
-"""The command line. Only this package uses click and rich (`pip install 'ridgeway[cli]'`)."""
+"""The command line. Only this package uses click (`pip install 'ridgeway[cli]'`)."""
 
 import io
 import sys
@@ -25,7 +25,7 @@ def main() -> None:
     status 0
     """
     try:
-        require("click", "rich", extra="cli")
+        require("click", extra="cli")
     except MissingPackageError as error:
         print(f"ridgeway: {error}", file=sys.stderr)
         sys.exit(2)

@@ -10,7 +10,6 @@ from ridgeway.cli._output import Cell, emit, lines_of, print_table, progress_bar
 from ridgeway.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from ridgeway.data import Table
     from ridgeway.report import MethodComparison, MethodResult
 
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     "ridgeway compare my.csv --target y --task-column site,year --methods mn,crr:0.1,gr --out report/",
     "ridgeway compare my.csv --target y --task-column site --features 'kind,log(size),month(date)' --out report/",
     "ridgeway compare digits --target digit --task-column digit --out report/",
-    "ridgeway compare next.csv --target y --task-column site --encoding report/encoding.json --out next/",
 )
 @click.argument("source", type=click.Path())
 @click.option("--target", help="The column to predict.")
@@ -55,15 +53,6 @@ if TYPE_CHECKING:
     "indicator",
     words="Rows with a missing value: leave them out and report how many, stop, or mark them.",
 )
-@click.option(
-    "--encoding", type=click.Path(), help="Use the features and constants of an earlier report (encoding.json)."
-)
-@choice(
-    "--unknown",
-    "refuse",
-    "ignore",
-    words="Rows with a category that the encoding does not know: stop, or leave them out and report how many.",
-)
 @option("--seed", type=click.IntRange(min=0), default=0, help="Random seed.")
 @worker_options(default=1)
 @out_option(help="Folder for the report: new, empty, or an earlier report.")
@@ -82,17 +71,14 @@ def compare(source: str, out: str, *, as_json: bool, **options: Any) -> None:
 
     try:
         report.check_folder(out)
-        data, table = _read(source)
+        data, columns = _read(source)
         chosen = {
-            "task_column": _names(table, options["task_column"]),
-            "features": _terms(table, options["features"]),
+            "task_column": _names(columns, options["task_column"]),
+            "features": _terms(columns, options["features"]),
         }
         methods = [key for group in options["methods"] for key in group.split(",")] or None
-        encoding = None if options["encoding"] is None else report.StandardizedEncoding.read(options["encoding"])
         with progress_bar("comparing") as progress:
-            found = report.compare(
-                data, **{**options, **chosen, "methods": methods, "encoding": encoding}, progress=progress
-            )
+            found = report.compare(data, **{**options, **chosen, "methods": methods}, progress=progress)
         page = report.write_report(found, out)
     except OSError as error:
         what = f"cannot write to '{out}': {error.strerror or error}. Choose another folder."
@@ -105,36 +91,36 @@ def compare(source: str, out: str, *, as_json: bool, **options: Any) -> None:
     say("", f"The report is in {page}")
 
 
-def _read(source: str) -> tuple[Any, "Table"]:
-    """Return what to compare, a data set or a table, and its columns."""
+def _read(source: str) -> tuple[Any, list[str]]:
+    """Return what to compare, a data set or a table, and the names of its columns."""
+    from ridgeway.data import open_table
     from ridgeway.datasets import LOADERS
-    from ridgeway.report import as_table
 
     if source in LOADERS and not Path(source).exists():
         data = LOADERS[source]()
-        return data, as_table(data)
+        return data, [*data.columns]
     if not Path(source).exists() and not Path(source).suffix:
         raise InvalidParameterError(
             f"there is no file '{source}', and no data set of that name. Data sets: {', '.join(LOADERS)}."
         )
-    table = as_table(source)
-    return table, table
+    table = open_table(source)
+    return table, table.columns
 
 
-def _names(table: "Table", given: tuple[str, ...]) -> list[str] | None:
+def _names(columns: list[str], given: tuple[str, ...]) -> list[str] | None:
     """Return column names, split at commas unless the whole is the name of a column."""
-    names = [name for group in given for name in ([group] if group in table.columns else group.split(","))]
+    names = [name for group in given for name in ([group] if group in columns else group.split(","))]
     return names or None
 
 
-def _terms(table: "Table", given: tuple[str, ...]) -> list[str] | None:
+def _terms(columns: list[str], given: tuple[str, ...]) -> list[str] | None:
     """Return the names of columns as they are, and otherwise terms."""
     from ridgeway.data import parse_terms
 
     found: list[str] = []
     for group in given:
-        names = _names(table, (group,)) or []
-        found += names if {*names} <= {*table.columns} else map(str, parse_terms(group))
+        names = _names(columns, (group,)) or []
+        found += names if {*names} <= {*columns} else map(str, parse_terms(group))
     return found or None
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SHOWN = 3
 """Number of coefficients or directions shown, and of terms in each direction."""
 WIDTH = 80
-SHARED = ("advice", "recommendation", "absorbed", "equal_noise", "assumption", "share", "terms")
+SHARED = ("advice", "recommendation", "absorbed", "equal_noise", "assumption", "terms")
 NUMBERS = (
     "difference",
     "relative_difference",

@@ -12,16 +12,6 @@ from ridgeway.errors import InvalidParameterError
 if TYPE_CHECKING:
     from ridgeway.store import Encoding
 
-ENCODED: dict[str, tuple[str, Any]] = {
-    "--features": ("features", None),
-    "--from": ("source", None),
-    "--leave-out": ("leave_out", None),
-    "--missing": ("missing", "refuse"),
-    "--unknown": ("unknown", "refuse"),
-    "--reference": ("reference", ()),
-    "--ignore-extra": ("ignore_extra", False),
-}
-"""Options that an encoding replaces, with their defaults."""
 PASSED = (
     "weight_column",
     "weight_kind",
@@ -52,7 +42,6 @@ FOURTH = (
     "ridgeway init flights.rw --from jan.csv --target arr_delay --features 'carrier,log(distance),month(date)'",
     "ridgeway init risk.rw --from jan.parquet --target late --family binomial --memory cubic",
     "ridgeway init ships.rw --features tonnage,age --target incidents --family poisson --exposure service",
-    "ridgeway init flights.rw --encoding report/encoding.json",
 )
 @state_file
 @click.option("--features", help="Names of the features, or with --from terms such as log(age), separated by commas.")
@@ -78,7 +67,6 @@ FOURTH = (
 )
 @click.option("--reference", multiple=True, metavar="COLUMN=CATEGORY", help="Reference level of a categorical column.")
 @click.option("--ignore-extra", is_flag=True, help="Allow data files to have other columns too.")
-@click.option("--encoding", type=click.Path(), help="Use the features and the target of a report (encoding.json).")
 @csv_options
 @option("--prior", default=0.0, help="Ridge penalty on the coefficients (P = prior·I), counted once for all tasks.")
 @click.option("--no-intercept", is_flag=True, help="Do not fit an intercept.")
@@ -117,7 +105,8 @@ def init(file: str, target: str | None, no_intercept: bool, as_json: bool, **opt
     """
     from ridgeway import store
 
-    features, targets = _chosen(names(target), options)
+    targets = names(target)
+    features = _features(targets, options)
     settings = {name: options[name] for name in PASSED}
     keep = names(options["keep"])
     made = store.create(
@@ -164,22 +153,11 @@ def _encoded(encoding: "Encoding | None", others: list[str]) -> list[str]:
     return [*lines, *([f"left out: {', '.join(ignored)}"] if ignored else [])]
 
 
-def _chosen(targets: list[str], options: dict[str, Any]) -> "tuple[list[str] | Encoding, list[str]]":
-    """Return the features and the targets that the options name."""
-    from ridgeway import report, store
+def _features(targets: list[str], options: dict[str, Any]) -> "list[str] | Encoding":
+    """Return the features that the options name."""
+    from ridgeway import store
 
-    features, source, encoding = (options[name] for name in ("features", "source", "encoding"))
-    if encoding is not None:
-        given = [name for name, (key, default) in ENCODED.items() if options[key] != default]
-        if given:
-            raise InvalidParameterError(f"--encoding says how tables are encoded. Leave out {', '.join(given)}.")
-        found = report.StandardizedEncoding.read(encoding)
-        if found.family != options["family"] and targets in ([], [found.target]):
-            raise InvalidParameterError(
-                f"the encoding comes from a report for family {found.family}; got --family {options['family']}. Pass "
-                f"--family {found.family}, or make a report with that family."
-            )
-        return found.encoding, targets or [found.target]
+    features, source = options["features"], options["source"]
     if not targets:
         raise InvalidParameterError("no target was given. Name it with --target.")
     if source is None:
@@ -187,8 +165,8 @@ def _chosen(targets: list[str], options: dict[str, Any]) -> "tuple[list[str] | E
             raise InvalidParameterError(
                 "no features were given. Name them with --features, or a first data file with --from."
             )
-        return names(features), targets
-    chosen = store.encoding_of(
+        return names(features)
+    return store.encoding_of(
         source,
         features=features,
         target=targets,
@@ -200,4 +178,3 @@ def _chosen(targets: list[str], options: dict[str, Any]) -> "tuple[list[str] | E
         ignore_extra=options["ignore_extra"],
         csv=options["csv"],
     )
-    return chosen, targets

@@ -2,7 +2,7 @@
 
 import click
 
-from ridgeway.cli._kept_tasks import drawn, plain, with_terms
+from ridgeway.cli._kept_tasks import plain, with_terms
 from ridgeway.cli._options import command, names, option, state_file
 from ridgeway.cli._output import answer, lines_of
 
@@ -29,7 +29,7 @@ def path(file: str, window: int | None, terms: str | None, level: float, plot: s
     found = with_terms(retrospect.coefficient_path(model, window=window, level=level), names(terms))
     lines = lines_of(found)
     if plot is not None:
-        from ridgeway.report import draw_path
+        from ridgeway.cli._task_figures import plot_path, write_figure
 
-        lines.append(drawn(draw_path(found), plot))
+        lines.append(write_figure(plot_path(found), plot))
     answer(plain(found), *lines, as_json=as_json)

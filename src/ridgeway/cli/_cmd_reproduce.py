@@ -2,10 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-import click
-
 from ridgeway.cli._options import command, option, out_option, worker_options
-from ridgeway.cli._output import Cell, emit, print_table, progress_bar, say
+from ridgeway.cli._output import emit, progress_bar, say
 
 if TYPE_CHECKING:
     from ridgeway.distributed import Executor
@@ -16,15 +14,12 @@ COLOURS = {"reproduced": "green", "not reproduced": "red"}
 @command(
     "ridgeway reproduce --out reproduction            # both figures",
     "ridgeway reproduce --out short --repetitions 10  # faster, with wider bands",
-    "ridgeway reproduce --out reproduction --resume   # after an interruption",
-    resumes=True,
 )
 @out_option(help="A new or empty folder for figures, results and verdicts.")
 @option("--repetitions", default=100, help="Number of repetitions.")
 @option("--seed", default=0, help="Random seed.")
 @worker_options(default=-1)
-@click.option("--resume", is_flag=True, help="Continue the run in the folder.")
-def reproduce(out: str, repetitions: int, seed: int, workers: "int | Executor", resume: bool, as_json: bool) -> None:
+def reproduce(out: str, repetitions: int, seed: int, workers: "int | Executor", as_json: bool) -> None:
     """Run the paper's simulations again and judge its claims.
 
     Writes figure-1 and figure-2 (PNG and SVG), the results as Parquet, and reproduction.md with the measured numbers,
@@ -33,11 +28,11 @@ def reproduce(out: str, repetitions: int, seed: int, workers: "int | Executor", 
     from ridgeway.research import simulation
 
     with progress_bar("simulating") as report:
-        judged = simulation.reproduce(out, repetitions, seed, workers, resume=resume, progress=report)
+        judged = simulation.reproduce(out, repetitions, seed, workers, progress=report)
     if as_json:
         emit([{"figure": c.figure, "claim": c.text, "verdict": finding.outcome} for c, finding in judged])
         return
-    rows: list[list[Cell]] = [[c.figure, c.text, (f.outcome, COLOURS.get(f.outcome, "yellow"))] for c, f in judged]
-    headings = ("figure", "the paper says", "verdict")
-    print_table("The claims of the experiments section", headings, rows, left=headings, n_names=2)
+    for claim, finding in judged:
+        say(f"Figure {claim.figure}: {claim.text}")
+        say(f"  {finding.outcome}", colour=COLOURS.get(finding.outcome, "yellow"))
     say(f"Written to {out}: figure-1, figure-2, reproduction.md, and the results as Parquet.")

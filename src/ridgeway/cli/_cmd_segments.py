@@ -2,7 +2,7 @@
 
 import click
 
-from ridgeway.cli._kept_tasks import drawn, plain, with_terms
+from ridgeway.cli._kept_tasks import plain, with_terms
 from ridgeway.cli._options import command, names, option, state_file
 from ridgeway.cli._output import answer, lines_of
 
@@ -28,8 +28,8 @@ def segments(file: str, false_alarms: float, terms: str | None, plot: str | None
     found = with_terms(retrospect.segments(model, false_alarms=false_alarms), names(terms))
     lines = lines_of(found)
     if plot is not None:
-        from ridgeway.report import draw_segments
+        from ridgeway.cli._task_figures import plot_segments, write_figure
 
-        each = with_terms(retrospect.coefficient_path(model, window=1), list(found.terms))
-        lines.append(drawn(draw_segments(found, each), plot))
+        alone = with_terms(retrospect.coefficient_path(model, window=1), list(found.terms))
+        lines.append(write_figure(plot_segments(found, alone), plot))
     answer(plain(found), *lines, as_json=as_json)

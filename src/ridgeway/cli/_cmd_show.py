@@ -42,10 +42,7 @@ def show(file: str, as_json: bool) -> None:
 def _quality(shown: dict[str, Any]) -> str:
     """Say how well the coefficients are known."""
     if "log_likelihood" in shown:
-        bound = shown["distance_bound"]
-        far = "unknown" if bound is None else f"at most {bound:.2g} standard errors"
         of_rates = " (of rates, not of counts)" if shown["rates"] else ""
-        known = f"log-likelihood {shown['log_likelihood']:.6g}{of_rates}"
-        return f"{known}, distance from the estimate of all rows pooled {far}"
+        return f"log-likelihood {shown['log_likelihood']:.6g}{of_rates}"
     condition = "infinite" if shown["condition"] is None else f"{shown['condition']:.3g}"
     return f"condition {condition}, digits lost to removals {shown['digits_lost']:.1f}"

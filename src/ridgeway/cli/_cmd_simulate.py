@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ridgeway._optional import require
 from ridgeway.cli._options import choice, command, option, out_option, worker_options
-from ridgeway.cli._output import emit, print_table, progress_bar
+from ridgeway.cli._output import emit, print_table, progress_bar, say
 from ridgeway.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -57,16 +58,13 @@ def _from_file(context: click.Context, parameter: click.Parameter, path: str | N
 
 
 @command(
-    "ridgeway simulate --out runs/a  # the paper's setting, expected errors",
+    "ridgeway simulate --out runs/a --plot  # the paper's setting, expected errors",
     "ridgeway simulate --shift paper --noise-variance 1,5 --methods mn,crr:best,gr,oracle --out runs/b",
     "ridgeway simulate --n-tasks 10 --n-samples 2000 --statistics --averaging drawn --out runs/c",
     "ridgeway simulate --covariance sigma.npy --rotate --order repeated:3 --out runs/d",
-    "ridgeway simulate --shift paper --out runs/e --resume  # after an interruption",
     "ridgeway simulate setting.toml --out runs/f  # options from a file",
     "ridgeway simulate --scheduler tcp://10.0.0.1:8786 --out runs/g  # with Dask",
-    "ridgeway plot runs/a            # draw the results",
     more=METHODS_HELP,
-    resumes=True,
 )
 @click.argument(
     "setting",
@@ -100,28 +98,50 @@ def _from_file(context: click.Context, parameter: click.Parameter, path: str | N
     words="exact: expected errors given the designs. drawn: noise and parameters are drawn.",
 )
 @out_option(help="A new or empty folder for the results.")
-@click.option("--resume", is_flag=True, help="Continue the run in the folder.")
-def simulate(*, workers: "int | Executor", as_json: bool, **options: Any) -> None:
+@click.option("--plot", is_flag=True, help="Draw error, forgetting and error by direction into the folder.")
+def simulate(*, workers: "int | Executor", plot: bool, as_json: bool, **options: Any) -> None:
     """Run methods on simulated tasks.
 
-    Writes the error of each repetition, task and method. The numbers depend only on the options and the seed, not on
-    the number of workers or on interruptions. Writes results.parquet and directions.parquet. Exits with 2 and writes
-    nothing if the setting is invalid or the folder cannot be used.
+    Writes the error of each repetition, task and method: results.parquet and directions.parquet. The numbers depend
+    only on the options and the seed, not on the number of workers. Exits with 2 and writes nothing if the setting is
+    invalid or the folder cannot be used.
+
+    In the figures of --plot, bands show two standard errors of the mean over repetitions on either side. Dashed lines
+    show the theory: the expected error over all designs, if it has a closed form (minimum norm, H̃ and the oracle
+    without a covariate shift), and otherwise, for a run with drawn noise, the expected error given a few designs.
 
     SETTING.toml sets options, such as n_samples = [50, 100]. Options on the command line override them.
     """
     from ridgeway.research import simulation
 
+    if plot:
+        require("matplotlib", extra="simulation")
     options["n_samples"] = _numbers(options["n_samples"], int, "--n-samples")
     options["noise_variance"] = _numbers(options["noise_variance"], float, "--noise-variance")
     options["covariance"] = _loaded(options["covariance"])
     if options["order"][:1].isdigit():
         options["order"] = _numbers(options["order"], int, "--order")
-    how = {name: options.pop(name) for name in ("methods", "repetitions", "seed", "out", "resume")}
+    how = {name: options.pop(name) for name in ("methods", "repetitions", "seed", "out")}
     how |= {"averaging": options.pop("averaging"), "workers": workers}
     with progress_bar("simulating") as report:
         results = simulation.run(simulation.Setting(**options), **how, progress=report)
-    (_emit_summary if as_json else _print_summary)(results)
+    figures = _drawn(results, Path(how["out"])) if plot else []
+    if as_json:
+        _emit_summary(results)
+    else:
+        _print_summary(results)
+        say(*figures)
+
+
+def _drawn(results: "Results", folder: Path) -> list[str]:
+    """Draw the results into a folder and return the paths of the figures."""
+    from ridgeway.research.simulation import expectation, figures
+
+    drawn = {"error": figures.draw_errors(results, expectation(results))}
+    drawn["directions"] = figures.draw_directions(results)
+    if results.description.setting.n_tasks > 1:
+        drawn["forgetting"] = figures.draw_forgetting(results)
+    return [str(path) for name, figure in drawn.items() for path in figures.save(figure, folder, name)]
 
 
 def _numbers(text: str, kind: type[int] | type[float], option: str) -> Any:

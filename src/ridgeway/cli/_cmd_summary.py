@@ -87,10 +87,8 @@ def _as_dict(found: "Summary | LikelihoodSummary", targets: tuple[str, ...]) -> 
     )
     parts: tuple[str, ...] = ("r_squared", "noise_variance", "log_likelihood", "aic", "bic")
     if not hasattr(found, "r_squared"):  # a likelihood
-        whole, parts = (
-            (*whole[:2], "level", "posterior", "not_estimable", "distance_bound", "rates"),
-            ("log_likelihood",),
-        )
+        whole = (*whole[:2], "level", "posterior", "not_estimable", "rates")
+        parts = ("log_likelihood",)
     columns = {"coef": found.coef, "standard_error": found.standard_errors, "t": found.t, "p_value": found.p_values}
     columns |= {"lower": found.intervals[..., 0], "upper": found.intervals[..., 1]}
     return {name: getattr(found, name) for name in whole} | {

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ridgeway.cli._kept_tasks import drawn, plain, with_terms
+from ridgeway.cli._kept_tasks import plain, with_terms
 from ridgeway.cli._options import choice, command, option, state_file
 from ridgeway.cli._output import emit, print_table, say
 
@@ -55,8 +55,10 @@ def _answer_feature(table: "TaskTable", plot: str | None, as_json: bool) -> None
     term = table.terms[0]
     lines = [table.assumption]
     if plot is not None:
+        from ridgeway.cli._task_figures import write_figure
+
         figure: Any = table.plot(term).figure
-        lines.append(drawn(figure, plot))
+        lines.append(write_figure(figure, plot))
     if as_json:
         emit(plain(table))
         return

@@ -28,7 +28,7 @@ EXIT_STATUS = {
     "paper": "Exit status: 0 if all hold as printed, else 1.",
 }
 """The first line, for each value of --against."""
-HEADINGS = ["statement", "verdict", "row", "as printed", "as corrected", "library", "where", "instances", "seconds"]
+HEADINGS = ["statement", "verdict", "row", "as printed", "as corrected", "where", "instances", "seconds"]
 
 
 @command(
@@ -63,8 +63,7 @@ def verify(
     """Test the paper against the recorded verdicts.
 
     Exits with 0 if every verdict is the recorded one, with 1 if one differs, with 2 for an unknown name. Without names
-    it tests all statements. Every statement is tested as printed and, if necessary, as corrected or extended. The
-    functions of Ridgeway that compute the same quantities are tested too.
+    it tests all statements. Every statement is tested as printed and, if necessary, as corrected or extended.
 
     A statement that fails as printed is a finding, not an error, if that is the recorded verdict. With --against paper
     the command exits with 1 if a statement fails as printed, and lists which. Open ones do not count.
@@ -127,7 +126,6 @@ def _cells(result: "StatementResult") -> list[Cell]:
         result.row,
         _in_short(result.printed),
         _in_short(result.corrected),
-        _in_short(result.library),
         result.where,
         f"{result.instances:,}",
         f"{result.seconds:.1f}",
@@ -150,6 +148,5 @@ def _details(result: "StatementResult") -> Iterator[str]:
         ("counterexample", result.counterexample),
         ("correction", result.correction),
         ("measured", result.corrected.measure if result.corrected else None),
-        ("library differs for", result.library.counterexample if result.library else None),
     ]
     yield from (f"  {label}: {text}" for label, text in lines if text)

@@ -14,7 +14,6 @@ from ridgeway.errors import InvalidParameterError
 @command(
     "ridgeway widen flights.rw --category carrier=ZZ",
     "ridgeway widen flights.rw --feature humidity --past-value 0",
-    "ridgeway widen flights.rw --undo  # undo the last widening",
 )
 @state_file
 @click.option("--category", multiple=True, metavar="COLUMN=CATEGORY", help="A new category. No past row had it.")
@@ -22,8 +21,7 @@ from ridgeway.errors import InvalidParameterError
 @click.option("--target", help="A new target.")
 @click.option("--past-value", help="The value that the new column had in every past row.")
 @click.option("--prior", help="The prior of the new feature, if the prior is not a single number.")
-@click.option("--undo", is_flag=True, help="Undo the last change, if it was a widening.")
-def widen(file: str, undo: bool, as_json: bool, **options: Any) -> None:
+def widen(file: str, as_json: bool, **options: Any) -> None:
     """Add categories, a feature or a target.
 
     The result is exactly as if they had been there from the beginning. With an intercept, the past value of a new
@@ -33,11 +31,10 @@ def widen(file: str, undo: bool, as_json: bool, **options: Any) -> None:
 
     opened = store.open(file)
     before = opened.schema
-    schema = opened.undo_widening() if undo else opened.widen(**_wanted(options))
+    schema = opened.widen(**_wanted(options))
     added = [name for name in (*schema.features, *schema.targets) if name not in (*before.features, *before.targets)]
     found = {"file": file, "version": schema.version, "features": list(schema.features), "added": added}
-    words = "the last widening was undone" if undo else f"added {', '.join(added)}"
-    answer(found, f"{file}: {words}; {counted(len(schema.features), 'feature')}", as_json=as_json)
+    answer(found, f"{file}: added {', '.join(added)}; {counted(len(schema.features), 'feature')}", as_json=as_json)
 
 
 def _wanted(options: dict[str, Any]) -> dict[str, Any]:

@@ -12,14 +12,12 @@ from ridgeway.cli._cmd_backup import backup
 from ridgeway.cli._cmd_check import check
 from ridgeway.cli._cmd_compare import compare
 from ridgeway.cli._cmd_compare_task import compare_task
-from ridgeway.cli._cmd_completion import completion
 from ridgeway.cli._cmd_export import export
 from ridgeway.cli._cmd_history import history
 from ridgeway.cli._cmd_import import import_
 from ridgeway.cli._cmd_init import init
 from ridgeway.cli._cmd_merge import merge
 from ridgeway.cli._cmd_path import path
-from ridgeway.cli._cmd_plot import plot
 from ridgeway.cli._cmd_predict import predict
 from ridgeway.cli._cmd_reference import reference
 from ridgeway.cli._cmd_remove import remove
@@ -50,8 +48,7 @@ SECTIONS = {
     ),
     "Questions about a state file": (summary, tasks, path, segments, compare_task),
     "Compare methods": (compare,),
-    "Research": (reproduce, verify, simulate, plot),
-    "Shell": (completion,),
+    "Research": (reproduce, verify, simulate),
 }
 EXAMPLES = """\b
 Examples:

@@ -15,7 +15,7 @@ CANCELLED = r"\d+ tasks which were still being processed"
 
 
 @contextmanager
-def guarded(*, resumes: bool = False) -> Iterator[None]:
+def guarded() -> Iterator[None]:
     """Turn errors of Ridgeway and of the system into one line on stderr and exit code 2; Ctrl-C into 130.
 
     If only the result cannot be printed, the code is 1. Warnings become one line each. Use it around code, or as a
@@ -44,8 +44,7 @@ def guarded(*, resumes: bool = False) -> Iterator[None]:
         code, said = 2, f"{error.strerror or error}{f' ({error.filename})' if error.filename else ''}."
     except KeyboardInterrupt:
         warnings.filterwarnings("ignore", message=CANCELLED)  # it may come as late as the end of the interpreter
-        remedy = "Finished parts are kept; continue with --resume." if resumes else "Run it again."
-        code, said = 130, f"interrupted. {remedy}"
+        code, said = 130, "interrupted. Run it again."
     say(f"{name}: {one_line(said)}", err=True)
     sys.exit(code)
 

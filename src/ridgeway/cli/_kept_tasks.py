@@ -1,14 +1,10 @@
-"""What the commands about tasks share: a choice of terms, figures and plain data."""
+"""What the commands about tasks share: a choice of terms, and plain data."""
 
 from dataclasses import fields, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ridgeway._text import did_you_mean
 from ridgeway.errors import InvalidParameterError
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MOST_TERMS = 5
 """The number of terms that are shown, unless some are asked for."""
@@ -44,11 +40,3 @@ def plain(found: Any) -> dict[str, Any]:
         return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
     return {field.name: simple(getattr(found, field.name)) for field in fields(found)}
-
-
-def drawn(figure: "Figure", path: str) -> str:
-    """Write a figure, and say so."""
-    from ridgeway.report import save_figure
-
-    save_figure(figure, Path(path))
-    return f"{path}: written"

@@ -29,22 +29,20 @@ state_file = click.argument("file", type=click.Path(), metavar="FILE.rw")
 data_file = click.argument("data", type=click.Path(), metavar="DATA")
 
 
-def command(*examples: str, more: str = "", resumes: bool = False) -> Callable[[Callable[..., None]], click.Command]:
+def command(*examples: str, more: str = "") -> Callable[[Callable[..., None]], click.Command]:
     """Return a decorator that makes a command of a function: with `--json`, and with errors as one line.
 
     Parameters
     ----------
     *examples, more : str
         The end of the help: examples that can be copied, and a text above them.
-    resumes : bool, default False
-        Whether an interrupted command can be continued with --resume.
     """
 
     def decorated(function: Callable[..., None]) -> click.Command:
         name = function.__name__.strip("_").replace("_", "-")
         lines = [f"  {line}" for example in examples for line in _laid_out(example)]
         epilog = "\n".join([more, "\b", "Examples:", *lines])
-        made = click.command(name, epilog=epilog)(guarded(resumes=resumes)(function))
+        made = click.command(name, epilog=epilog)(guarded()(function))
         made.params.append(click.Option(["--json", "as_json"], is_flag=True, help="Print the result as JSON."))
         return made
 

@@ -127,33 +127,19 @@ def _columns() -> int:
 @contextmanager
 def progress_bar(words: str) -> Iterator[Callable[[int, int | None], None]]:
     """Yield a function of (done, total) that draws a bar on stderr, after two seconds and only on a terminal."""
-    begin, drawn, bars = time.monotonic(), _is_terminal(), ExitStack()
-    update: Callable[[int, int | None], None] | None = None
+    begin = time.monotonic()
+    length_unknown: Iterator[None] = (None for _ in ())
+    bar = click.progressbar(length_unknown, label=visible(words), show_pos=True, width=0, file=sys.stderr)
 
     def show(done: int, total: int | None) -> None:
-        nonlocal update
-        if update is None and drawn and time.monotonic() - begin >= PATIENCE:
-            update = bars.enter_context(_bar(words))
-        if update is not None:
-            update(done, total)
+        if not bar.entered and sys.stderr.isatty() and time.monotonic() - begin >= PATIENCE:
+            bars.enter_context(bar)
+        if bar.entered:
+            bar.length = total
+            bar.update(done - bar.pos)
 
-    with bars:
+    with ExitStack() as bars:
         yield show
-
-
-def _is_terminal() -> bool:
-    return sys.stderr.isatty()
-
-
-@contextmanager
-def _bar(words: str) -> Iterator[Callable[[int, int | None], None]]:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(visible(words), total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
 def family_line(name: str, memory: str | None, classes: Iterable[object]) -> str:

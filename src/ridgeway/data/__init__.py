@@ -16,8 +16,8 @@ from ridgeway.data._columns import (
 )
 from ridgeway.data._csv_tables import CsvFormat
 from ridgeway.data._encoder import READERS, Encoder, source_value
-from ridgeway.data._encoding import MISSING, OTHER, Encoding, MissingRule, UnknownRule, ordered
-from ridgeway.data._file_rows import Progress, check_file, explained, rows_in_memory, tasks_in
+from ridgeway.data._encoding import MISSING, OTHER, Encoding, MissingRule, UnknownRule
+from ridgeway.data._file_rows import Progress, check_file, refuse_not_finite, rows_in_memory, tasks_in
 from ridgeway.data._inferred import inferred, refuse_stray_text
 from ridgeway.data._keep import Keep, checked_keep
 from ridgeway.data._offset_column import OffsetColumn, checked_offset_column
@@ -94,7 +94,6 @@ __all__ = [
     "dense",
     "differences",
     "expand",
-    "explained",
     "index_columns",
     "inferred",
     "is_address",
@@ -109,11 +108,11 @@ __all__ = [
     "open_groups",
     "open_stream",
     "open_table",
-    "ordered",
     "parse_terms",
     "part_names",
     "raw_tasks",
     "rebased",
+    "refuse_not_finite",
     "refuse_stray_text",
     "rows_in_memory",
     "source_value",

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from ridgeway.data._addresses import opened_bytes
-from ridgeway.data._pipe import PipeBytes
 from ridgeway.data._tables import Table, read_already, reading
 from ridgeway.errors import FeatureMismatchError, InvalidDataError
+
+Read = Callable[[Sequence[str], int], Iterator[Any]]
+"""Yields the batches of columns, given their names and the number of rows of a batch."""
 
 PARQUET_BUFFER = 2**20
 """Bytes of each column of a Parquet file that are read at a time, instead of a whole row group."""
@@ -48,8 +50,50 @@ class InMemory(_TypedColumns):
         return self._arrow.select([self.places[name] for name in columns])
 
 
-class ParquetFile(_TypedColumns):
-    """A Parquet file, or some of its row groups.
+class OpenedAgain(_TypedColumns):
+    """What can be read as often as needed: a file, or an object that gives its batches each time that it is asked.
+
+    Parameters
+    ----------
+    source : str
+    schema : pyarrow.Schema
+    read : callable
+        Yields batches, given the columns and the number of rows of a batch.
+    n_rows : int, optional
+    group_rows : list of int, optional
+    """
+
+    def __init__(
+        self, source: str, schema: Any, read: Read, n_rows: int | None = None, group_rows: list[int] | None = None
+    ) -> None:
+        super().__init__(source, schema, n_rows)
+        self._read, self.group_rows = read, group_rows
+
+    def batches(self, columns: Sequence[str], *, rows: int, kinds: Mapping[str, Any] | None = None) -> Iterator[Any]:
+        with reading(self.source):
+            yield from self._read(columns, rows)
+
+
+class ReadOnce(_TypedColumns):
+    """The batches of a pyarrow RecordBatchReader; `at_end` may refuse them after the last one."""
+
+    def __init__(self, source: str, reader: Any, at_end: Callable[[], None] | None = None) -> None:
+        self._reader, self._at_end = reader, at_end
+        super().__init__(source, _without_views(reader.schema), None)
+
+    def batches(self, columns: Sequence[str], *, rows: int, kinds: Mapping[str, Any] | None = None) -> Iterator[Any]:
+        reader, self._reader = self._reader, None
+        if reader is None:
+            raise read_already(self.source)
+        with reading(self.source):
+            for batch in reader:
+                yield from _cut(_chosen(batch, self._schema, [self.places[name] for name in columns]), rows)
+        if self._at_end is not None:
+            self._at_end()
+
+
+def parquet_file(path: Path | str, groups: range | None = None, *, threads: bool = True) -> OpenedAgain:
+    """Open a Parquet file, or some of its row groups.
 
     Parameters
     ----------
@@ -60,60 +104,53 @@ class ParquetFile(_TypedColumns):
     threads : bool, default True
         Whether pyarrow may decode columns in several threads.
     """
+    from pyarrow import parquet
 
-    def __init__(self, path: Path | str, groups: range | None = None, *, threads: bool = True) -> None:
-        from pyarrow import parquet
+    file = parquet.ParquetFile(opened_bytes(path), buffer_size=PARQUET_BUFFER, pre_buffer=False)
+    numbers = list(range(file.metadata.num_row_groups) if groups is None else groups)
+    group_rows = [file.metadata.row_group(number).num_rows for number in numbers]
 
-        self._file = parquet.ParquetFile(opened_bytes(path), buffer_size=PARQUET_BUFFER, pre_buffer=False)
-        self._threads = threads
-        self._groups = range(self._file.metadata.num_row_groups) if groups is None else groups
-        super().__init__(str(path), self._file.schema_arrow, sum(self.group_rows))
+    def read(columns: Sequence[str], rows: int) -> Iterator[Any]:
+        batches = file.iter_batches(batch_size=rows, row_groups=numbers, columns=list(columns), use_threads=threads)
+        yield from map(validated, batches)
+        _check_columns(file, numbers, {*columns}, str(path))
 
-    @property
-    def group_rows(self) -> list[int]:
-        """The number of rows of each row group that is read; `open_groups` reads some alone."""
-        return [self._file.metadata.row_group(number).num_rows for number in self._groups]
-
-    def batches(self, columns: Sequence[str], *, rows: int, kinds: Mapping[str, Any] | None = None) -> Iterator[Any]:
-        chosen: dict[str, Any] = {"row_groups": list(self._groups), "use_threads": self._threads}
-        with reading(self.source):
-            yield from map(validated, self._file.iter_batches(batch_size=rows, columns=list(columns), **chosen))
-            self._check_columns({*columns})
-
-    def _check_columns(self, read: Collection[str]) -> None:
-        """Raise if a column that was read has another name or type in a row group: it may be another column.
-
-        Only after reading: pyarrow ends the process if it is asked about a column that it cannot read.
-        """
-        schema, metadata = self._file.schema, self._file.metadata
-        leaves = [(j, schema.column(j)) for j in range(len(schema))]
-        expected = [(j, (leaf.path, leaf.physical_type)) for j, leaf in leaves if leaf.path in read]
-        for number in self._groups:
-            group = metadata.row_group(number)
-            chunks = ((group.column(j), leaf) for j, leaf in expected if group.num_rows)
-            if any((chunk.path_in_schema, chunk.physical_type) != leaf for chunk, leaf in chunks):
-                raise FeatureMismatchError(
-                    f"the columns of {self.source} change in row group {number + 1} of {metadata.num_row_groups}. "
-                    "Rewrite the file."
-                )
+    return OpenedAgain(str(path), file.schema_arrow, read, sum(group_rows), group_rows)
 
 
-class ArrowFile(_TypedColumns):
-    """A file in Arrow's file format or its stream format."""
+def _check_columns(file: Any, groups: Sequence[int], read: Collection[str], source: str) -> None:
+    """Raise if a column that was read has another name or type in a row group: it may be another column.
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(str(path), _ipc_reader(str(path))[0].schema, None)
+    Only after reading: pyarrow ends the process if it is asked about a column that it cannot read.
+    """
+    schema, metadata = file.schema, file.metadata
+    leaves = [(j, schema.column(j)) for j in range(len(schema))]
+    expected = [(j, (leaf.path, leaf.physical_type)) for j, leaf in leaves if leaf.path in read]
+    for number in groups:
+        group = metadata.row_group(number)
+        chunks = ((group.column(j), leaf) for j, leaf in expected if group.num_rows)
+        if any((chunk.path_in_schema, chunk.physical_type) != leaf for chunk, leaf in chunks):
+            raise FeatureMismatchError(
+                f"the columns of {source} change in row group {number + 1} of {metadata.num_row_groups}. Rewrite the "
+                "file."
+            )
 
-    def batches(self, columns: Sequence[str], *, rows: int, kinds: Mapping[str, Any] | None = None) -> Iterator[Any]:
-        with reading(self.source):
-            reader, file = _ipc_reader(self.source)
-            count = getattr(reader, "num_record_batches", None)  # unknown for a stream
-            for batch in reader if count is None else map(reader.get_batch, range(count)):
-                yield from _cut(validated(batch.select(list(columns))), rows)
-            if count is None:
-                place = file.tell()
-                file.seek(max(0, place - len(END_OF_STREAM)))
-                _check_end(file.read(len(END_OF_STREAM)), self.source)
+
+def arrow_file(path: Path) -> OpenedAgain:
+    """Open a file in Arrow's file format or its stream format."""
+    source = str(path)
+
+    def read(columns: Sequence[str], rows: int) -> Iterator[Any]:
+        reader, file = _ipc_reader(source)
+        count = getattr(reader, "num_record_batches", None)  # unknown for a stream
+        for batch in reader if count is None else map(reader.get_batch, range(count)):
+            yield from _cut(validated(batch.select(list(columns))), rows)
+        if count is None:
+            place = file.tell()
+            file.seek(max(0, place - len(END_OF_STREAM)))
+            check_end(file.read(len(END_OF_STREAM)), source)
+
+    return OpenedAgain(source, _ipc_reader(source)[0].schema, read)
 
 
 def _ipc_reader(path: str) -> tuple[Any, Any]:
@@ -127,50 +164,37 @@ def _ipc_reader(path: str) -> tuple[Any, Any]:
         return pa.ipc.open_stream(source), source
 
 
-class ArrowStream(_TypedColumns):
-    """Batches from whatever can be asked for a pyarrow RecordBatchReader, once or several times."""
+def arrow_object(source: str, opened: Callable[[], Any], n_rows: int | None) -> OpenedAgain:
+    """Open an object that gives a pyarrow RecordBatchReader each time that it is asked, with the same rows."""
+    waiting, counted = opened(), n_rows
+    schema = _without_views(waiting.schema)
 
-    def __init__(self, source: str, opened: Callable[[], Any], *, once: bool, n_rows: int | None = None) -> None:
-        self._opened, self._once, self._counted = opened, once, n_rows
-        self._waiting: Any = opened()
-        super().__init__(source, _without_views(self._waiting.schema), n_rows)
+    def read(columns: Sequence[str], rows: int) -> Iterator[Any]:
+        nonlocal waiting, counted
+        reader, waiting = waiting, None
+        places, done = [schema.names.index(name) for name in columns], 0
+        for batch in opened() if reader is None else reader:
+            chosen = _chosen(batch, schema, places)
+            done += len(chosen)
+            yield from _cut(chosen, rows)
+        if counted not in (None, done):
+            raise read_already(source)
+        counted = done
 
-    def batches(self, columns: Sequence[str], *, rows: int, kinds: Mapping[str, Any] | None = None) -> Iterator[Any]:
-        import pyarrow as pa
-
-        places, done = [self.places[name] for name in columns], 0
-        shape = pa.schema([self._schema.field(place) for place in places])
-        with reading(self.source):
-            for batch in self._reader():
-                chosen = validated(batch.select(places))
-                done += len(chosen)
-                yield from _cut(chosen if chosen.schema.types == shape.types else chosen.cast(shape), rows)
-        if self._counted not in (None, done):
-            raise read_already(self.source)
-        self._counted = done
-
-    def _reader(self) -> Any:
-        reader, self._waiting = self._waiting, None
-        if reader is None and self._once:
-            raise read_already(self.source)
-        return self._opened() if reader is None else reader
+    return OpenedAgain(source, schema, read, n_rows)
 
 
-class PipedArrow(ArrowStream):
-    """Arrow's stream format from a pipe. A stream that was cut off lacks its end."""
+def _chosen(batch: Any, schema: Any, places: Sequence[int]) -> Any:
+    """Return some columns of a batch, valid and with the types of a schema."""
+    import pyarrow as pa
 
-    def __init__(self, source: str, pipe: PipeBytes) -> None:
-        import pyarrow as pa
-
-        self._pipe = pipe
-        super().__init__(source, lambda: pa.ipc.open_stream(pipe.open()), once=True)
-
-    def batches(self, columns: Sequence[str], *, rows: int, kinds: Mapping[str, Any] | None = None) -> Iterator[Any]:
-        yield from super().batches(columns, rows=rows, kinds=kinds)
-        _check_end(self._pipe.tail, self.source)
+    chosen = validated(batch.select(places))
+    shape = pa.schema([schema.field(place) for place in places])
+    return chosen if chosen.schema.types == shape.types else chosen.cast(shape)
 
 
-def _check_end(tail: bytes, source: str) -> None:
+def check_end(tail: bytes, source: str) -> None:
+    """Raise unless these bytes end an Arrow stream: one that was cut off lacks its end."""
     if tail != END_OF_STREAM:
         raise InvalidDataError(f"{source} was cut off: it lacks the end of an Arrow stream. Write or send it again.")
 

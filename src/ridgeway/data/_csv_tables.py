@@ -124,7 +124,7 @@ class CsvTable(Table):
                 types = types if known else self._chosen(columns, types)
                 yield from pacsv.open_csv(self._opened(), **self._options(columns, types, self._charset))
         except InvalidDataError as error:
-            self._explain(error)
+            self._name_column(error)
             raise
 
     def read(self, columns: Sequence[str], *, text: Sequence[str] = ()) -> Any:
@@ -203,13 +203,19 @@ class CsvTable(Table):
             "--decimal ','."
         )
 
-    def _explain(self, error: InvalidDataError) -> None:
-        """Raise an error that says what to pass, if a number has another decimal point."""
+    def _name_column(self, error: InvalidDataError) -> None:
+        """Raise an error that names the column, if it is one of numbers and has something else."""
         found = REFUSED.search(str(error))
-        name, value = (self.columns[int(found[1])], found[2]) if found else ("", "")
+        if found is None:
+            return
+        name, value = self.columns[int(found[1])], found[2]
         if self.decimal == "." and re.match(COMMA_NUMBER, value) and not re.match(THOUSANDS, value):
             raise self._with_comma(name, value) from error
         if self.decimal == "," and re.fullmatch(POINT_NUMBER, value):
             raise CsvFormatError(
                 f"{self.source}: column {name!r} has {value!r}, with a decimal point. Leave out --decimal ','."
             ) from error
+        raise InvalidDataError(
+            f"{self.source}: column {name!r} has {value!r}, which is not a number. Drop such rows, or fill or encode "
+            "the values first."
+        ) from error

@@ -92,13 +92,12 @@ class Encoder:
         *,
         has_targets: bool = True,
         grows: bool = True,
-        ignore_unknown: bool = False,
         absent: Sequence[str] = (),
         label_kind: Kind | None = None,
     ) -> None:
         self.schema = schema
-        self.dropped, self.ignored = Counter[Columns](), Counter[tuple[str, str]]()
-        self._source, self._grows, self._ignore_unknown = source, grows, ignore_unknown
+        self.dropped = Counter[Columns]()
+        self._source, self._grows = source, grows
         targets = schema.targets if has_targets else ()
         self._label_kind = label_kind
         self._kinds: dict[str, Kind] = dict(schema.encoding.kinds) | dict.fromkeys(targets, label_kind or "number")
@@ -130,7 +129,7 @@ class Encoder:
         }
         kept = self._kept(raw, len(batch))
         if self.schema.encoding.levels:
-            kept = self._known(raw, kept)
+            self._check_known(raw, kept)
         places = None if kept.all() else np.flatnonzero(kept)
         if places is not None:
             raw = {name: column.take(places) for name, column in raw.items()}
@@ -197,8 +196,8 @@ class Encoder:
             new = dict.fromkeys([*numbers, *(encoding.categories[key].column for key in lacking)])
             self._grow(grown, f"missing values in {', '.join(map(repr, new))}")
 
-    def _known(self, raw: Mapping[str, Raw], kept: Mask) -> Mask:
-        """Return the rows whose categories are known, after the schema has grown if it may."""
+    def _check_known(self, raw: Mapping[str, Raw], kept: Mask) -> None:
+        """Make sure that the categories are known: the schema grows if it may."""
         encoding, new = self.schema.encoding, dict[str, list[str]]()
         for key, factor in encoding.categories.items():
             values = labels_of(factor, raw[factor.column])
@@ -211,16 +210,12 @@ class Encoder:
             if not rows.any():
                 continue
             names = sorted(values.names[code] for code in np.unique(values.codes[rows]))
-            if self._ignore_unknown:
-                self.ignored.update((factor.column, values.names[code]) for code in values.codes[rows].tolist())
-                kept = kept & ~rows
-            elif encoding.unknown == "widen" and self._grows:
+            if encoding.unknown == "widen" and self._grows:
                 new[key] = names
             else:
-                raise unknown_category(self._source, key, names, int(rows.sum()), or_more=True)
+                raise unknown_category(self._source, key, names, int(rows.sum()))
         if new:
             self._grow(encoding.with_levels(new), "unknown categories")
-        return kept
 
     def _grow(self, encoding: Encoding, what: str) -> None:
         if not self._grows:
@@ -235,15 +230,12 @@ def refuse_reserved(source: str, key: str, names: Iterable[str]) -> None:
         raise InvalidDataError(f"{source}: column {key!r} has the value {reserved[0]!r}, which is reserved. Rename it.")
 
 
-def unknown_category(
-    source: str, key: str, names: Sequence[str], n_rows: int, *, or_more: bool = False
-) -> UnknownCategoryError:
-    """Return the error for categories that the schema does not have."""
-    rows = f"{n_rows:,} or more rows" if or_more else counted(n_rows, "row")
+def unknown_category(source: str, key: str, names: Sequence[str], n_rows: int) -> UnknownCategoryError:
+    """Return the error for categories that the schema does not have, in these rows and perhaps in others."""
     shown = ", ".join(map(repr, names[:3])) + (f", … ({len(names)} in all)" if len(names) > 3 else "")
     return UnknownCategoryError(
-        f"{source}: column {key!r} has unknown categories: {shown}, in {rows}. Correct them, or add them first: "
-        f"ridgeway widen FILE.rw --category {quote(f'{key}={names[0]}')}"
+        f"{source}: column {key!r} has unknown categories: {shown}, in at least {counted(n_rows, 'row')}. Correct "
+        f"them, or add them first: ridgeway widen FILE.rw --category {quote(f'{key}={names[0]}')}"
     )
 
 

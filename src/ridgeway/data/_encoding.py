@@ -250,10 +250,13 @@ def _check_factor(factor: TermFactor, kind: str | None) -> None:
 def ordered(first: str, others: Iterable[str]) -> tuple[str, ...]:
     """Return levels in their order: the reference, the others sorted, and those that stand for other things last.
 
+    Numbers are sorted by value: "9" comes before "10".
+
     Examples
     --------
-    >>> from ridgeway.data import OTHER, ordered
-    >>> ordered("b", {OTHER, "a", "10", "9"})  # the reference first, numbers by value
+    >>> from ridgeway.data import OTHER
+    >>> from ridgeway.data._encoding import ordered
+    >>> ordered("b", {OTHER, "a", "10", "9"})  # the reference first
     ('b', '9', '10', 'a', '(other)')
     """
     levels = set(others)

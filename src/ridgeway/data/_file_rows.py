@@ -1,11 +1,12 @@
 """The rows of a table in blocks of float64, as a schema orders them: one task, or one per value of a column."""
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +15,12 @@ from ridgeway._checks import LARGEST, Array
 from ridgeway._text import counted
 from ridgeway.data._columns import as_labels, as_numbers
 from ridgeway.data._encoder import Encoder
-from ridgeway.data._explain import explain
 from ridgeway.data._label_columns import label_kind
 from ridgeway.data._row_blocks import Block, RowBatch, checked_rows, cut, with_labels, with_targets
 from ridgeway.data._schema import Schema, check_columns
 from ridgeway.data._tables import Table
 from ridgeway.data._widening import Widening, widening
-from ridgeway.errors import CsvFormatError, FeatureMismatchError, InvalidDataError, InvalidDataTypeError
-
-T = TypeVar("T")
+from ridgeway.errors import FeatureMismatchError, InvalidDataError
 
 MOST_BLOCKS = 8
 """If rows of many tasks alternate, at most this many blocks of rows are buffered before all buffers are emptied."""
@@ -49,7 +47,8 @@ class PlainRows:
             column = batch.column(name)
             if column.null_count:
                 raise InvalidDataError(
-                    f"{self.source}: column {name!r} has nulls. Drop those rows, or fill the values first."
+                    f"{self.source}: column {name!r} has nulls. Drop those rows, fill the values, or create the state "
+                    "file with --missing drop or --missing indicator."
                 )
             columns[name] = as_numbers(column, name, self.source)
         weight_column, offset = self.schema.weight_column, self.schema.offset
@@ -89,29 +88,25 @@ def check_file(table: Table, schema: Schema, labels: Sequence[str], absent: Sequ
     check_columns(table.columns, needed, table.source, extra=ignored)
 
 
-@contextmanager
-def explained(table: Table, schema: Callable[[], Schema]) -> Iterator[None]:
-    """If a value is refused, raise an error that names its column and the number of rows affected.
+def refuse_not_finite(names: Sequence[str], values: Array, source: str) -> None:
+    """Raise if a column of numbers has NaN or infinity, naming the first one that does.
 
     Examples
     --------
-    >>> from ridgeway.data import checked_schema, explained, open_table, tasks_in
-    >>> schema = checked_schema(
-    ...     ["x"], "y", weight_column=None, fit_intercept=True, information="moments"
-    ... )
-    >>> table = open_table({"x": [1.0, None], "y": [1.0, 2.0]})
-    >>> with explained(table, lambda: schema):
-    ...     list(tasks_in(table, schema, "may"))
+    >>> import numpy as np
+    >>> from ridgeway.data import refuse_not_finite
+    >>> refuse_not_finite(["x", "z"], np.array([[1.0, np.inf]]), "the table")
     Traceback (most recent call last):
     ...
-    ridgeway.errors.InvalidDataError: the table: column 'x' has nulls in 1 of 2 rows. ...
+    ridgeway.errors.InvalidDataError: the table: column 'z' has NaN or infinity. ...
     """
-    try:
-        yield
-    except (InvalidDataError, InvalidDataTypeError) as error:
-        if not isinstance(error, FeatureMismatchError | CsvFormatError):
-            explain(table, schema(), error)
-        raise
+    if np.isfinite(values).all():
+        return
+    is_finite = np.isfinite(values).all(axis=0)
+    name = names[int(np.argmin(is_finite))]
+    raise InvalidDataError(
+        f"{source}: column {name!r} has NaN or infinity. Drop those rows, or fill or encode the values first."
+    )
 
 
 def tasks_in(
@@ -150,7 +145,7 @@ def tasks_in(
     else:
         encoder = Encoder(schema, table.source, absent=absent, label_kind=label_kind(table, schema))
     gathered = _gathered(table, encoder, task_id, labels, dropped)
-    return _reported(_ahead(gathered) if ahead else gathered, table.n_rows, progress)
+    return _reported(gathered, table.n_rows, progress, ahead=ahead)
 
 
 def _gathered(
@@ -183,31 +178,35 @@ def _gathered(
             for buffer in buffers.values():
                 buffer.widen(wider)
         for label, part in _groups(batch, rows, task_id, labels, table):
-            buffer = buffers.setdefault(label, _Buffer(size))
+            buffer = buffers.setdefault(label, _Buffer(size, table.source))
             present = part if part.sample_weight is None else _present(part)
             if encoder.schema.offset is not None and present.offset_values is not None:
                 encoder.schema.offset.check(present.offset_values, table.source)
             yield from ((done, (label, block)) for block in buffer.fill(present, encoder.schema))
         if sum(buffer.used for buffer in buffers.values()) > MOST_BLOCKS * size:
-            yield from _remaining(done, buffers, encoder.schema)
+            yield from (
+                (done, (label, block)) for label, each in buffers.items() for block in each.rest(encoder.schema)
+            )
         yield done, None
     if dropped is not None:
         dropped.update(encoder.dropped)
-    yield from _remaining(done, buffers, encoder.schema)
-
-
-def _remaining(done: int, buffers: "Mapping[str, _Buffer]", schema: Schema) -> Iterator[Step]:
-    for label, buffer in buffers.items():
-        for block in buffer.rest(schema):
-            yield done, (label, block)
+    yield from ((done, (label, block)) for label, each in buffers.items() for block in each.rest(encoder.schema))
 
 
 def _reported(
-    steps: Generator[Step, None, None], n_rows: int | None, progress: Progress | None
+    steps: Iterator[Step], n_rows: int | None, progress: Progress | None, *, ahead: bool
 ) -> Generator[tuple[str, Block], None, None]:
-    """Yield the blocks, and call `progress` in the thread of the caller: it may raise, or fork the process."""
-    with closing(steps):
-        for done, labelled in steps:
+    """Yield the blocks; if `ahead`, another thread prepares the next one meanwhile.
+
+    `progress` is called in the thread of the caller: it may raise, or fork the process.
+    """
+    following = partial(next, steps, None)
+    with ThreadPoolExecutor(1) as pool:  # its thread starts with the first call
+        wait = pool.submit(following).result if ahead else following
+        while (step := wait()) is not None:
+            if ahead:
+                wait = pool.submit(following).result
+            done, labelled = step
             if labelled is not None:
                 yield labelled
             elif progress is not None:
@@ -234,8 +233,8 @@ def _even(batches: Iterator[Any], size: int) -> Iterator[Any]:
 class _Buffer:
     """Collects rows of one task until they fill a block."""
 
-    def __init__(self, size: int) -> None:
-        self._size = size
+    def __init__(self, size: int, source: str) -> None:
+        self._size, self._source = size, source
         self._parts: list[RowBatch] = []
         self.used = 0
 
@@ -269,6 +268,10 @@ class _Buffer:
             for name, values in columns.items():
                 if values is not None:
                     columns[name] = np.add(values, 0.0, out=values if values.flags.writeable else None)
+        refuse_not_finite(schema.features, columns["X"], self._source)
+        refuse_not_finite(schema.targets, columns["y"], self._source)
+        if columns["sample_weight"] is not None:
+            refuse_not_finite([str(schema.weight_column)], columns["sample_weight"][:, None], self._source)
         yield Block(schema=schema, clusters=clusters, **columns)
 
 
@@ -319,16 +322,6 @@ def _unlabelled(table: Table, what: str, column: str, n_rows: int) -> InvalidDat
         f"{table.source}: the {what} column {column!r} is empty in {n_rows} or more rows. Label those rows, or drop "
         "them."
     )
-
-
-def _ahead(items: Iterable[T]) -> Generator[T, None, None]:
-    """Yield items while another thread prepares the next one."""
-    with ThreadPoolExecutor(1) as pool:
-        steps = iter(items)
-        waiting = pool.submit(next, steps, None)
-        while (item := waiting.result()) is not None:
-            waiting = pool.submit(next, steps, None)
-            yield item
 
 
 def rows_in_memory(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ridgeway.data._addresses import ADDRESS, is_address, matching_addresses
-from ridgeway.data._arrow_tables import ArrowFile, ArrowStream, InMemory, ParquetFile, PipedArrow
+from ridgeway.data._arrow_tables import InMemory, ReadOnce, arrow_file, arrow_object, check_end, parquet_file
 from ridgeway.data._csv_tables import PLAIN, CsvFormat, CsvTable
 from ridgeway.data._pipe import PipeBytes
 from ridgeway.data._tables import Table, first_line, not_text, reading, require_pyarrow
@@ -23,8 +23,8 @@ FILES: dict[str, Opener] = dict.fromkeys(
     DELIMITERS, lambda path, style: CsvTable(str(path), None, style, DELIMITERS[path.suffix.lower()])
 )
 """Which reader each file ending stands for."""
-FILES |= dict.fromkeys(PARQUET, lambda path, _: ParquetFile(path))
-FILES |= dict.fromkeys((".arrow", ".feather", ".ipc"), lambda path, _: ArrowFile(path))
+FILES |= dict.fromkeys(PARQUET, lambda path, _: parquet_file(path))
+FILES |= dict.fromkeys((".arrow", ".feather", ".ipc"), lambda path, _: arrow_file(path))
 STDIN = "-"
 """Stands for standard input in place of a path."""
 ARROW_FILE = b"ARROW1\0\0"
@@ -73,10 +73,10 @@ def open_table(data: Any, *, source: str = "the table", csv: CsvFormat | None = 
 
     try:
         if hasattr(data, "__arrow_c_stream__") and not (isinstance(data, pa.Table) or hasattr(data, "iloc")):
+            if hasattr(data, "__next__"):
+                return ReadOnce(source, _stream_of(data, source))
             height = getattr(data, "height", None)  # of polars; it may be a column of another library's table
-            n_rows = height if isinstance(height, int) else None
-            once = hasattr(data, "__next__")
-            return ArrowStream(source, lambda: _stream_of(data, source), once=once, n_rows=n_rows)
+            return arrow_object(source, lambda: _stream_of(data, source), height if isinstance(height, int) else None)
         arrow = _as_arrow(data)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         what = f"{source} cannot be read: {first_line(error)}. Give each column one type."
@@ -86,7 +86,7 @@ def open_table(data: Any, *, source: str = "the table", csv: CsvFormat | None = 
     return InMemory(arrow, source)
 
 
-def open_groups(path: str, groups: range | None = None, *, threads: bool = True) -> ParquetFile:
+def open_groups(path: str, groups: range | None = None, *, threads: bool = True) -> Table:
     """Open a Parquet file by its path or address, or some of its row groups. Needs pyarrow.
 
     Examples
@@ -106,7 +106,7 @@ def open_groups(path: str, groups: range | None = None, *, threads: bool = True)
     if Path(path).suffix.lower() not in PARQUET:
         raise InvalidDataError(f"{path} is an address; only Parquet files are read from one. Copy or convert the file.")
     with reading(path):
-        return ParquetFile(path, groups, threads=threads)
+        return parquet_file(path, groups, threads=threads)
 
 
 def open_stream(file: BinaryIO, *, source: str = "standard input", csv: CsvFormat | None = None) -> Table:
@@ -129,6 +129,8 @@ def open_stream(file: BinaryIO, *, source: str = "standard input", csv: CsvForma
     {'y': [2]}
     """
     require_pyarrow()
+    import pyarrow as pa
+
     pipe = PipeBytes(file, source)
     with reading(source):
         start = pipe.head(len(ARROW_FILE))
@@ -143,7 +145,7 @@ def open_stream(file: BinaryIO, *, source: str = "standard input", csv: CsvForma
             pipe.read(len(ARROW_FILE))
         elif not start.startswith(b"\xff\xff\xff\xff"):
             return CsvTable(source, pipe, csv or PLAIN)
-        return PipedArrow(source, pipe)
+        return ReadOnce(source, pa.ipc.open_stream(pipe.open()), lambda: check_end(pipe.tail, source))
 
 
 def expand(paths: Sequence[str]) -> list[Path]:

@@ -4,7 +4,7 @@ import csv
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 from ridgeway._optional import require
@@ -20,12 +20,16 @@ class Table(ABC):
     source : str
         The path of a file, or a name to use in messages.
     columns : list of str
+    places : dict of str to int
+        The place of each column, the first of a name that occurs twice.
     n_rows : int or None
         None if only reading the whole table would tell.
     index : list of str
         The columns that are the index of a pandas DataFrame.
     decimal : str
         The decimal point of numbers that are read as text.
+    group_rows : list of int or None
+        The number of rows of each group of rows that can be read alone; None if there are no such groups.
 
     Examples
     --------
@@ -36,22 +40,14 @@ class Table(ABC):
     """
 
     decimal = "."
-
-    @property
-    def group_rows(self) -> list[int] | None:
-        """The number of rows of each group of rows that can be read alone; None if there are no such groups."""
-        return None
+    group_rows: list[int] | None = None
 
     def __init__(self, source: str, columns: Sequence[str], n_rows: int | None, metadata: Any = None) -> None:
         self.source = source
         self.columns = list(columns)
+        self.places = {name: place for place, name in reversed([*enumerate(self.columns)])}
         self.n_rows = n_rows
         self.index = index_columns(self.columns, metadata)
-
-    @cached_property
-    def places(self) -> dict[str, int]:
-        """The place of each column, the first of a name that occurs twice."""
-        return {name: place for place, name in reversed([*enumerate(self.columns)])}
 
     @abstractmethod
     def types(self, columns: Sequence[str]) -> dict[str, Any]:

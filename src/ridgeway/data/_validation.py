@@ -241,14 +241,10 @@ def groups(labels: Any, n_samples: int) -> Iterator[tuple[Any, Any]]:
 def _labels(labels: Any, n_samples: int, what: str) -> list[Any]:
     """Return one label per row, or raise."""
     remedy = f"Pass the column that says which {what[:-1]} a row belongs to."
-    if len(getattr(labels, "shape", ())) == 2:
-        two_ways = (
-            " Clustering in two or more ways is not supported." if what == "clusters" and labels.shape[1] > 1 else ""
-        )
-        raise InvalidDataTypeError(
-            f"{what} has shape {tuple(labels.shape)}; it must hold one label per row, of shape ({n_samples},)."
-            f"{two_ways} {remedy}"
-        )
+    shape: tuple[int, ...] = getattr(labels, "shape", ())
+    if len(shape) == 2:
+        two_ways = "Clustering in two or more ways is not supported. " if what == "clusters" and shape[1] > 1 else ""
+        raise InvalidDataTypeError(f"{what} has shape {shape}; it must hold one label per row. {two_ways}{remedy}")
     try:
         listed = list(labels)
         hash(tuple(listed))
@@ -257,9 +253,7 @@ def _labels(labels: Any, n_samples: int, what: str) -> list[Any]:
             f"{what} must hold one label per row, each a number or a string; got {type(labels).__name__}. {remedy}"
         ) from None
     if len(listed) != n_samples:
-        raise InvalidDataError(
-            f"{what} has {counted(len(listed), 'label')}; it needs one per row, {n_samples}. {remedy}"
-        )
+        raise InvalidDataError(f"{what} has {len(listed)} labels; it needs one per row, {n_samples}. {remedy}")
     missing = sum(is_missing(label) for label in listed)
     if missing:
         raise InvalidDataError(f"{what} has {counted(missing, 'missing label')}. Label those rows, or drop them.")

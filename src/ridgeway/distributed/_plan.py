@@ -15,7 +15,6 @@ from ridgeway.data import (
     Table,
     as_numbers,
     check_file,
-    explained,
     open_groups,
     open_table,
     stamp_of,
@@ -90,8 +89,7 @@ def surveyed(source: str, schema: Schema, csv: CsvFormat | None, data: Any = Non
     dropped, pieces, grown = Counter[tuple[str, ...]](), list[FilePiece](), schema
     for span, known in zip(spans, n_rows, strict=True):
         piece = FilePiece(source, stamp, span, 0)
-        with explained(table, lambda: schema):
-            count, grown = _counted(_opened(piece, csv, data), grown, known, dropped)
+        count, grown = _counted(_opened(piece, csv, data), grown, known, dropped)
         pieces.append(piece._replace(n_rows=count))
     return Survey(pieces, grown, dropped)
 
@@ -163,7 +161,7 @@ def learned(part: RowRange, schema: Schema, csv: CsvFormat | None, data: Sequenc
     learner, skip, left = PartLearner(schema), part.skip, part.n_rows
     for piece, given in zip(part.pieces, repeat(None) if data is None else data, strict=data is not None):
         table = _opened(piece, csv, given)
-        with explained(table, lambda: schema), closing(tasks_in(table, schema, "", ahead=False)) as blocks:
+        with closing(tasks_in(table, schema, "", ahead=False)) as blocks:
             while left and (found := next(blocks, None)) is not None:
                 block = found[1].cut(slice(skip, skip + left))
                 skip, left = max(0, skip - len(found[1].X)), left - len(block.X)

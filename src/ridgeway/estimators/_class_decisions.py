@@ -6,12 +6,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ridgeway.estimators._temperature import normal_draws, normal_factor
 from ridgeway.information import class_weights, discriminants, oas_covariance, score_moments, shrunk_covariance
+from ridgeway.linalg import psd_root
 from ridgeway.weights import Answer
 
 FEWEST_ROWS, ROWS_PER_FEATURE = 10, 5
 """The rows of a class, and of all classes for each feature, below which nothing is said about masking."""
+MOST_SCORES, FEWEST_DRAWS = 20_000, 16
+"""Scores that are drawn at random for an expected recall, and the fewest draws, however many classes there are."""
 
 _REMEMBERED: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 """What was computed from a state, as long as somebody has the state."""
@@ -47,20 +49,6 @@ def linear_discriminants(state: Any, shrinkage: float | str, *, even: bool) -> A
     return found
 
 
-def expected_factor(state: Any) -> float:
-    """Return what turns fitted targets into log probabilities, if they are normal in each class; 1 if nothing does."""
-    held, answer = state.information, state.answer
-
-    def compute() -> float:
-        shares, means, covariance = score_moments(held, answer.coef, answer.intercept)
-        seen = np.flatnonzero(shares)
-        pairs = np.ix_(seen, seen)
-        return normal_factor(shares[seen], means[pairs], covariance[pairs], held.total_weight) or 1.0
-
-    found: float = _remembered(state, "factor", compute)
-    return found
-
-
 def masked_classes(state: Any) -> list[tuple[int, float, float]]:
     """Return the classes that least squares hides behind others: position, and expected recall of both decisions.
 
@@ -92,8 +80,9 @@ def masked_classes(state: Any) -> list[tuple[int, float, float]]:
 
 def _recalls(held: Any, rule: Answer, seen: Any) -> Any:
     """Return the share of each class's rows whose own score is the highest, if scores are normal in each class."""
-    _, means, covariance = score_moments(held, rule.coef[:, seen], rule.intercept[seen])
-    around = normal_draws(covariance)
+    means, covariance = score_moments(held, rule.coef[:, seen], rule.intercept[seen])
+    n_draws = max(MOST_SCORES // len(seen), FEWEST_DRAWS)
+    around = np.random.default_rng(0).standard_normal((n_draws, len(seen))) @ psd_root(covariance)
     return np.array([((mean + around).argmax(axis=1) == k).mean() for k, mean in enumerate(means[seen])])
 
 

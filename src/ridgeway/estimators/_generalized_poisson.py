@@ -16,7 +16,7 @@ class GeneralizedPoisson(RegressorMixin, LikelihoodEstimator):
 
     ŵ_t = argmin_w −(1/n_t)·log-likelihood_t(w) + ½‖w − ŵ_{t−1}‖²_{H_t}, with H_t from a policy. With
     `weights.Accumulated()`, the default, the past's log-likelihood is kept as a polynomial about the last estimate, so
-    that the estimate stays close to that of all rows pooled; `distance_bound_` says how close.
+    that the estimate stays close to that of all rows pooled.
 
     Parameters
     ----------
@@ -40,8 +40,6 @@ class GeneralizedPoisson(RegressorMixin, LikelihoodEstimator):
     intercept_, intercept_error_ : float
     log_likelihood_ : float
         Of all rows learned, as far as the state knows it.
-    distance_bound_ : float
-        How far, in standard errors, a coefficient can be from that of all rows pooled.
     n_tasks_, n_samples_seen_, n_features_in_ : int
     feature_names_in_ : ndarray of str, if the tasks were DataFrames
 

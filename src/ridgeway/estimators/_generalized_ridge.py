@@ -35,7 +35,7 @@ class GeneralizedRidge(RetainingMixin, DefaultPolicyMixin, ContinualRegressor):
         What `sample_weight` means to `Accumulated`. "precision": the noise of a row has the variance σ²/weight, and
         the row counts once. "frequency": the weight is the number of times that the row was observed, a whole number,
         and the row counts that often in `n_samples_seen_`, degrees of freedom and standard errors. The coefficients
-        are the same, unless the prior or the decay is chosen from the rows.
+        are the same, unless the prior is learned from the rows.
 
     Attributes
     ----------

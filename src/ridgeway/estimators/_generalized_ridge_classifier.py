@@ -2,32 +2,54 @@
 
 import copy
 import warnings
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 
 from ridgeway._checks import Array, flag, nonnegative, one_of
-from ridgeway.data import InformationKind, Label, Task, WeightKind, listed_classes
+from ridgeway.data import (
+    InformationKind,
+    Label,
+    Task,
+    WeightKind,
+    check_rows,
+    check_tasks,
+    coded_labels,
+    listed_classes,
+)
 from ridgeway.errors import InvalidParameterError, MaskedClassWarning, RemovalError
 from ridgeway.estimators._class_decisions import (
     balanced,
-    expected_factor,
     linear_discriminants,
     masked_classes,
     said_before,
 )
 from ridgeway.estimators._class_removal import without_class, without_empty_classes, without_rows
-from ridgeway.estimators._classifier import ContinualClassifier
 from ridgeway.estimators._default_policy import DefaultPolicyMixin
 from ridgeway.estimators._retaining import RetainingMixin, without_task
+from ridgeway.estimators._shell import ContinualEstimator
 from ridgeway.information import ByTask, class_weights
 from ridgeway.weights import Answer, Informed, State, WeightPolicy
 
 DECISIONS, CODINGS = ("least_squares", "lda"), ("one_hot", "signed")
 
 
-class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualClassifier):
+def _has_probabilities(model: "GeneralizedRidgeClassifier") -> bool:
+    """Return whether the scores are logarithms of probabilities, or raise an AttributeError that says what to do."""
+    if model.decision != "lda":
+        raise AttributeError(
+            f"decision={model.decision!r} has no probabilities. Use decision='lda', or scikit-learn's "
+            "CalibratedClassifierCV(FrozenEstimator(model)) with rows that were not learned."
+        )
+    return True
+
+
+class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ClassifierMixin, ContinualEstimator):
     """Continual classification that does not forget.
 
     Least squares on one target per class, which is 1 in the rows of the class and 0 in all others. With
@@ -76,9 +98,8 @@ class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualCl
     -----
     A task costs O(n·(p + k)²) for k classes; the memory has (p + k)² numbers.
 
-    `predict_proba` is softmax(score/T). With "lda" T is 1. Otherwise it is the T of least expected log-loss if the
-    scores of each class are normal, with the means and the covariance that the memory implies. That is too sure if
-    there are few rows for so many features: `calibrate` takes T from rows that were not learned.
+    `predict_proba` needs decision="lda". scikit-learn's `CalibratedClassifierCV(FrozenEstimator(model))` makes
+    probabilities of either decision from rows that were not learned.
 
     A learned prior (`prior="evidence"`) is that of the targets 0 and 1.
 
@@ -119,6 +140,38 @@ class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualCl
         self.fit_intercept = fit_intercept
         self.weight_kind = weight_kind
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, tasks: Any = None) -> Self:
+        """Forget everything, then learn one task, or one per label in `tasks` in order of first appearance.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            The class of each row: text, whole numbers or bools.
+        sample_weight : array of shape (n_samples,), optional
+            How much each row counts; rows of weight zero are ignored.
+        tasks : array of shape (n_samples,), optional
+            The task that each row belongs to.
+        """
+        return self._learn(X, y, sample_weight, first=True, labels=tasks)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, task: Any = None) -> Self:
+        """Learn one more task. Its rows are not kept.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            The class of each row. New classes may appear in any task.
+        classes : array of labels, optional
+            Classes that may come later. They are never predicted before they have rows, unless there is no intercept.
+        sample_weight : array of shape (n_samples,), optional
+            How much each row counts; rows of weight zero are ignored.
+        task : str or int, optional
+            The id of the task, with information="by_task".
+        """
+        return self._learn(X, y, sample_weight, first=False, task_id=task, declared=classes)
+
     def remove(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, *, task: Any = None, label: Label | None = None
     ) -> Self:
@@ -156,10 +209,47 @@ class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualCl
             If least squares hides a class that discriminants recognise: once for what has been learned so far.
         """
         now = copy.copy(self)  # the warning is about the state that predicts, whatever other threads do
-        predicted = super(GeneralizedRidgeClassifier, now).predict(X)
+        predicted = np.asarray(now.classes_[now._ranked(X).argmax(axis=1)])
         for sentence in now._cautions():
             warnings.warn(sentence, MaskedClassWarning, stacklevel=2)
         return predicted
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores, of shape (n_samples, n_classes).
+
+        If there are two classes, return the score of the second less that of the first, of shape (n_samples,).
+        """
+        now = copy.copy(self)
+        return now._contrasted(now._scores(X))
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probabilities of the classes, of shape (n_samples, n_classes), if the decision is "lda".
+
+        The most probable class is that of `predict`. A class without rows has probability 0.
+        """
+        return np.asarray(np.exp(self.predict_log_proba(X)))
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the probabilities of the classes, of shape (n_samples, n_classes)."""
+        now = copy.copy(self)
+        return np.asarray(log_softmax(now._ranked(X), axis=1))
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes learned or declared so far, in ascending order."""
+        return np.array(self.state_.origin.classes)
+
+    @property
+    def coef_(self) -> Array:
+        """What the features count in `decision_function`, (n_classes, n_features); one row if there are two classes."""
+        return np.atleast_2d(self._contrasted(self._rule().coef).T.copy())
+
+    @property
+    def intercept_(self) -> Array:
+        """The intercepts of `decision_function`, (n_classes,); one if there are two classes."""
+        return np.atleast_1d(self._contrasted(self._rule().intercept).copy())
 
     def _cautions(self) -> list[str]:
         """Return one sentence for the masked classes of a state that has not predicted before."""
@@ -178,7 +268,8 @@ class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualCl
         ]
 
     def _rule(self) -> Answer:
-        decision, shrinkage, even = self._settings()
+        """Return what the scores are computed with: coefficients (n_features, n_classes) and intercepts."""
+        decision, shrinkage, even = self._choices(self.state_)
         if decision == "lda":
             return linear_discriminants(self.state_, shrinkage, even=even)
         return self._in_force().answer
@@ -188,12 +279,12 @@ class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualCl
         return state
 
     def _contrasted(self, values: Array) -> Array:
+        """Return what is shown of one value per class, the last axis: their difference if there are two classes."""
+        if values.shape[-1] == 2:
+            return np.asarray(values[..., 1] - values[..., 0])
         if self.coding == "signed" and self.decision == "least_squares" and values.shape[-1] > 2:
             return np.asarray(2.0 * values - values.sum(axis=-1, keepdims=True))  # 2·y_k − 1, and 1 = Σ_j y_j
-        return super()._contrasted(values)
-
-    def _settings(self) -> tuple[Any, ...]:
-        return self._choices(self.state_)
+        return values
 
     def _choices(self, state: State | None) -> tuple[Any, ...]:
         """Return decision, shrinkage and balance, or raise if a state, or a model without one, does not allow them."""
@@ -222,24 +313,29 @@ class GeneralizedRidgeClassifier(RetainingMixin, DefaultPolicyMixin, ContinualCl
             raise InvalidParameterError("a classifier has no use for fourth moments. Use ByTask without them.")
         return decision, shrinkage, even
 
-    def _has_probabilities(self) -> bool:
-        return self._retains(vars(self).get("_state")) or super()._has_probabilities()
-
     def _retains(self, state: State | None) -> bool:
         """Return whether the state keeps information, or that of a first task will."""
         return self._policy().retains if state is None else isinstance(state, Informed)
 
-    def _factor(self) -> float:
-        if self._calibrated() is not None or not self._retains(self.state_):
-            return super()._factor()
-        return 1.0 if self.decision == "lda" else expected_factor(self._in_force())
+    def _scores(self, X: Any) -> Array:
+        """Return the score of each class, of shape (n_samples, n_classes)."""
+        rule, rows = self._rule(), check_rows(self, X)
+        return np.asarray(rows @ rule.coef + rule.intercept)
 
     def _ranked(self, X: Any) -> Array:
-        scores, state = super()._ranked(X), self.state_
+        """Return the scores, which are −∞ for classes that are known to have no rows: they are never predicted."""
+        scores, state = self._scores(X), self.state_
         if isinstance(state, Informed):
             scores[:, class_weights(state.information) == 0.0] = -np.inf
         return scores
 
     def _checked(self, state: State | None, X: Any, y: Any, sample_weight: Any, **names: Any) -> list[Task]:
+        """Check the rows of one call; their classes are those of the state, and new ones."""
         self._choices(state)
-        return super()._checked(state, X, y, sample_weight, **names)
+        known = () if state is None else state.origin.classes or ()
+        beside = {"X": X, "sample_weight": sample_weight, "tasks": names.get("labels")}
+        labels = coded_labels(y, known, names.pop("declared", None), beside)
+        if self._information_kind.name == ByTask.name:
+            names["clusters"] = labels.names
+        tasks = check_tasks(self, X, labels.columns, sample_weight, first=state is None, **names)
+        return [replace(task, classes=labels.classes) for task in tasks]

@@ -57,7 +57,7 @@ class LikelihoodEstimator(DefaultPolicyMixin, ContinualEstimator):
         """Return a new model that knows the tasks of both. The prior counts once.
 
         The polynomials that stand for the two pasts add exactly. What each of them had lost stays lost, and the
-        estimate moves to where both agree best, so that their remainders grow with the distance that each moves.
+        estimate moves to where both agree best, so that what they leave out grows with the distance that each moves.
         """
         if type(other) is not type(self):
             name = type(self).__name__
@@ -142,12 +142,6 @@ class LikelihoodEstimator(DefaultPolicyMixin, ContinualEstimator):
         """The log-likelihood of all rows learned, at the estimate, as far as the state knows it."""
         value: float = self._expanded().past.value
         return value
-
-    @property
-    def distance_bound_(self) -> float:
-        """How far, in standard errors, a coefficient can be from that of all rows pooled; infinite if unknown."""
-        bound: float = self._expanded().distance_bound()
-        return bound
 
     @property
     def _information_kind(self) -> type[SquareRoot]:

@@ -212,7 +212,7 @@ class ContinualRegressor(MultiOutputMixin, RegressorMixin, ContinualEstimator):
         if not isinstance(state, Inferable):
             raise InferenceError(
                 "return_std=True needs a model in which all rows count fully. Use GeneralizedRidge with "
-                "weights.Accumulated() and decay=1.0 or decay='adaptive'."
+                "weights.Accumulated() and decay=1.0."
             )
         return np.asarray(predicted).reshape(shape), state.inference().predictive_deviations(rows).reshape(shape)
 

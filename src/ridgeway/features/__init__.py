@@ -4,10 +4,8 @@ A model that is linear in fixed features stays exact, whatever the order of the 
 `ContinualPipeline`:
 
 - `RandomFourier`: random Fourier features, for tables and for the output of another map
-- `RandomPatches`: responses of small random filters, pooled on a grid, for images
 """
 
 from ridgeway.features._random_fourier import RandomFourier
-from ridgeway.features._random_patches import RandomPatches
 
-__all__ = ["RandomFourier", "RandomPatches"]
+__all__ = ["RandomFourier"]

@@ -1,19 +1,29 @@
 """Random Fourier features, by scikit-learn's sampler."""
 
-from typing import Any, Literal
+import copy
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from ridgeway._checks import one_of, positive, whole
-from ridgeway.features._feature_map import FeatureMap, Floats
+from ridgeway.data import check_rows
+from ridgeway.errors import InvalidDataError
 from ridgeway.linalg import tolerance
 
+Floats = NDArray[np.floating]
+
+LARGEST = 1e15
+"""The largest value that is accepted: its square, summed over many columns, does not overflow in float32."""
+NUMBERS = 2**20
+"""Features that are computed at a time: they stay in cache."""
 SEEDS = 2**32 - 1
 """The largest seed that scikit-learn accepts."""
 
 
-class RandomFourier(FeatureMap):
+class RandomFourier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Random Fourier features: √(2/m)·cos(x·w_j + b_j), whose products approximate exp(−γ‖x − z‖²).
 
     A model that is linear in them is a kernel machine, approximately; exactly so as m grows. The w_j ~ N(0, 2γ·I) and
@@ -59,13 +69,57 @@ class RandomFourier(FeatureMap):
     """
 
     sampler_: Any
+    n_features_in_: int
+    _n_features_out: int
 
     def __init__(self, n_features: int = 1000, gamma: float | Literal["scale"] = "scale", seed: int = 0) -> None:
         self.n_features = n_features
         self.gamma = gamma
         self.seed = seed
 
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Draw the map. Later tasks are not seen.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The rows of the first task.
+        y : ignored
+        """
+        fresh = copy.copy(self)  # a call that fails changes nothing
+        rows = self._checked(fresh, X, first=True)
+        vars(fresh).update(self._draw(rows))
+        self.__dict__ = vars(fresh)
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Return the features of each row, of shape (n_samples, n_features_out)."""
+        check_is_fitted(self)
+        rows = self._checked(self, X, first=False)
+        step = max(NUMBERS // self._n_features_out, 1)
+        head = self._encode(rows[:step])
+        features = np.empty((len(rows), head.shape[1]), dtype=head.dtype)
+        features[:step] = head
+        for start in range(step, len(rows), step):
+            features[start : start + step] = self._encode(rows[start : start + step])
+        return features
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @staticmethod
+    def _checked(owner: "RandomFourier", X: Any, *, first: bool) -> NDArray[Any]:
+        """Return rows of finite numbers as they are; if they are the first, with the columns noted in their owner."""
+        rows: NDArray[Any] = check_rows(owner, X, first=first, sparse=False, dtype="numeric")
+        largest = max(float(rows.max()), -float(rows.min()))
+        if largest > LARGEST:
+            raise InvalidDataError(f"X has values up to {largest:.3g}; the limit is {LARGEST:g}. Change the unit.")
+        return rows
+
     def _draw(self, rows: NDArray[Any]) -> dict[str, Any]:
+        """Return the fitted attributes, or raise if a parameter is out of range."""
         from sklearn.kernel_approximation import RBFSampler
 
         n_features, seed = whole(self.n_features, "n_features"), whole(self.seed, "seed", 0, SEEDS)
@@ -85,12 +139,3 @@ class RandomFourier(FeatureMap):
     def _encode(self, rows: NDArray[Any]) -> Floats:
         features: Floats = self.sampler_.transform(rows.astype(self.sampler_.random_weights_.dtype, copy=False))
         return features
-
-    @property
-    def _numbers_per_row(self) -> int:
-        return self._n_features_out
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

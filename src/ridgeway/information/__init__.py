@@ -8,7 +8,6 @@ from ridgeway.information._all_rows import AllRows
 from ridgeway.information._averaged import AveragedInference
 from ridgeway.information._base import Information, WithPrior
 from ridgeway.information._by_task import ByTask
-from ridgeway.information._change import change_odds, useful_share
 from ridgeway.information._discriminant import (
     class_weights,
     discriminants,
@@ -19,9 +18,7 @@ from ridgeway.information._discriminant import (
 from ridgeway.information._evidence import (
     LearnedPrior,
     evidence_estimate,
-    learn_by_gcv,
     learn_penalty,
-    log_evidence,
 )
 from ridgeway.information._fourth import FourthMoments, score_squares
 from ridgeway.information._inference import Inference
@@ -30,7 +27,6 @@ from ridgeway.information._marginals import Marginals
 from ridgeway.information._moments import Moments
 from ridgeway.information._reshaped import checked_past, varying_columns
 from ridgeway.information._square_root import SquareRoot
-from ridgeway.information._structured import learn_directions, learn_groups
 from ridgeway.information._tree import Join, Leaf, Node, PartName, found, task_node, with_leaf, without
 
 __all__ = [
@@ -50,24 +46,18 @@ __all__ = [
     "PartName",
     "SquareRoot",
     "WithPrior",
-    "change_odds",
     "checked_kind",
     "checked_past",
     "class_weights",
     "discriminants",
     "evidence_estimate",
     "found",
-    "learn_by_gcv",
-    "learn_directions",
-    "learn_groups",
     "learn_penalty",
-    "log_evidence",
     "oas_covariance",
     "score_moments",
     "score_squares",
     "shrunk_covariance",
     "task_node",
-    "useful_share",
     "varying_columns",
     "with_leaf",
     "without",

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ridgeway._checks import Array
 from ridgeway.data import Task, check_values
@@ -59,13 +58,6 @@ class AllRows:
         weight = None if task.sample_weight is None else task.sample_weight.copy()
         kept = replace(task, X=task.X.copy(), y=task.y.copy(), sample_weight=weight)
         return replace(self, tasks=(*self.tasks, kept))
-
-    def with_targets(self, targets: NDArray[np.intp]) -> "AllRows":
-        """Return the same rows with other targets: the old ones at these places, 0 for −1."""
-        columns = [np.pad(task.y, ((0, 0), (0, 1)))[:, targets] for task in self.tasks]  # −1 is the zeros at the end
-        n_targets = len(targets)
-        tasks = (replace(task, y=y, n_targets=n_targets) for task, y in zip(self.tasks, columns, strict=True))
-        return replace(self, n_targets=n_targets, tasks=tuple(tasks))
 
     def with_prior(self, prior: Array, start: Array) -> None:
         """Return None: the prior is ignored."""

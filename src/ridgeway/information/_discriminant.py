@@ -151,12 +151,11 @@ def discriminants(held: Information, covariance: Array) -> tuple[Array, Array]:
     return coef, np.asarray(priors - 0.5 * (classes.means * coef).sum(axis=0))
 
 
-def score_moments(held: Information, coef: Array, intercept: Array) -> tuple[Array, Array, Array]:
+def score_moments(held: Information, coef: Array, intercept: Array) -> tuple[Array, Array]:
     """Return how scores x·coef + intercept are distributed in each class. O(p²) per class.
 
     Returns
     -------
-    shares : ndarray of shape (n_classes,)
     means : ndarray of shape (n_classes, n_scores)
     covariance : ndarray of shape (n_scores, n_scores), within the classes
 
@@ -168,12 +167,12 @@ def score_moments(held: Information, coef: Array, intercept: Array) -> tuple[Arr
     >>> X = [[-1.0], [1.0], [5.0], [7.0]]
     >>> held = GeneralizedRidgeClassifier().fit(X, ["a", "a", "b", "b"]).state_.information
     >>> score_moments(held, np.array([[2.0]]), np.zeros(1))  # of scores 2x
-    (array([0.5, 0.5]), array([[ 0.], [12.]]), array([[4.]]))
+    (array([[ 0.], [12.]]), array([[4.]]))
     """
     classes, p = ClassMeans.of(held), held.n_features
     squares = coef.T @ held.times(np.pad(coef, ((0, len(held.mean) - p), (0, 0))))[:p]
     within = _less((squares + squares.T) / 2.0, classes.between.T @ coef)
-    return classes.shares, np.asarray(classes.means.T @ coef + intercept), within / held.total_weight
+    return np.asarray(classes.means.T @ coef + intercept), within / held.total_weight
 
 
 def _targets(held: Information) -> Array:

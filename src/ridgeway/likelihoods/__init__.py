@@ -6,7 +6,6 @@ from ridgeway.likelihoods._multinomial import Multinomial
 from ridgeway.likelihoods._newton import Climbed, SlopeCurvature, climb, newton_step
 from ridgeway.likelihoods._observed import Observed, column_centres
 from ridgeway.likelihoods._polynomial import Polynomial, packed_third, pairs, unpacked_third
-from ridgeway.likelihoods._remainder import Remainder
 
 __all__ = [
     "FAMILIES",
@@ -18,7 +17,6 @@ __all__ = [
     "Observed",
     "Poisson",
     "Polynomial",
-    "Remainder",
     "SlopeCurvature",
     "Slopes",
     "climb",

@@ -1,7 +1,5 @@
 """The likelihoods with one linear predictor."""
 
-from math import inf
-
 import numpy as np
 import scipy
 
@@ -23,8 +21,6 @@ class Gaussian(Likelihood):
     """
 
     name = "gaussian"
-    largest_third = 0.0
-    largest_fourth = 0.0
 
     def check(self, y: Array) -> None:
         """Accept every number."""
@@ -60,8 +56,6 @@ class Binomial(Likelihood):
     """
 
     name = "binomial"
-    largest_third = 108.0**-0.5  # at tanh²(η/2) = 1/3
-    largest_fourth = 0.125  # at η = 0
 
     def with_targets(self, n_targets: int) -> Likelihood:
         """Return the likelihood of n_targets + 1 classes."""
@@ -108,8 +102,6 @@ class Poisson(Likelihood):
     """
 
     name = "poisson"
-    largest_third = inf
-    largest_fourth = inf
 
     def check(self, y: Array) -> None:
         """Raise if a value is negative."""

@@ -38,14 +38,12 @@ class Likelihood(ABC):
     """What one row says about w, through its linear predictors η = x·w + b + offset.
 
     A likelihood must be concave in η; with canonical links the observed and the expected information are the same. The
-    dispersion is 1, and standard errors assume it. `y` has one column per linear predictor. |ℓ'''| and |ℓ''''| must not
-    exceed |ℓ''|: `distance_bound_` relies on it. A subclass is stored by its name, so it has no parameters.
+    dispersion is 1, and standard errors assume it. `y` has one column per linear predictor. |ℓ'''| must not
+    exceed |ℓ''|: Newton's steps rely on it. A subclass is stored by its name, so it has no parameters.
 
     Attributes
     ----------
     name : str
-    largest_third, largest_fourth : float
-        The suprema of |ℓ'''| and |ℓ''''| over all η; infinite if there is none.
 
     Examples
     --------
@@ -59,8 +57,6 @@ class Likelihood(ABC):
     """
 
     name: ClassVar[str]
-    largest_third: ClassVar[float]
-    largest_fourth: ClassVar[float]
 
     @property
     def n_predictors(self) -> int:

@@ -1,7 +1,5 @@
 """Several classes: K of them have K − 1 linear predictors."""
 
-from math import inf
-
 import numpy as np
 import scipy
 
@@ -30,8 +28,6 @@ class Multinomial(Likelihood):
     """
 
     name = "multinomial"
-    largest_third = inf
-    largest_fourth = inf
 
     def __init__(self, n_classes: int) -> None:
         self.n_classes = whole(n_classes, "n_classes", least=2)

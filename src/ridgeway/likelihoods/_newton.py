@@ -29,6 +29,8 @@ KEPT_CURVATURE = 0.1
 LEAST_SHARE = 0.125
 """The least share of its third derivative, other than 0, that a past keeps if the maximum is far away."""
 SHORTEST = 2.0**-40
+LOST = 1e4
+"""A step that should gain this many roundings of the log-likelihood, but gains none however short, is not the last."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +128,8 @@ def _climbed(
                 break
             share, blocked = share / 2.0, blocked or not trusted
             if share < SHORTEST:
+                if not blocked and gain > FLAT * unit + LOST * EPS * abs(value):
+                    raise _stalled()
                 return theta, solution, blocked
         theta, value = there, _value(observed, held, there)
         ended = observed is None or farthest <= SMALL
@@ -238,6 +242,13 @@ def _are_trusted(held: Sequence[Polynomial], theta: Array) -> bool:
     """Return whether each keeps enough of its curvature at θ."""
     cubics = (one for one in held if one.third is not None and one.third.any())
     return all(is_semidefinite(one.at(theta).curvature - KEPT_CURVATURE * one.curvature) for one in cubics)
+
+
+def _stalled() -> InvalidDataError:
+    return InvalidDataError(
+        "the search for the maximum of the log-likelihood loses all digits: linear predictors become too large. If a "
+        "column has changed its unit since earlier tasks, change it back; otherwise change the units of the columns."
+    )
 
 
 def _separated(held: Polynomial, observed: Observed | None) -> SeparationError:

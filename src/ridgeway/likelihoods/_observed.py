@@ -97,11 +97,6 @@ class Observed:
         change = step.reshape(self.width, -1)
         return max(float(np.abs(kernels.product(part.design, change)).max()) for part in self._parts(None))
 
-    def curved(self, theta: Array) -> Iterator[tuple[Array, Array, Array]]:
-        """Yield some rows of the design at a time, their weights and their −ℓ'' at θ, for one predictor."""
-        for part in self._parts(theta):
-            yield part.design, part.weight, self.likelihood.slopes(part.predictor, part.y).curvature[:, 0, 0]
-
     def start(self, theta: Array) -> Array:
         """Return θ with the intercept that predicts the mean of y at `about`: where to look from."""
         if self.about is None:

@@ -6,23 +6,20 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ridgeway._checks import one_of
+from ridgeway._checks import Array, one_of
 from ridgeway._optional import require
 from ridgeway.catalogue import COMPARED, Method, find, resolve
-from ridgeway.data import FamilyName, MissingRule, Progress, Table, open_table
+from ridgeway.data import FamilyName, MissingRule, Progress, open_table
 from ridgeway.datasets import Dataset
 from ridgeway.distributed import Executor, executor_of
 from ridgeway.errors import InvalidParameterError
-from ridgeway.report._differences import learn_by_task
-from ridgeway.report._encoded_rows import EncodedRows, encode
+from ridgeway.report._encoded_rows import EncodedRows, encode, standardised
 from ridgeway.report._measures import measure_of
 from ridgeway.report._method_runs import run_methods
 from ridgeway.report._result import MethodComparison, TaskInfo
-from ridgeway.report._standardized import StandardizedEncoding
 from ridgeway.report._tasks import Tasks, label_rows, lost_tasks, running_constants
 
 Order = Literal["file", "sorted", "random"]
-Unknown = Literal["refuse", "ignore"]
 MOST_CUBIC_BY_DEFAULT = 60
 """The most features for which a cubic memory is compared by default: it costs n·p³."""
 
@@ -38,8 +35,6 @@ def compare(
     order: Order = "file",
     holdout: float = 0.2,
     missing: MissingRule = "drop",
-    unknown: Unknown = "refuse",
-    encoding: StandardizedEncoding | None = None,
     seed: int = 0,
     workers: int | Executor = 1,
     progress: Progress = lambda done, total: None,
@@ -79,10 +74,6 @@ def compare(
     missing : {"drop", "refuse", "indicator"}, default "drop"
         Whether rows with a missing value are left out and counted, or raise an error, or are kept: the value counts as
         0 and is marked in a column of its own. Rows without a target or a task are left out.
-    unknown : {"refuse", "ignore"}, default "refuse"
-        Whether a category that `encoding` does not know raises an error, or its rows are left out and counted.
-    encoding : StandardizedEncoding, optional
-        The encoding of an earlier comparison, whose terms, categories and constants are used again.
     seed : int, default 0
         Seed for everything random: held-out rows, orders and controls.
     workers : int or distributed.Executor, default 1
@@ -111,20 +102,20 @@ def compare(
     >>> f"{digits['mn'].accuracy:.2f}, {digits['gr'].accuracy:.2f}"
     '0.10, 0.92'
     """
-    _check_words(order=(order, Order), missing=(missing, MissingRule), unknown=(unknown, Unknown))
+    _check_words(order=(order, Order), missing=(missing, MissingRule))
     _check_words(**({} if family is None else {"family": (family, FamilyName)}))
     target, labels = _target_and_tasks(data, target, task_column)
-    if isinstance(data, Dataset) and features is None and encoding is None:
+    if isinstance(data, Dataset) and features is None:
         features = [name for name in data.features if name != target and name not in labels]
-    table = as_table(data)
-    encoded = encode(table, target, labels, features, missing=missing, unknown=unknown, known=encoding, family=family)
+    require("pyarrow", extra="report")
+    table = open_table(data.columns, source=data.name) if isinstance(data, Dataset) else open_table(data)
+    encoded = encode(table, target, labels, features, missing=missing, family=family)
     rng = np.random.default_rng(seed)
     names, numbers = label_rows(encoded.labels, encoded.kept, order, rng)
     split = Tasks.split(names, numbers, holdout, rng)
     column = encoded.target.in_tasks(split.train, names)
     contenders, absent = contenders_of(methods, column.family, len(encoded.encoding.features))
-    encoding = encoding or _standardized(encoded, target, split, column.family)
-    center, scale = encoding.constants
+    center, scale = _constants(encoded, split, column.family)
     tasks = split.filled((encoded.rows - center) / scale, measure_of(column.family), len(column.classes))
     results = run_methods(contenders, tasks, column, float(scale[-1]), rng, progress, executor_of(workers))
     return MethodComparison(
@@ -135,14 +126,16 @@ def compare(
         seed=seed,
         n_rows=len(encoded.kept),
         **column.described(),
-        encoding=encoding,
+        target=target,
+        encoding=encoded.encoding,
+        constant=encoded.constant,
+        center=center,
+        scale=scale,
         dropped=encoded.dropped,
-        unknown=encoded.unknown,
         lost_tasks=tuple(lost_tasks(encoded.labels, encoded.kept)),
         absent=tuple(absent),
         tasks=tuple(TaskInfo(n, len(a), len(b)) for n, a, b in zip(names, split.train, split.test, strict=True)),
         results=tuple(results),
-        task_model=learn_by_task(encoded.rows, names, split.train, encoding.encoding.features, column.family),
     )
 
 
@@ -152,9 +145,11 @@ def _check_words(**chosen: tuple[Any, Any]) -> None:
         one_of(word, get_args(words), name)
 
 
-def _standardized(encoded: EncodedRows, target: str, split: Tasks, family: FamilyName) -> StandardizedEncoding:
-    constants = running_constants(encoded.rows, split.train)
-    return StandardizedEncoding.of(encoded.encoding, target, encoded.constant, *constants, family)
+def _constants(encoded: EncodedRows, split: Tasks, family: FamilyName) -> tuple[Array, Array]:
+    """Return what is subtracted from each column and, last, the target, and what they are then divided by."""
+    mean, deviation = running_constants(encoded.rows, split.train)
+    scaled = standardised(encoded.encoding, family)
+    return np.where(scaled, mean, 0.0), np.where(scaled, deviation, 1.0)
 
 
 def _target_and_tasks(data: Any, target: str | None, task_column: str | Sequence[str] | None) -> tuple[str, list[str]]:
@@ -163,19 +158,6 @@ def _target_and_tasks(data: Any, target: str | None, task_column: str | Sequence
     if target is None or not task_column:
         raise InvalidParameterError("name the target and the task columns; one of them is missing.")
     return target, [task_column] if isinstance(task_column, str) else list(dict.fromkeys(task_column))
-
-
-def as_table(data: Any) -> Table:
-    """Return any table that `compare` accepts, opened.
-
-    Examples
-    --------
-    >>> from ridgeway import report
-    >>> report.as_table({"age": [30, 41], "wage": [2.6, 3.1]}).columns
-    ['age', 'wage']
-    """
-    require("pyarrow", extra="report")
-    return open_table(data.columns, source=data.name) if isinstance(data, Dataset) else open_table(data)
 
 
 def contenders_of(

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from ridgeway import data
 from ridgeway._checks import LARGEST, Array
 from ridgeway.data import Categories, Encoding, FamilyName, MissingRule, Schema, Table, Term
-from ridgeway.errors import InvalidDataError, InvalidParameterError, UnknownCategoryError
-from ridgeway.report._standardized import StandardizedEncoding
+from ridgeway.errors import InvalidDataError, InvalidParameterError
 from ridgeway.report._targets import TargetColumn, target_column
 
 Mask = NDArray[np.bool_]
@@ -37,8 +36,6 @@ class EncodedRows:
         Which rows of the table were kept.
     dropped : dict of str to int
         How many values each column lacks in the rows that were left out for it: a row may lack several.
-    unknown : dict of str to int
-        How many rows of each column had a category that the encoding does not know.
     """
 
     rows: Array
@@ -48,7 +45,6 @@ class EncodedRows:
     labels: list[Categories]
     kept: Mask
     dropped: dict[str, int]
-    unknown: dict[str, int]
 
 
 def encode(
@@ -58,8 +54,6 @@ def encode(
     features: Sequence[str] | None,
     *,
     missing: MissingRule = "drop",
-    unknown: str = "refuse",
-    known: StandardizedEncoding | None = None,
     family: FamilyName | None = None,
 ) -> EncodedRows:
     """Encode a table, or raise an error that says what is wrong with it.
@@ -73,36 +67,34 @@ def encode(
     features : sequence of str or None
         Columns and terms; all other columns if None.
     missing : {"refuse", "drop", "indicator"}
-    unknown : {"refuse", "ignore"}
-        What to do with categories that `known` does not have.
-    known : StandardizedEncoding, optional
-        The encoding to use. If None, one is made from the rows that are kept.
     family : {"gaussian", "binomial", "poisson", "multiclass"}, optional
         What the target is; inferred if None.
     """
     data.check_columns(table.columns, [target, *task_columns], table.source, extra=None)
-    terms = _terms(table, target, task_columns, features) if known is None else _known_terms(known, target, features)
-    arrow, column = _read(table, target, terms, known, names_tasks=target in task_columns, family=family)
+    terms = _terms(table, target, task_columns, features)
+    arrow, column = _read(table, target, terms, names_tasks=target in task_columns, family=family)
     labels = {name: data.as_labels(table.read([name], text=[name]).column(0)) for name in task_columns}
-    encoding = _encoding(arrow, table, terms, missing, known)  # raises if any row has a value that cannot be used
-    kept, dropped = _kept(_gaps(arrow, table, {target: np.isnan(column.values)}, labels, encoding), encoding.missing)
+    encoding = _inferred(arrow, table, terms, missing)  # raises if any row has a value that cannot be used
+    kept, dropped = _kept(_gaps(arrow, table, {target: np.isnan(column.values)}, labels, encoding), missing)
     if not kept.all():
         arrow = arrow.filter(kept)
-        encoding = _encoding(arrow, table, terms, missing, known)  # only with the categories that are left
+        encoding = _inferred(arrow, table, terms, missing)  # only with the categories that are left
     schema = Schema(encoding.features, (target,), True, None, True, "moments", raw=encoding)
-    encoder = data.Encoder(schema, table.source, grows=False, ignore_unknown=True)
-    batch = encoder.rows(arrow)
-    strange = _strange(encoder.ignored, unknown)
-    if batch.kept is not None:
-        kept[np.delete(np.flatnonzero(kept), batch.kept)] = False
+    batch = data.Encoder(schema, table.source, grows=False).rows(arrow)
     column = column.kept(kept, target)
     rows = np.column_stack([batch.X, column.values])
     _check_values(rows, (*encoding.features, target))
-    if known is None:
-        encoding = _varying(encoding, rows, table, target)
-        rows = rows[:, [*map(schema.features.index, encoding.features), -1]]
+    encoding = _varying(encoding, rows, table, target)
+    rows = rows[:, [*map(schema.features.index, encoding.features), -1]]
     constant = tuple(str(term) for term in terms if term not in encoding.terms)
-    return EncodedRows(rows, column, encoding, constant, [*labels.values()], kept, dropped, strange)
+    return EncodedRows(rows, column, encoding, constant, [*labels.values()], kept, dropped)
+
+
+def standardised(encoding: Encoding, family: FamilyName) -> Mask:
+    """Return which columns are standardised, the target last: numbers, but not zeros and ones, classes or counts."""
+    numbers = [term for term in encoding.terms if not all(map(encoding.is_category, term.factors))]
+    names = {name for term in numbers for name in encoding.names_of(term)}
+    return np.array([*(name in names for name in encoding.features), family == "gaussian"])
 
 
 def _terms(table: Table, target: str, labels: Sequence[str], features: Sequence[str] | None) -> tuple[Term, ...]:
@@ -122,24 +114,8 @@ def _terms(table: Table, target: str, labels: Sequence[str], features: Sequence[
     return tuple(dict.fromkeys(named))
 
 
-def _known_terms(known: StandardizedEncoding, target: str, features: Sequence[str] | None) -> tuple[Term, ...]:
-    if features is not None:
-        raise InvalidParameterError("the encoding has its own features. Pass either features or an encoding.")
-    if known.target != target:
-        raise InvalidParameterError(
-            f"the encoding is for the target {known.target!r}; got {target!r}. Use that target, or no encoding."
-        )
-    return known.encoding.terms
-
-
 def _read(
-    table: Table,
-    target: str,
-    terms: Sequence[Term],
-    known: StandardizedEncoding | None,
-    *,
-    names_tasks: bool,
-    family: FamilyName | None,
+    table: Table, target: str, terms: Sequence[Term], *, names_tasks: bool, family: FamilyName | None
 ) -> tuple[Any, TargetColumn]:
     """Return the columns of the terms and the target, as numbers, as an Arrow table with at least one row."""
     import pyarrow as pa
@@ -148,12 +124,10 @@ def _read(
     if target in columns:
         raise InvalidParameterError(f"{target!r} is the target and cannot be a feature too. Name other features.")
     data.check_columns(table.columns, columns, table.source, extra=None)
-    kinds = {} if known is None else known.encoding.kinds
-    arrow = table.read([*columns, target], text=[name for name, kind in kinds.items() if kind == "text"])
+    arrow = table.read([*columns, target])
     if not arrow.num_rows:
         raise InvalidDataError(f"{table.source} has no rows. Pass a table with at least two tasks.")
     names = table.read([target], text=[target]).column(0)
-    family = known.family if known is not None and family is None else family
     found = target_column(arrow.column(target), names, target, table.source, family, names_tasks=names_tasks)
     return arrow.set_column(arrow.column_names.index(target), target, pa.array(found.values)), found
 
@@ -168,14 +142,8 @@ def _gaps(
     return gaps
 
 
-def _encoding(
-    arrow: Any, table: Table, terms: Sequence[Term], missing: MissingRule, known: StandardizedEncoding | None
-) -> Encoding:
-    """Return the encoding to use: of these rows, or the known one. A known one that marks missing values goes on so."""
-    if known is None:
-        return data.inferred(data.open_table(arrow, source=table.source), terms, missing=missing)
-    marks = known.encoding.missing == "indicator"
-    return known.encoding if marks else replace(known.encoding, missing=missing)
+def _inferred(arrow: Any, table: Table, terms: Sequence[Term], missing: MissingRule) -> Encoding:
+    return data.inferred(data.open_table(arrow, source=table.source), terms, missing=missing)
 
 
 def _kept(gaps: Mapping[str, Mask], missing: str) -> tuple[Mask, dict[str, int]]:
@@ -193,27 +161,11 @@ def _kept(gaps: Mapping[str, Mask], missing: str) -> tuple[Mask, dict[str, int]]
     return kept, dropped
 
 
-def _strange(found: Mapping[tuple[str, str], int], unknown: str) -> dict[str, int]:
-    """Return how many rows of each column have an unknown category, or raise if there may be none."""
-    counts = Counter[str]()
-    for (name, _), count in found.items():
-        counts[name] += count
-    if counts and unknown == "refuse":
-        name, category = next(iter(found))
-        raise UnknownCategoryError(
-            f"column {name!r} has a category that the encoding does not know: {category!r} ({counts[name]:,} such rows "
-            "in all). Make a new encoding, or leave out those rows (unknown: ignore)."
-        )
-    return dict(counts)
-
-
 def _check_values(rows: Array, names: Sequence[str]) -> None:
     """Raise if there is nothing to learn from these columns, the last of which is the target."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise InvalidDataError(f"two columns would be called {twice[0]!r} once they are encoded. Rename one.")
-    if not len(rows):
-        raise InvalidDataError("every row has a category that the encoding does not know. Make a new encoding.")
     for name, column in zip(names, rows.T, strict=True):
         if not (np.abs(column) <= LARGEST).all():
             raise InvalidDataError(

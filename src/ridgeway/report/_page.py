@@ -1,6 +1,6 @@
 """The report as one HTML file: no scripts, no requests, every name escaped."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from importlib.resources import files
 
@@ -8,7 +8,6 @@ import numpy as np
 
 from ridgeway._text import escaped as escape
 from ridgeway.catalogue import SGD_STEPS
-from ridgeway.report._differences_section import make_section
 from ridgeway.report._html import make_figure, make_table
 from ridgeway.report._measures import Measure, short
 from ridgeway.report._method_result import MethodResult
@@ -40,13 +39,12 @@ def _headings(measure: Measure) -> list[tuple[str, str]]:
     ]
 
 
-def make_page(comparison: MethodComparison, images: list[tuple[str, str, bytes]], notes: Sequence[str] = ()) -> str:
-    """Return the page with the figures (name, description, SVG) inside it, and notes on the figures of tasks."""
-    shown = {name: make_figure(words, words, svg) for name, words, svg in images if not name.startswith("tasks-")}
+def make_page(comparison: MethodComparison, images: list[tuple[str, str, bytes]]) -> str:
+    """Return the page with the figures (name, description, SVG) inside it."""
+    shown = {name: make_figure(words, words, svg) for name, words, svg in images}
     maps = [html for name, html in shown.items() if name.startswith("losses-")]
     lines = [html for name, html in shown.items() if not name.startswith("losses-")]
-    section = make_section(comparison, {name: (words, svg) for name, words, svg in images}, notes)
-    target, measure = escape(comparison.encoding.target), comparison.measure
+    target, measure = escape(comparison.target), comparison.measure
     bad = "low" if measure.rises else "large"
     style = (files("ridgeway.report") / "page.css").read_text(encoding="utf-8")
     return f"""<!DOCTYPE html>
@@ -79,7 +77,6 @@ same colours.</p>
 {_encoding(comparison)}
 <h2>How the methods were run</h2>
 <ul>{"".join(f"<li>{line}</li>" for line in _run(comparison))}</ul>
-{section}
 </body>
 </html>
 """
@@ -135,10 +132,9 @@ def _tasks(comparison: MethodComparison) -> str:
 
 
 def _encoding(comparison: MethodComparison) -> str:
-    encoding = comparison.encoding
-    center, scale = encoding.constants
-    names = [*encoding.encoding.features, f"{encoding.target} (target)"]
-    rows = ((escape(n), f"{c:.6g}", f"{s:.6g}") for n, c, s in zip(names, center, scale, strict=True))
+    names = [*comparison.encoding.features, f"{comparison.target} (target)"]
+    constants = zip(names, comparison.center, comparison.scale, strict=True)
+    rows = ((escape(name), f"{center:.6g}", f"{scale:.6g}") for name, center, scale in constants)
     return make_table("encoding", ("encoded column", "subtracted", "divided by"), rows)
 
 
@@ -153,29 +149,23 @@ def _prepared(comparison: MethodComparison) -> Iterator[str]:
         yield f"Missing values, whose rows were left out: {_counts(comparison.dropped)}."
     else:
         yield "No rows were left out because of a missing value."
-    if comparison.unknown:
-        counts = _counts(comparison.unknown)
-        yield f"Rows left out because of an unknown category, each counted for the first such column: {counts}."
-    else:
-        yield "No rows were left out because of an unknown category."
     if comparison.lost_tasks:
         yield f"Tasks left out because no rows remained: {escape(', '.join(comparison.lost_tasks))}."
     encoding = comparison.encoding
-    for name, levels in encoding.encoding.levels.items():
+    for name, levels in encoding.levels.items():
         first, *others = map(escape, levels)
         yield f"{escape(name)}: 0 or 1 for each of {', '.join(others)}, with {first} as the reference level."
-    if encoding.encoding.indicators:
-        marked = escape(", ".join(encoding.encoding.indicators))
+    if encoding.indicators:
+        marked = escape(", ".join(encoding.indicators))
         yield f"Missing values count as 0 and are marked in a column of their own: {marked}."
-    if encoding.constant:
-        yield f"Left out because they have only one value: {escape(', '.join(encoding.constant))}."
+    if comparison.constant:
+        yield f"Left out because they have only one value: {escape(', '.join(comparison.constant))}."
     if comparison.classes:
         yield f"Classes: {escape(', '.join(comparison.classes))}."
     columns = "columns and the target" if comparison.family == "gaussian" else "columns"
     yield (
         f"Numeric {columns} are standardised by the constants below. They are fixed before the first task, "
-        "from running sums over the rows to learn from: a count, a mean and a sum of squares per column. The constants "
-        "and the categories are in <code>encoding.json</code>; <code>--encoding</code> uses them for another file."
+        "from running sums over the rows to learn from: a count, a mean and a sum of squares per column."
     )
     chosen = f"{comparison.holdout:.0%} of the rows of each task, at least one,"
     yield f"{chosen} were chosen at random (seed {comparison.seed}) and held out."

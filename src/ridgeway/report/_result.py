@@ -2,18 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ridgeway._checks import Array
 from ridgeway._plots import axes_or_new
 from ridgeway._printed import Printed, Rows
 from ridgeway._style import label_ends
-from ridgeway.data import FamilyName
-from ridgeway.estimators import GeneralizedRidge
-from ridgeway.report._differences import TaskDifferences
+from ridgeway.data import Encoding, FamilyName
 from ridgeway.report._measures import Measure, measure_of
 from ridgeway.report._method_result import MethodResult
-from ridgeway.report._standardized import StandardizedEncoding
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,8 +33,9 @@ class TaskInfo:
 class MethodComparison(Printed):
     """What `compare` returns: the results, and how they were obtained. Prints as a table, in a notebook too.
 
-    `task_model` keeps each task apart, in the units of the table, for the questions of `retrospect` about tasks; it is
-    a sentence that says why if there are too many tasks or features.
+    `encoding` is how columns became features. `center` and `scale` are what was subtracted from each of them and, last,
+    from the target, and what they were then divided by. `constant` names the terms that were left out because they had
+    only one value.
 
     Examples
     --------
@@ -59,19 +57,16 @@ class MethodComparison(Printed):
     family: FamilyName
     family_reason: str
     classes: tuple[str, ...]
-    encoding: StandardizedEncoding
+    target: str
+    encoding: Encoding
+    constant: tuple[str, ...]
+    center: Array
+    scale: Array
     dropped: dict[str, int]
-    unknown: dict[str, int]
     lost_tasks: tuple[str, ...]
     absent: tuple[str, ...]
     tasks: tuple[TaskInfo, ...]
     results: tuple[MethodResult, ...]
-    task_model: GeneralizedRidge | str
-
-    @cached_property
-    def differences(self) -> TaskDifferences:
-        """How the tasks differ; takes a few seconds at most."""
-        return TaskDifferences.of(self.task_model, self.order)
 
     def __getitem__(self, key: str) -> MethodResult:
         """Return the result of a method by its key, such as "gr"."""
@@ -86,7 +81,7 @@ class MethodComparison(Printed):
     def family_sentence(self) -> str:
         """What the target is, and why."""
         what = FAMILY_WORDS[self.family].format(len(self.classes))
-        return f"The target {self.encoding.target} has {what} (family {self.family}), because {self.family_reason}."
+        return f"The target {self.target} has {what} (family {self.family}), because {self.family_reason}."
 
     def plot(self, ax: Any = None) -> "Axes":
         """Draw what each method forgets: the slope of its error or accuracy on earlier tasks. Returns the axes.
@@ -135,12 +130,12 @@ class MethodComparison(Printed):
         """Return the settings of the comparison as plain data."""
         return {
             "source": self.source,
-            "target": self.encoding.target,
+            "target": self.target,
             "family": self.family,
             "family_reason": self.family_reason,
             "measure": self.measure.name,
             "classes": list(self.classes),
-            "features": list(map(str, self.encoding.encoding.terms)),
+            "features": list(map(str, self.encoding.terms)),
             "task_columns": list(self.task_columns),
             "methods": [result.method.key for result in self.results],
             "not_installed": list(self.absent),
@@ -150,7 +145,6 @@ class MethodComparison(Printed):
             "rows": self.n_rows,
             "rows_left_out": self.rows_left_out,
             "missing_values": self.dropped,
-            "rows_left_out_unknown": self.unknown,
             "tasks_left_out": list(self.lost_tasks),
             "tasks": [vars(task) for task in self.tasks],
         }

@@ -2,27 +2,20 @@
 
 import io
 import json
-import warnings
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ridgeway._files import atomic_folder
 from ridgeway._optional import require
 from ridgeway._style import STYLE
 from ridgeway._text import quoted
 from ridgeway.errors import InvalidParameterError
-from ridgeway.report._differences_section import differences_sentence, draw_differences
-from ridgeway.report._differences_tables import coefficient_rows, task_rows
 from ridgeway.report._page import make_page
 from ridgeway.report._result import MethodComparison
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 MANIFEST = "comparison.json"
 MAKER = "ridgeway compare"
-BOXES = "The font of these figures lacks characters of some names, which show as boxes."
 
 
 def write_report(comparison: MethodComparison, out: Path | str) -> Path:
@@ -35,8 +28,8 @@ def write_report(comparison: MethodComparison, out: Path | str) -> Path:
     ----------
     comparison : MethodComparison
     out : path
-        Will contain `index.html` (a single file that needs no network), `figures/` (PNG and SVG), `summary`, `losses`,
-        `orders`, `tasks` and `task_coefficients` (Parquet and CSV), `encoding.json` and `comparison.json`.
+        Will contain `index.html` (a single file that needs no network), `figures/` (SVG), `summary.csv`,
+        `losses.csv`, `orders.csv` and `comparison.json`.
 
     Examples
     --------
@@ -57,26 +50,6 @@ def write_report(comparison: MethodComparison, out: Path | str) -> Path:
         _fill(made, comparison)
         check_folder(folder)
     return folder / "index.html"
-
-
-def draw_figures(comparison: MethodComparison) -> list[tuple[str, str, "Figure"]]:
-    """Return the figures of a report as (name, description, matplotlib figure).
-
-    Needs matplotlib (`pip install 'ridgeway[report]'`).
-
-    Examples
-    --------
-    >>> from ridgeway import report
-    >>> table = {"site": list("aaaabbbb"), "x": range(8), "y": [1, 2, 3, 4, 4, 3, 2, 1]}
-    >>> found = report.compare(table, target="y", task_column="site", methods=["gr"])
-    >>> [name for name, description, figure in report.draw_figures(found)]
-    ['forgetting', 'average', 'orders', 'losses-gr', 'losses-oracle',
-     'tasks-path', 'tasks-influence']
-    """
-    require("matplotlib", extra="report")
-    from ridgeway.report._figures import draw_all
-
-    return [*draw_all(comparison), *draw_differences(comparison.differences)]
 
 
 def check_folder(out: Path | str) -> Path:
@@ -120,46 +93,33 @@ def _listed(folder: Path) -> set[str]:
 def _fill(folder: Path, comparison: MethodComparison) -> None:
     from matplotlib import rc_context
 
+    from ridgeway.report._figures import draw_all
+
     (folder / "figures").mkdir()
     images = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for name, words, figure in draw_figures(comparison):
-            with rc_context(STYLE):
-                figure.savefig(folder / "figures" / f"{name}.png", dpi=160)
-                buffer = io.BytesIO()
-                figure.savefig(buffer, format="svg", metadata={"Date": None})
-            (folder / "figures" / f"{name}.svg").write_bytes(buffer.getvalue())
-            images.append((name, words, buffer.getvalue()))
-    notes = [BOXES for each in caught if "missing from" in str(each.message)][:1]
-    for other in caught:
-        if "missing from" not in str(other.message):
-            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-    (folder / "index.html").write_text(make_page(comparison, images, notes), encoding="utf-8")
-    (folder / "encoding.json").write_text(comparison.encoding.as_json() + "\n", encoding="utf-8")
-    _write_table(folder / "summary", [result.as_dict() for result in comparison.results])
-    _write_table(folder / "losses", _losses(comparison))
-    _write_table(folder / "orders", _orders(comparison))
-    _write_table(folder / "tasks", task_rows(comparison))
-    if not isinstance(comparison.task_model, str):
-        _write_table(folder / "task_coefficients", coefficient_rows(comparison.differences))
+    for name, words, figure in draw_all(comparison):
+        buffer = io.BytesIO()
+        with rc_context(STYLE):
+            figure.savefig(buffer, format="svg", metadata={"Date": None})
+        (folder / "figures" / f"{name}.svg").write_bytes(buffer.getvalue())
+        images.append((name, words, buffer.getvalue()))
+    (folder / "index.html").write_text(make_page(comparison, images), encoding="utf-8")
+    _write_table(folder / "summary.csv", [result.as_dict() for result in comparison.results])
+    _write_table(folder / "losses.csv", _losses(comparison))
+    _write_table(folder / "orders.csv", _orders(comparison))
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     manifest: dict[str, Any] = {"made_by": MAKER, "version": version("ridgeway"), "said": comparison.sentence}
-    manifest |= {"said_of_tasks": differences_sentence(comparison), "not_answered": comparison.differences.reasons}
     manifest |= {**comparison.settings(), "files": [*files, MANIFEST]}
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _write_table(path: Path, rows: list[dict[str, Any]]) -> None:
     import pyarrow as pa
-    from pyarrow import csv, parquet
+    from pyarrow import csv
 
-    table = pa.table({name: [row[name] for row in rows] for name in rows[0]})
-    with path.with_suffix(".parquet").open("wb") as file:
-        parquet.write_table(table, file)
     shown = [{name: quoted(value) if isinstance(value, str) else value for name, value in row.items()} for row in rows]
-    with path.with_suffix(".csv").open("wb") as file:
-        csv.write_csv(pa.Table.from_pylist(shown, table.schema), file)
+    with path.open("wb") as file:
+        csv.write_csv(pa.Table.from_pylist(shown), file)
 
 
 def _losses(comparison: MethodComparison) -> list[dict[str, Any]]:

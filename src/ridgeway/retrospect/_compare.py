@@ -25,7 +25,7 @@ from ridgeway.retrospect._effect import (
 from ridgeway.retrospect._model import feature_names, least_squares, per_target, state_of, whole_information
 from ridgeway.retrospect._rotated import Seen
 from ridgeway.retrospect._wald import Noise, WaldTest
-from ridgeway.weights import Retained, kept_share
+from ridgeway.weights import Retained
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,9 +85,6 @@ class Comparison(Printed):
         Unbiased estimates of how much absorbing lowers the error ‖ŵ − w‖²: for the past's parameter, against leaving
         the task out; and for the task's, against learning the task alone. Infinite if the past, or the task, alone
         leaves a direction undetermined that both together determine. Negative if absorbing harms.
-    share : float
-        The share of the past that `weights.Accumulated(decay="adaptive")` would leave in force: 1 unless the task
-        contradicts the past.
     terms : tuple of str
         The intercept, if there is one, and the features.
     directions : ndarray of shape (q, n_terms)
@@ -132,7 +129,6 @@ class Comparison(Printed):
     noncentrality: Any
     gain_for_past: Any
     gain_for_task: Any
-    share: float
     terms: tuple[str, ...]
     directions: Array
     differences: Array
@@ -264,7 +260,6 @@ def compare(
         noncentrality=per_target(state, tested.noncentrality),
         gain_for_past=per_target(state, seen.gain_for_past(noise.past)),
         gain_for_task=per_target(state, seen.gain_for_task(noise.task)),
-        share=kept_share(state, of_task),
         terms=("intercept", *terms) if held.centered else tuple(terms),
         directions=directions / norms[:, None],
         differences=per_target(state, (seen.differences()[order] / norms[:, None]).T),

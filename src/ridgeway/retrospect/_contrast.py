@@ -12,7 +12,7 @@ from ridgeway.data import check_rows, dense
 from ridgeway.errors import InferenceError, InvalidParameterError
 from ridgeway.kernels import triangular_factor
 from ridgeway.linalg import RowSpace
-from ridgeway.retrospect._model import assumption_of, checked_level, inference_of, per_target, post_selection, state_of
+from ridgeway.retrospect._model import assumption_of, checked_level, inference_of, per_target, state_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +29,7 @@ class Intervals:
         For the mean response alone.
     level : float
     post_selection : bool
-        Whether decay="adaptive" chose the rows in force, or `best_subset` the features, which the level does not
-        account for.
+        Whether `best_subset` chose the features. The level does not account for that.
     assumption : str
         What the intervals are and what they assume, in words.
 
@@ -83,7 +82,7 @@ def intervals(model: Any, X: Any, level: float = 0.95) -> Intervals:
     prediction, lower, upper, mean_lower, mean_upper = (
         part[0] if state.origin.single_target else part.T for part in found
     )
-    chosen, assumption = post_selection(state), assumption_of(state)
+    chosen, assumption = state.features_selected, assumption_of(state)
     return Intervals(prediction, lower, upper, mean_lower, mean_upper, level, chosen, assumption)
 
 
@@ -103,8 +102,7 @@ class Contrast:
     posterior : bool
         Whether there is a prior, so that the quantities are those of the posterior.
     post_selection : bool
-        Whether decay="adaptive" chose the rows in force, or `best_subset` the features, which the p-value does not
-        account for.
+        Whether `best_subset` chose the features. The p-value does not account for that.
 
     Examples
     --------
@@ -180,7 +178,7 @@ def contrast(model: Any, C: Any, d: Any = 0.0) -> Contrast:
         p_value=per_target(state, p_value),
         degrees_of_freedom=freedom,
         posterior=bool(known.prior.any()),
-        post_selection=post_selection(state),
+        post_selection=state.features_selected,
     )
 
 

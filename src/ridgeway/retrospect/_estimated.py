@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ridgeway._checks import Array
 from ridgeway.retrospect._coefficients import CoefficientTable
-from ridgeway.retrospect._model import per_target, post_selection, selection_cautions
+from ridgeway.retrospect._model import per_target, selection_cautions
 from ridgeway.weights import Retained
 
 
@@ -88,7 +88,7 @@ def estimates(
         "level": level,
         "degrees_of_freedom": per_target(state, freedom) if isinstance(freedom, np.ndarray) else freedom,
         "not_estimable": tuple(terms[j] for j in np.flatnonzero(np.isinf(deviations[0]))),
-        "post_selection": post_selection(state),
+        "post_selection": state.features_selected,
         "cautions": selection_cautions(state),
     }
 

@@ -33,9 +33,6 @@ class LikelihoodSummary(CoefficientTable):
         Of all rows learned, as far as the state knows it.
     rates : bool
         Whether some targets of a Poisson regression were not whole: then the log-likelihood is not one of counts.
-    distance_bound : float
-        How far, in standard errors, a coefficient can be from that of all rows pooled; infinite if unknown, and if
-        there are more than two classes.
     n_samples, n_tasks : int
     posterior : bool
         Whether there is a prior, so that the quantities are those of the posterior.
@@ -53,7 +50,6 @@ class LikelihoodSummary(CoefficientTable):
     """
 
     log_likelihood: float
-    distance_bound: float
     n_samples: int
     n_tasks: int
     posterior: bool
@@ -70,16 +66,8 @@ class LikelihoodSummary(CoefficientTable):
         return f"log-likelihood {self.log_likelihood:.6g}{', of rates' if self.rates else ''}"
 
     def _notes(self) -> list[str]:
-        far = (
-            f"at most {self.distance_bound:.2g} standard errors"
-            if np.isfinite(self.distance_bound)
-            else "not bounded by what the state knows"
-        )
         kind = "Credible" if self.posterior else "Confidence"
-        notes = [
-            f"{kind} intervals from the curvature of the log-likelihood. Rows are assumed independent.",
-            f"The distance from the estimate of all rows pooled is {far}.",
-        ]
+        notes = [f"{kind} intervals from the curvature of the log-likelihood. Rows are assumed independent."]
         if self.rates:
             notes.append(
                 "Some targets are rates, so the log-likelihood is not that of counts. Learn the counts, with the "
@@ -122,7 +110,6 @@ def likelihood_summary(model: Any, *, level: float = 0.95) -> LikelihoodSummary:
     errors = _joined(model.intercept_error_, model.standard_errors_, with_intercept)
     t = coef / errors
     half = scipy.special.ndtri(0.5 + 0.5 * level) * errors
-    binary = model.coef_.ndim == 1
     return LikelihoodSummary(
         terms=terms,
         coef=coef,
@@ -132,7 +119,6 @@ def likelihood_summary(model: Any, *, level: float = 0.95) -> LikelihoodSummary:
         intervals=np.stack([coef - half, coef + half], axis=-1),
         level=level,
         log_likelihood=model.log_likelihood_,
-        distance_bound=model.distance_bound_ if binary else float("inf"),
         n_samples=model.n_samples_seen_,
         n_tasks=model.n_tasks_,
         posterior=bool(state.prior_in_force().curvature.any()),

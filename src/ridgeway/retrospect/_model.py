@@ -75,7 +75,7 @@ def _whole(model: Any) -> Inferable:
         )
     raise InferenceError(
         f"with weights={model.weights!r} the rows of older tasks fade, and the noise cannot be estimated from what "
-        "is left of them. Learn with decay=1.0 or decay='adaptive'."
+        "is left of them. Learn with decay=1.0."
     )
 
 
@@ -128,20 +128,14 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
-def post_selection(state: Retained) -> bool:
-    """Say whether rows (decay "adaptive") or features (`best_subset`) were chosen by looking at the targets."""
-    return bool(selection_cautions(state))
-
-
 def selection_cautions(state: Retained) -> tuple[str, ...]:
-    """Return what was chosen by looking at the targets, as sentences for the reader of an interval."""
-    ignored = "The p-values and intervals do not account for that choice."
-    cautions = []
-    if state.tasks_in_force < state.n_tasks:
-        cautions.append(f"decay='adaptive' chose these rows from the {state.n_samples} learned. {ignored}")
-    if state.features_selected:
-        cautions.append(f"These features were chosen because they fit these rows best. {ignored}")
-    return tuple(cautions)
+    """Return what the reader of an interval must know if `best_subset` chose the features."""
+    if not state.features_selected:
+        return ()
+    return (
+        "These features were chosen because they fit these rows best. The p-values and intervals do not account for "
+        "that choice.",
+    )
 
 
 def per_target(state: Retained, values: Array) -> Any:

@@ -17,7 +17,6 @@ from ridgeway.retrospect._model import (
     feature_names,
     least_squares,
     per_target,
-    post_selection,
     selection_cautions,
     state_of,
     whole_information,
@@ -185,7 +184,7 @@ class Fit:
             covariance=per_target(self.state, covariance),
             n_samples=self.known.information.n_samples,
             not_estimable=tuple(term for term, missing in zip(self.terms, unknown, strict=True) if missing),
-            post_selection=post_selection(self.state),
+            post_selection=self.state.features_selected,
             cautions=(*selection_cautions(self.state), *cautions),
             **said,
         )

@@ -13,7 +13,6 @@ from ridgeway.retrospect._model import (
     feature_names,
     inference_of,
     per_target,
-    post_selection,
     selection_cautions,
     state_of,
 )
@@ -40,12 +39,8 @@ class Summary(CoefficientTable):
     r_squared, log_likelihood, aic, bic : float
         With a prior, the number of parameters is the effective one. R² is NaN if the target is constant.
     degrees_of_freedom, n_samples, n_tasks : int
-        The rows and tasks are those in force.
-    n_samples_seen : int
-        All rows learned: more than `n_samples` if decay="adaptive" has set aside or let go of some.
     post_selection : bool
-        Whether decay="adaptive" chose the rows in force, or `best_subset` the features. The p-values and the level of
-        the intervals do not account for that choice.
+        Whether `best_subset` chose the features. The p-values and the level of the intervals do not account for that.
     posterior : bool
         Whether there is a prior, so that the quantities are those of the posterior.
     assumption : str
@@ -53,7 +48,7 @@ class Summary(CoefficientTable):
     not_estimable : tuple of str
         Terms that the rows do not determine: their standard errors are infinite.
     cautions : tuple of str
-        What was chosen by looking at the rows, in words, if `post_selection`.
+        What `post_selection` means, in words.
 
     Examples
     --------
@@ -72,7 +67,6 @@ class Summary(CoefficientTable):
     degrees_of_freedom: int
     n_samples: int
     n_tasks: int
-    n_samples_seen: int
     post_selection: bool
     posterior: bool
     assumption: str
@@ -178,9 +172,8 @@ def summary(model: Any, *, level: float = 0.95) -> Summary:
         bic=per_target(state, np.log(rows) * parameters - 2.0 * likelihood),
         degrees_of_freedom=known.degrees_of_freedom,
         n_samples=rows,
-        n_tasks=state.tasks_in_force,
-        n_samples_seen=state.n_samples,
-        post_selection=post_selection(state),
+        n_tasks=state.n_tasks,
+        post_selection=state.features_selected,
         posterior=bool(known.prior.any()),
         assumption=assumption_of(state),
         not_estimable=tuple(terms[j] for j in np.flatnonzero(unknown)),

@@ -229,7 +229,6 @@ def write_generation(
     counts["parts"] = None if parts is None else parts.kept.as_dict()
     manifest = canonical({"arrays": pieces, "schema": len(schemas), **counts})
     line = (number, manifest, buckets, root_of(file_id, number, schemas, manifest, buckets))
-    connection.execute("DELETE FROM schemas WHERE version > ?", (len(schemas),))
     connection.executemany("INSERT OR IGNORE INTO schemas VALUES (?, ?)", versions)
     connection.executemany("INSERT OR REPLACE INTO ledger VALUES (?, ?, ?, ?)", rows)
     connection.executemany("INSERT OR REPLACE INTO buckets VALUES (?, ?)", changed)

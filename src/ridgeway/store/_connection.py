@@ -136,9 +136,7 @@ def check_file(connection: sqlite3.Connection, path: Path) -> str:
     found = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY rowid").fetchall()
     mark = MARK.search(str(found[:1]))
     if mark is None:
-        raise StoreVersionError(
-            f"{path} has no format number: it is older than the first released format, or damaged. {RESTORE}"
-        )
+        raise DamagedStoreError(f"{path} has no format number. {RESTORE}")
     if int(mark[1]) != FORMAT:
         raise StoreVersionError(
             f"{path} has format {mark[1]}; this version of Ridgeway reads format {FORMAT}. Upgrade Ridgeway."

@@ -24,8 +24,8 @@ from ridgeway.store._new_file import FIRST
 from ridgeway.store._state import check_state, described
 from ridgeway.store._whole_tree import check_leaves, check_total
 
-EXPORT_FORMAT, WITH_PARTS, WITH_FOURTH = 2, 3, 4
-"""The format that is written, and those of files which keep their tasks, without and with fourth moments."""
+TOTAL_ONLY, WITH_PARTS, WITH_FOURTH = 2, 3, 4
+"""The formats of exports: the total alone, with parts of tasks, and with fourth moments in the parts."""
 LEDGER = "ledger"
 LINE_FACTOR = 4
 """Bytes of memory for each byte of the ledger of an export."""
@@ -68,30 +68,24 @@ def imported(path: Path) -> Contents:
     """Return what `export` wrote, after a check of its digest, of the ledger and of the state."""
     manifest, arrays = _read_arrays(path)
     fields = parsed(manifest)
-    if type(fields.get("format")) is not int or not 0 < fields["format"] <= WITH_FOURTH:
+    if type(fields.get("format")) is not int or fields["format"] not in (TOTAL_ONLY, WITH_PARTS, WITH_FOURTH):
         raise StoreError(
-            f"{path} is an export of format {fields.get('format')!r}; this version of Ridgeway reads up to "
-            f"{WITH_FOURTH}. Upgrade Ridgeway."
+            f"{path} is an export of format {fields.get('format')!r}; this version of Ridgeway reads formats "
+            f"{TOTAL_ONLY} to {WITH_FOURTH}. Upgrade Ridgeway."
         )
     found = Ledger(None, path)
-    pairs: Iterator[tuple[bytes, str]]
     try:
-        if fields["format"] == 1:
-            pairs = ((stored.encode(), columns) for stored, columns in fields["ledger"])
-        else:
-            lines = arrays.pop(LEDGER)
-            check_budget(path, LINE_FACTOR * lines.nbytes, "ledger")
-            pairs = map(_pair, BytesIO(lines.tobytes()))
         schemas = [stored.encode() for stored in fields["schemas"]]
-        entries = (Entry(FIRST, Record.from_bytes(stored), bytes.fromhex(columns)) for stored, columns in pairs)
         versions = [schema_from(stored) for stored in schemas]
-        known = list(validated(entries, found, versions, path))
-        tree = imported_parts(arrays, versions[-1], path) if fields["format"] >= WITH_PARTS else None
+        if fields["format"] != _format(versions[-1]):
+            raise DamagedStoreError(f"{path} has parts that it should not have, or lacks them. Export it again.")
+        lines = arrays.pop(LEDGER)
+        check_budget(path, LINE_FACTOR * lines.nbytes, "ledger")
+        known = list(validated(map(_entry, BytesIO(lines.tobytes())), found, versions, path))
+        tree = None if versions[-1].keep is None else imported_parts(arrays, versions[-1], path)
         if not all(array.ndim and array.size and array.dtype.str in DTYPES for array in arrays.values()):
             raise DamagedStoreError(f"{path} has arrays of the wrong type. Export it again.")
         contents = Contents(schemas, known, arrays, tree)
-        if max(fields["format"], EXPORT_FORMAT) != _format(contents.schema):
-            raise DamagedStoreError(f"{path} has parts that it should not have, or lacks them. Export it again.")
         check_state(contents.schema, arrays, found.n_tasks, found.n_samples)
         if contents.schema.keep is not None:
             leaves: Any = () if tree is None else tree.leaves()
@@ -107,14 +101,14 @@ def imported(path: Path) -> Contents:
 def _format(schema: Schema) -> int:
     """Return the format of an export."""
     if schema.keep is None:
-        return EXPORT_FORMAT
+        return TOTAL_ONLY
     return WITH_FOURTH if schema.keeps_fourth_moments else WITH_PARTS
 
 
-def _pair(line: bytes) -> tuple[bytes, str]:
-    """Return the record and the digests of a line of the ledger."""
+def _entry(line: bytes) -> Entry:
+    """Return the entry of a line of the ledger."""
     record, _, columns = line.removesuffix(b"\n").rpartition(b" ")
-    return record, columns.decode()
+    return Entry(FIRST, Record.from_bytes(record), bytes.fromhex(columns.decode()))
 
 
 def _read_arrays(path: Path) -> tuple[bytes, dict[str, Array]]:

@@ -1,7 +1,5 @@
 """Generations: the state and the ledger at one moment, read with every digest checked."""
 
-import hmac
-import os
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,9 +33,6 @@ MEMORY_BUDGET = 4 * 2**30
 """Limit on the bytes of a state's arrays, and of the ledger. Larger ones are refused before memory is allocated."""
 RECORD_BYTES = 2048
 """Bytes of memory for a record that was read, apart from twice its bytes in the file."""
-KEY_VARIABLE = "RIDGEWAY_KEY"
-"""Environment variable that names the file with the key for signing, if there is one."""
-SHORTEST_KEY, LONGEST_KEY = 16, 65536
 BLOCKS_PER_GENERATION = 2**20
 LARGEST_GENERATION = 2**31 - 1
 """SQLite keeps the number of the generation in 32 bits, one for the sign."""
@@ -112,22 +107,8 @@ class Generation:
 
 
 def root_of(file_id: str, number: int, schemas: Sequence[bytes], manifest: bytes, buckets: bytes) -> bytes:
-    """Return the digest over everything that a generation is, followed by its HMAC if there is a key."""
-    digest = digest_of(b"ridgeway state", file_id.encode(), str(number).encode(), manifest, buckets, *schemas)
-    key_file = os.environ.get(KEY_VARIABLE)
-    if not key_file:
-        return digest
-    try:
-        with open(key_file, "rb") as file:
-            key = file.read(LONGEST_KEY + 1)
-    except (OSError, ValueError) as error:
-        raise StoreError(f"the key {key_file!r}, which {KEY_VARIABLE} names, cannot be read: {error}.") from None
-    if not SHORTEST_KEY <= len(key) <= LONGEST_KEY:
-        size = f"{len(key)}" if len(key) <= LONGEST_KEY else f"more than {LONGEST_KEY}"
-        raise StoreError(
-            f"the key {key_file!r} must have {SHORTEST_KEY} to {LONGEST_KEY} bytes; it has {size}. Use random bytes."
-        )
-    return digest + hmac.digest(key, digest, "sha256")
+    """Return the digest over everything that a generation is."""
+    return digest_of(b"ridgeway state", file_id.encode(), str(number).encode(), manifest, buckets, *schemas)
 
 
 def read_generation(connection: sqlite3.Connection, path: Path, *, previous: bool = False) -> Generation:
@@ -149,14 +130,6 @@ def read_generation(connection: sqlite3.Connection, path: Path, *, previous: boo
     fields, pieces = _parsed_manifest(manifest, path)
     known = tuple(schema for version, schema in schemas if version <= fields["schema"] or not previous)
     expected = root_of(file_id, number, known, manifest, buckets)
-    other_signature = expected != root and expected[:DIGEST_BYTES] == root[:DIGEST_BYTES]
-    if other_signature and len(expected) != len(root):
-        what = "was signed with a key" if len(root) > DIGEST_BYTES else "was not signed"
-        raise StoreError(f"{path} {what}. If you trust the file, set or unset {KEY_VARIABLE} accordingly.")
-    if other_signature:
-        raise DamagedStoreError(
-            f"{path} was signed with a key other than the one that {KEY_VARIABLE} names, or was forged."
-        )
     if expected != root or len(buckets) != BUCKETS * DIGEST_BYTES:
         raise _damaged(path, "schema, ledger or state are not what was committed")
     if [version for version, _ in schemas[: len(known)]] != list(range(1, fields["schema"] + 1)):

@@ -53,7 +53,7 @@ class FirstPage(NamedTuple):
         """Return whether this page may be what a transaction makes of another one."""
         if (self.file_id, self.generation) != (before.file_id, before.generation + 1):
             return False
-        # SQLite's backup adds 1 to the link. Versions without links, and builds of SQLite that refuse them, leave it.
+        # SQLite's backup adds 1 to the link. Builds of SQLite that refuse to set links leave it.
         return self.link >> 16 == before.link & 0xFFFF or (self.link - before.link) & 0xFFFFFFFF in (0, 1)
 
 

@@ -10,7 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeway._text import quoted
-from ridgeway.data import Encoder, Progress, RowBatch, Schema, Table, TargetFamily, check_columns, explained, listed
+from ridgeway.data import (
+    Encoder,
+    Progress,
+    RowBatch,
+    Schema,
+    Table,
+    TargetFamily,
+    check_columns,
+    listed,
+    refuse_not_finite,
+)
 from ridgeway.errors import InvalidDataError, InvalidParameterError, PrecisionWarning
 from ridgeway.information import varying_columns
 from ridgeway.store._digests import Array
@@ -47,11 +57,11 @@ class Wanted:
         found = [self.column or quoted(f"predicted_{target}") for target in targets]
         return self._checked([f"{name}{end}" for name in found for end in ends])
 
-    def class_names(self, target: str, family: TargetFamily) -> list[str]:
-        """Return the names of the columns with the predicted class and the probability of each."""
+    def class_names(self, target: str, family: TargetFamily, *, probabilities: bool) -> list[str]:
+        """Return the names of the columns with the predicted class and, if there are any, its probabilities."""
         self.refuse_intervals(family)
-        probabilities = [quoted(f"probability_{label}") for label in family.classes]
-        return self._checked([self.column or quoted(f"predicted_{target}"), *probabilities])
+        shares = [quoted(f"probability_{label}") for label in family.classes if probabilities]
+        return self._checked([self.column or quoted(f"predicted_{target}"), *shares])
 
     def refuse_intervals(self, family: TargetFamily) -> None:
         """Raise if intervals are wanted, which classes and counts do not have."""
@@ -141,26 +151,26 @@ def predictions(model: Any, schema: Schema, table: Table, wanted: Wanted, progre
     columns, kinds = list(dict.fromkeys((*kept, *encoder.columns))), types | kinds
     shape = pa.schema([*types.items(), *fields])
     yield shape.empty_table()
-    with explained(table, lambda: schema):
-        for batch in table.batches(columns, rows=PREDICTED_ROWS, kinds=kinds):
-            rows = encoder.rows(batch)
-            unlearned.count(rows.X)
-            offset = _offsets(schema, rows, table.source)
-            known = slice(None) if rows.kept is None else rows.kept
-            ids = [batch.column(name) for name in types]
-            predicted = []
-            found = predict(rows.X, offset) if len(rows.X) else [np.empty(0, dtype=object)] * len(fields)
-            for (_, kind), values in zip(fields, found, strict=True):
-                column = np.full(len(batch), np.nan, dtype=values.dtype)
-                column[known] = values
-                predicted.append(pa.array(column, type=kind, mask=column != column))
-            try:
-                yield pa.table([*ids, *predicted], schema=shape)
-            except pa.ArrowInvalid as error:  # integers in the first rows of a CSV file, and something else later
-                raise InvalidDataError(f"{table.source}: {error}. Leave that column out of the ids.") from error
-            done += len(batch)
-            if progress is not None:
-                progress(done, table.n_rows)
+    for batch in table.batches(columns, rows=PREDICTED_ROWS, kinds=kinds):
+        rows = encoder.rows(batch)
+        refuse_not_finite(schema.features, rows.X, table.source)
+        unlearned.count(rows.X)
+        offset = _offsets(schema, rows, table.source)
+        known = slice(None) if rows.kept is None else rows.kept
+        ids = [batch.column(name) for name in types]
+        predicted = []
+        found = predict(rows.X, offset) if len(rows.X) else [np.empty(0, dtype=object)] * len(fields)
+        for (_, kind), values in zip(fields, found, strict=True):
+            column = np.full(len(batch), np.nan, dtype=values.dtype)
+            column[known] = values
+            predicted.append(pa.array(column, type=kind, mask=column != column))
+        try:
+            yield pa.table([*ids, *predicted], schema=shape)
+        except pa.ArrowInvalid as error:  # integers in the first rows of a CSV file, and something else later
+            raise InvalidDataError(f"{table.source}: {error}. Leave that column out of the ids.") from error
+        done += len(batch)
+        if progress is not None:
+            progress(done, table.n_rows)
     unlearned.warn()
 
 
@@ -187,17 +197,18 @@ def _number_columns(model: Any, schema: Schema, wanted: Wanted) -> Columns:
 
 
 def _class_columns(model: Any, schema: Schema, wanted: Wanted) -> Columns:
-    """Return the columns of the predicted class and of the probabilities."""
+    """Return the columns of the predicted class and, if the model has them, of the probabilities."""
     import pyarrow as pa
 
     family: Any = schema.family
-    names = wanted.class_names(schema.targets[0], family)
+    probabilities = hasattr(model, "predict_proba")
+    names = wanted.class_names(schema.targets[0], family, probabilities=probabilities)
     kind = {"text": pa.string(), "number": pa.int64(), "boolean": pa.bool_()}[family.label_kind]
     labels = np.array(family.classes, dtype=object)
 
     def predict(X: Array, offset: Array | None) -> Sequence[NDArray[Any]]:
         arguments = (X,) if offset is None else (X, offset)
-        probabilities = model.predict_proba(*arguments)
-        return [labels[np.searchsorted(model.classes_, model.predict(*arguments))], *probabilities.T]
+        shares = model.predict_proba(*arguments).T if probabilities else ()
+        return [labels[np.searchsorted(model.classes_, model.predict(*arguments))], *shares]
 
     return [(names[0], kind), *((name, pa.float64()) for name in names[1:])], predict

@@ -141,7 +141,7 @@ def _check_learned(state: Any) -> None:
 
 
 def described(schema: Schema, arrays: Mapping[str, Array]) -> dict[str, Any]:
-    """Return what a state says, as plain data; an infinite condition or bound is None."""
+    """Return what a state says, as plain data; an infinite condition is None."""
     state, family = read_state(schema, arrays), schema.family
     _check_learned(state)
     coefs, intercepts = state.answer.coef.T.tolist(), state.answer.intercept.tolist()
@@ -153,9 +153,7 @@ def described(schema: Schema, arrays: Mapping[str, Array]) -> dict[str, Any]:
         growth = state.information.solve(state.prior_in_force, state.origin.coef).growth
         known |= {"condition": _finite(growth), "digits_lost": state.information.digits_lost}
     else:
-        known["memory"] = family.memory
-        known |= {"log_likelihood": state.past.value, "distance_bound": _finite(state.distance_bound())}
-        known["rates"] = state.rates
+        known |= {"memory": family.memory, "log_likelihood": state.past.value, "rates": state.rates}
     return {
         **schema.as_dict(),
         "family": "gaussian" if family is None else family.name,

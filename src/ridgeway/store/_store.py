@@ -20,7 +20,6 @@ from ridgeway.data import (
     checked_keep,
     checked_offset_column,
     checked_schema,
-    explained,
     open_table,
     rows_in_memory,
     tasks_in,
@@ -38,7 +37,7 @@ from ridgeway.store._partial_task import PartialTask, absorb_partial
 from ridgeway.store._reader import StoreReader
 from ridgeway.store._references import change_references
 from ridgeway.store._state import empty_arrays
-from ridgeway.store._widen import undo_widening, widen
+from ridgeway.store._widen import widen
 from ridgeway.weights import PriorValue
 
 TIMEOUT = 60.0
@@ -163,14 +162,12 @@ class Store(StoreReader):
             got = "neither" if task_id is None else "both"
             raise InvalidParameterError(f"name either a task or a task column; got {got}.")
         opened, known = open_table(table, csv=csv), None if task_id is None else checked_id(task_id)
-
-        with explained(opened, lambda: self.schema):
-            return absorb(
-                self._handle,
-                lambda schema: tasks_in(opened, schema, known, task_column, progress, dropped),
-                checked_reason(force),
-                added,
-            )
+        return absorb(
+            self._handle,
+            lambda schema: tasks_in(opened, schema, known, task_column, progress, dropped),
+            checked_reason(force),
+            added,
+        )
 
     def absorb_partial(
         self,
@@ -213,8 +210,7 @@ class Store(StoreReader):
             tasks = tasks_in(opened, schema, task_id, task_column, progress, absent=absent)
             return (task for task in tasks if task[0] == known)
 
-        with explained(opened, lambda: self.schema):
-            return remove(self._handle, known, source)
+        return remove(self._handle, known, source)
 
     def widen(
         self,
@@ -236,10 +232,6 @@ class Store(StoreReader):
         """
         named = categories or {}, features or {}, targets or {}
         return widen(self._handle, lambda schema: widened_schema(schema, *named), prior)
-
-    def undo_widening(self) -> Schema:
-        """Take back the last change of the file, if that was `widen`; return the schema in force."""
-        return undo_widening(self._handle)
 
     def change_references(self, references: Mapping[str, str]) -> Schema:
         """Give categories other reference levels, exactly as if they had been there from the beginning.

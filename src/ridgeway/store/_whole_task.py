@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ridgeway.data import Block, Schema, Table, explained, tasks_in, widening
+from ridgeway.data import Block, Schema, Table, tasks_in, widening
 from ridgeway.errors import InvalidDataError
 from ridgeway.store._digests import Array, Content, ContentDigest
 
@@ -28,7 +28,7 @@ class WholeTask(NamedTuple):
         """Read a table, or raise an error that says what is wrong with it."""
         digest, last = ContentDigest(), schema
         blocks: list[Block] = []
-        with explained(table, lambda: schema), closing(tasks_in(table, schema, "")) as tasks:
+        with closing(tasks_in(table, schema, "")) as tasks:
             for _, block in tasks:
                 columns = block.X if block.sources is None else block.sources
                 digest.add(columns, block.y, block.sample_weight, block.offset_values)

@@ -4,11 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ridgeway.data import OTHER, Schema, new_references, source_value, widening
-from ridgeway.errors import InvalidParameterError, StoreError
+from ridgeway.data import OTHER, Schema, source_value, widening
+from ridgeway.errors import InvalidParameterError
 from ridgeway.store._changes import Handle, changing
 from ridgeway.store._digests import Content, constant_digest, schema_from, split_digests, task_digest
-from ridgeway.store._generations import read_arrays, read_generation
 from ridgeway.store._ledger import Entry
 from ridgeway.store._part_arrays import check_part_size
 from ridgeway.store._state import checked_arrays, read_state
@@ -67,23 +66,6 @@ def widen(handle: Handle, wider: Callable[[Schema], Schema], prior: Any) -> Sche
         state = widened(read_state(now.schema, change.arrays), now.schema, schema, prior)
         change.commit(checked_arrays(schema, state, ledger.n_tasks, ledger.n_samples), schemas=schemas)
     return schema
-
-
-def undo_widening(handle: Handle) -> Schema:
-    """Go back to the generation before the last change, if that was a widening and nothing else."""
-    with changing(handle) as change:
-        now, path = change.generation, handle.path
-        nothing = StoreError(f"the last change of {path} was not only a widening. There is nothing to undo.")
-        if change.connection.execute("SELECT count(*) FROM generations").fetchone() == (1,):
-            raise nothing
-        previous = read_generation(change.connection, path, previous=True)
-        if len(previous.schemas) == len(now.schemas) or previous.next_sequence != now.next_sequence:
-            raise nothing
-        if new_references(previous.schema, now.schema):
-            raise StoreError(f"the last change of {path} was to another reference level. Change it back.")
-        arrays = read_arrays(change.connection, previous, path)
-        change.commit(arrays, schemas=previous.schemas, keep_previous=False)
-    return previous.schema
 
 
 def known_digests(content: Content, schemas: Sequence[bytes]) -> list[str]:

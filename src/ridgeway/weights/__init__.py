@@ -14,7 +14,6 @@ Not sample weights.
 
 from ridgeway.linalg import Rows
 from ridgeway.weights._accumulated import Accumulated
-from ridgeway.weights._adaptive import kept_share
 from ridgeway.weights._capabilities import Inferable, Informed, Mergeable, Removable, State
 from ridgeway.weights._codec import from_arrays, policy_of, to_arrays
 from ridgeway.weights._expanded import Expandable, Expanded
@@ -23,7 +22,7 @@ from ridgeway.weights._gradient import GradientSteps
 from ridgeway.weights._parted import TaskKeeper
 from ridgeway.weights._penalties import Explicit, FullInformation, Isotropic, Zero
 from ridgeway.weights._policy import Designed, DesignPolicy, PenaltyPolicy, WeightPolicy, checked_policy
-from ridgeway.weights._settings import Decay, PriorValue
+from ridgeway.weights._settings import PriorValue
 from ridgeway.weights._states import Anchored, Answer, Origin, Retained
 from ridgeway.weights._with_likelihood import AccumulatedLikelihood, AnchoredLikelihood, with_likelihood
 
@@ -33,7 +32,6 @@ __all__ = [
     "Anchored",
     "AnchoredLikelihood",
     "Answer",
-    "Decay",
     "DesignPolicy",
     "Designed",
     "Expandable",
@@ -59,7 +57,6 @@ __all__ = [
     "expanded_from_arrays",
     "expanded_to_arrays",
     "from_arrays",
-    "kept_share",
     "policy_of",
     "to_arrays",
     "with_likelihood",

@@ -10,11 +10,10 @@ from ridgeway.data import MemoryKind, Task
 from ridgeway.errors import InvalidParameterError
 from ridgeway.information import ByTask
 from ridgeway.likelihoods import Likelihood
-from ridgeway.weights._adaptive import Adaptive
 from ridgeway.weights._parted import Faded, Parted
 from ridgeway.weights._penalties import FullInformation
 from ridgeway.weights._policy import WeightPolicy
-from ridgeway.weights._settings import Decay, PriorValue, checked_decay, checked_prior
+from ridgeway.weights._settings import PriorValue, checked_decay, checked_prior
 from ridgeway.weights._states import Fading, Origin, Pooled, Retained, changed
 from ridgeway.weights._with_likelihood import AccumulatedLikelihood
 
@@ -30,13 +29,8 @@ class Accumulated(WeightPolicy):
     prior : float, vector of shape (p,), positive semidefinite matrix of shape (p, p) or "evidence", default 0.0
         P; a number stands for that multiple of the identity, a vector for a diagonal. "evidence" learns σ² and
         P = λI from all rows so far, by maximising their marginal likelihood: the best H_t without knowing w_*.
-    decay : float in (0, 1] or "adaptive", default 1.0
+    decay : float in (0, 1], default 1.0
         Online EWC's γ: J_0 = P, n_t·H_t = γ·J_{t−1}, J_t = γ·J_{t−1} + X_tᵀX_t. The prior decays too.
-        "adaptive" keeps the whole past (γ = 1) until a task contradicts it. The past is then set aside: it comes back
-        whole if the next tasks agree with it, and is let go if they confirm the change. Each task has its own noise
-        variance. If nothing changes and the noise is Gaussian, the past is designed to be set aside in at most 5 % of
-        sequences of any length (measured: 0.2 %). Until the next tasks decide, the state is three times as large. The
-        prior does not decay.
 
     Examples
     --------
@@ -48,13 +42,13 @@ class Accumulated(WeightPolicy):
 
     retains = True
 
-    def __init__(self, prior: PriorValue | Literal["evidence"] = 0.0, decay: Decay = 1.0) -> None:
+    def __init__(self, prior: PriorValue | Literal["evidence"] = 0.0, decay: float = 1.0) -> None:
         self.prior = prior
         self.decay = decay
 
     def start(self, origin: Origin) -> Retained:
         """Return the state before the first task: no information, and the prior beside it."""
-        (p, k), decay = origin.coef.shape, self._decay()
+        (p, k), decay = origin.coef.shape, checked_decay(self.decay)
         empty, prior = origin.information.empty(p, k, centered=origin.centered), self._prior(p)
         given = (self.prior, self.decay)
         if origin.information.name == ByTask.name:
@@ -64,8 +58,6 @@ class Accumulated(WeightPolicy):
                     "retrospect.reweighted lets tasks fade when all are learned."
                 )
             return Parted(origin, 0, empty, prior, given=given)
-        if decay is None:
-            return Adaptive(origin, 0, empty, prior, given=given)
         if decay == 1.0:
             return Pooled(origin, 0, empty, prior, given=given)
         return Fading(origin, 0, empty, prior, decay, given=given)
@@ -80,18 +72,17 @@ class Accumulated(WeightPolicy):
 
     def _adopted(self, state: Any, n_features: int) -> Retained:
         """Return a state under this policy's prior, or raise if it is not a state of this policy."""
-        decay = self._decay()
-        kinds = (Adaptive,) if decay is None else (Pooled, Parted, Faded) if decay == 1.0 else (Fading,)
+        decay = checked_decay(self.decay)
+        kinds = (Pooled, Parted, Faded) if decay == 1.0 else (Fading,)
         if type(state) not in kinds or (isinstance(state, Fading) and state.decay != decay):
             raise changed()
         adopted: Retained = replace(state, prior=self._prior(n_features), given=(self.prior, self.decay))
         return adopted
 
     def design(self) -> FullInformation:
-        """Return the twin that theory accepts; raise if the prior or the decay is learned from the targets."""
-        checked_decay(self.decay)
+        """Return the twin that theory accepts; raise if the prior is learned from the targets."""
         checked_prior(self.prior if np.ndim(self.prior) == 0 else 0.0, 1)
-        return FullInformation(self.prior, float(self.decay))
+        return FullInformation(self.prior, checked_decay(self.decay))
 
     def with_likelihood(self, likelihood: Likelihood, memory: MemoryKind) -> AccumulatedLikelihood:
         """Return the policy that keeps the past's log-likelihood as a polynomial."""
@@ -102,9 +93,3 @@ class Accumulated(WeightPolicy):
         if isinstance(self.prior, str) and self.prior == "evidence":
             return None
         return checked_prior(self.prior, n_features)
-
-    def _decay(self) -> float | None:
-        """Return γ, or None if each task chooses it."""
-        if isinstance(self.decay, str) and self.decay == "adaptive":
-            return None
-        return checked_decay(self.decay)

@@ -13,22 +13,19 @@ from numpy.typing import NDArray
 from ridgeway._checks import LARGEST
 from ridgeway.data import Classes, WeightKind
 from ridgeway.errors import InvalidParameterError, InvalidStateError
-from ridgeway.information import KINDS, ByTask, Information, checked_kind
+from ridgeway.information import KINDS, ByTask, checked_kind
 from ridgeway.weights._accumulated import Accumulated
-from ridgeway.weights._adaptive import Adaptive
 from ridgeway.weights._parted import Faded, Parted
 from ridgeway.weights._settings import checked_decay, checked_prior
 from ridgeway.weights._states import Fading, Origin, Pooled, Retained
 
 VERSION = 1
 MOST_TASKS = 2**53
-OUT_OF_FORCE = ("tasks_recent", "tasks_let_go", "rows_let_go")
 STATES: dict[str, type[Retained]] = {
     "pooled": Pooled,
     "by_task": Parted,
     "faded_by_task": Faded,
     "fading": Fading,
-    "adaptive": Adaptive,
 }
 
 
@@ -37,9 +34,8 @@ def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
 
     The header names the version, the kind of state and of information, the counts and the settings, the kind of
     weights unless they are precisions, whether the features were selected if they were, and the classes of a
-    classifier. `matrix` is an upper triangle, column after
-    column; `start` is ŵ_0; `prior` is there unless it is learned. If decay is "adaptive", a past that is set aside and
-    the rows since have arrays and counts of their own: `aside.matrix`, ….
+    classifier. `matrix` is an upper triangle, column after column; `start` is ŵ_0; `prior` is there unless it is
+    learned.
 
     Examples
     --------
@@ -65,13 +61,6 @@ def to_arrays(state: Retained) -> dict[str, NDArray[Any]]:
         header["features_selected"] = True
     if state.origin.classes is not None:
         header["classes"] = list(state.origin.classes)
-    if isinstance(state, Adaptive):
-        header |= {name: getattr(state, name) for name in (*OUT_OF_FORCE, "doubted")}
-        for name in ("aside", "recent"):
-            held = getattr(state, name)
-            if held is not None:
-                header[name], parts = held.to_parts()
-                arrays |= {f"{name}.{part}": array for part, array in parts.items()}
     text = json.dumps(header, allow_nan=False, sort_keys=True, separators=(",", ":"))
     settings = {"start": state.origin.coef} | ({} if state.prior is None else {"prior": state.prior})
     arrays |= {name: np.array(array) for name, array in settings.items()}  # changing them leaves the state as it is
@@ -122,8 +111,6 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Retained:
         settings: dict[str, Any] = {"decay": checked_decay(header.get("decay"))} if kind is Fading else {}
     except InvalidParameterError as error:
         raise InvalidStateError(f"a setting of a state is damaged: {error}") from error
-    if kind is Adaptive:
-        settings = _out_of_force(header, arrays, information)
     selected = header.get("features_selected", False)
     return kind(origin, n_tasks, information, prior, features_selected=selected, **settings)
 
@@ -138,39 +125,18 @@ def checked_classes(found: Any, n_classes: int) -> Classes:
     return tuple(found)
 
 
-def _out_of_force(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]], held: Information) -> dict[str, Any]:
-    """Return what an adaptive state keeps beside the rows in force; states written without it have nothing."""
-    found: dict[str, Any] = {name: header.get(name, 0) for name in OUT_OF_FORCE}
-    doubted = header.get("doubted", False)
-    if any(type(count) is not int or not 0 <= count <= MOST_TASKS for count in found.values()):
-        raise InvalidStateError("the counts of the rows out of force are out of range. Read an intact copy.")
-    kept = [name for name in ("aside", "recent") if isinstance(header.get(name), dict)]
-    tasks = found["tasks_recent"] + found["tasks_let_go"]
-    if len(kept) == 1 or (not kept and doubted) or tasks > header["n_tasks"] or type(doubted) is not bool:
-        raise InvalidStateError("the tasks in force and out of force do not fit together. Read an intact copy.")
-    for name in kept:
-        parts = {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}
-        part = type(held).from_parts(header[name], parts)
-        if (part.n_features, part.n_targets, part.centered) != (held.n_features, held.n_targets, held.centered):
-            raise InvalidStateError("the past that is set aside has other columns. Read an intact copy.")
-        found[name] = part
-    return {**found, "doubted": doubted}
-
-
 def policy_of(state: Retained) -> Accumulated:
     """Return the policy that continues from a state.
 
     Examples
     --------
     >>> from ridgeway import GeneralizedRidge, weights
-    >>> model = GeneralizedRidge(weights.Accumulated(prior="evidence", decay="adaptive"))
+    >>> model = GeneralizedRidge(weights.Accumulated(prior="evidence", decay=0.5))
     >>> weights.policy_of(model.fit([[0.0], [1.0]], [0, 1]).state_)
-    Accumulated(decay='adaptive', prior='evidence')
+    Accumulated(decay=0.5, prior='evidence')
     """
     prior: NDArray[Any] | Literal["evidence"] = "evidence" if state.prior is None else state.prior
-    if isinstance(state, Fading):
-        return Accumulated(prior, state.decay)
-    return Accumulated(prior, "adaptive" if isinstance(state, Adaptive) else 1.0)
+    return Accumulated(prior, state.decay if isinstance(state, Fading) else 1.0)
 
 
 def checked_header(arrays: Any) -> dict[str, Any]:

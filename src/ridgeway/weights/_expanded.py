@@ -13,7 +13,7 @@ from ridgeway._text import counted
 from ridgeway.data import Classes
 from ridgeway.errors import InferenceError, InvalidParameterError, MergeError
 from ridgeway.information import checked_past
-from ridgeway.likelihoods import Likelihood, Polynomial, Remainder, SlopeCurvature, climb, newton_step
+from ridgeway.likelihoods import Likelihood, Polynomial, SlopeCurvature, climb, newton_step
 from ridgeway.linalg import definite_inverse
 from ridgeway.weights._displayed import Displayed
 from ridgeway.weights._settings import same_prior, widened_prior
@@ -33,8 +33,6 @@ class Expandable(Protocol):
     >>> state = GeneralizedPoisson().fit([[0.0], [0.0], [1.0]], [1, 3, 4]).state_
     >>> isinstance(state, weights.Expandable)
     True
-    >>> state.distance_bound()  # one task: nothing is lost yet
-    0.0
     """
 
     past: Polynomial
@@ -45,9 +43,6 @@ class Expandable(Protocol):
 
     def covariance(self) -> Array:
         """Return the covariance of w and b."""
-
-    def distance_bound(self) -> float:
-        """Return how far, in standard errors, a coefficient can be from that of all rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,14 +55,12 @@ class Expanded(Displayed):
     n_tasks : int
     likelihood : Likelihood
     past : Polynomial
-        About the estimate; a cubic if it has a third derivative. It is exact up to the remainders of Taylor's theorem.
+        About the estimate; a cubic if it has a third derivative. It is exact up to what Taylor's polynomials leave out.
     prior : ndarray of shape (n_features,), a diagonal, or (n_features, n_features)
     decay : float
     about : ndarray of shape (n_features,), or None if there is no intercept
         The mean of the first task, which X is taken about.
     n_samples : int
-    remainder : Remainder, or None if there are more than two classes
-        What bounds the distance to the estimate of all rows.
     rank : int, or None before the first task
     rates : bool
         Whether a target was not a whole number though the likelihood is of counts: `past.value` is then not their
@@ -91,7 +84,6 @@ class Expanded(Displayed):
     prior: Array
     decay: float
     about: Array | None
-    remainder: Remainder | None
     n_samples: int = 0
     rank: int | None = None
     rates: bool = False
@@ -130,20 +122,6 @@ class Expanded(Displayed):
         """Return −½‖w − ŵ_0‖²_P, with P as it applies now."""
         return anchor(self.origin.coef, self.prior * self.decay**self.n_tasks, self.n_intercepts)
 
-    def distance_bound(self) -> float:
-        """Return how far, in standard errors, a coefficient can be from that of all rows; infinity if unknown."""
-        if self.remainder is None:
-            raise InferenceError("the distance is bounded for two classes only; this model has more.")
-        lost = self.undetermined()
-        if lost.any():
-            return self.without(lost).distance_bound()
-        bound, inverse = self.remainder.distance(self.prior_in_force().curvature, self.held().gradient)
-        if not np.isfinite(bound):
-            return float("inf")
-        back = self._shear(None if self.about is None else -self.about)
-        wider = np.diag(back @ inverse @ back.T) / np.diag(self.covariance())
-        return float(bound * np.sqrt(wider.max()))
-
     def covariance(self) -> Array:
         """Return the covariance of w and b, (size, size), from the curvature at the estimate, or raise."""
         inverse = definite_inverse(self.held().curvature)
@@ -170,19 +148,17 @@ class Expanded(Displayed):
         kept, q = np.flatnonzero(~features), self.likelihood.n_predictors
         places = np.append(np.repeat(~features, q), np.ones(self.n_intercepts, dtype=bool))
         matrix = np.eye(len(places))[:, places]
-        centre = matrix.T @ self.past.centre
         return replace(
             self,
             origin=replace(self.origin, coef=self.origin.coef[kept], given=None),
-            past=self.past.mapped(matrix, centre),
+            past=self.past.mapped(matrix, matrix.T @ self.past.centre),
             prior=self.prior[kept] if self.prior.ndim == 1 else self.prior[np.ix_(kept, kept)],
             about=None if self.about is None else self.about[kept],
-            remainder=None if self.remainder is None else self.remainder.mapped(matrix, centre),
         )
 
     @np.errstate(over="ignore", invalid="ignore")  # what overflows is refused
     def merge(self, other: "Expanded") -> "Expanded":
-        """Return the state of both pasts: polynomials add exactly, and so do their remainders. O(p⁴) for a cubic."""
+        """Return the state of both pasts: polynomials add exactly. O(p⁴) for a cubic."""
         differences = [what for what, same in self._agreement(other) if not same]
         if differences:
             raise MergeError(
@@ -200,11 +176,7 @@ class Expanded(Displayed):
         past = self.past.damped(found.share).plus(held[1].damped(found.share)).at(found.theta)
         if not past.is_finite:
             raise _overflown()
-        remainder = other._remainder_about(self.about)
-        if self.remainder is not None and remainder is not None:
-            mine, theirs = (one.damped(found.share) for one in (self.remainder, remainder))
-            remainder = mine.at(found.theta).plus(theirs, self.prior_in_force().curvature)
-        return replace(both, past=past, rank=found.solution.rank, remainder=remainder)
+        return replace(both, past=past, rank=found.solution.rank)
 
     def with_classes(self, classes: Classes) -> "Expanded":
         """Return the state with its classes named, which is possible once."""
@@ -243,7 +215,6 @@ class Expanded(Displayed):
             past=self.past.mapped(matrix, centre),
             prior=wider,
             about=None if self.about is None else np.where(new, values, self.about[features]),
-            remainder=None if self.remainder is None else self.remainder.mapped(matrix, centre),
         )
 
     def _about(self, about: Array | None) -> Polynomial:
@@ -252,12 +223,6 @@ class Expanded(Displayed):
             return self.past
         matrix = self._shear(self.about - about)
         return self.past.mapped(matrix, self._shear(about - self.about) @ self.past.centre)
-
-    def _remainder_about(self, about: Array | None) -> Remainder | None:
-        if about is None or self.about is None or self.remainder is None:
-            return self.remainder
-        centre = self._shear(about - self.about) @ self.past.centre
-        return self.remainder.mapped(self._shear(self.about - about), centre)
 
     def _shear(self, shift: Array | None) -> Array:
         """Return the matrix that adds shift·w to the intercepts."""

@@ -11,23 +11,20 @@ from numpy.typing import NDArray
 from ridgeway._checks import LARGEST, Array
 from ridgeway.data import MemoryKind, WeightKind
 from ridgeway.errors import InvalidParameterError, InvalidStateError
-from ridgeway.likelihoods import FAMILIES, Likelihood, Polynomial, Remainder, packed_third, unpacked_third
+from ridgeway.likelihoods import FAMILIES, Polynomial, packed_third, unpacked_third
 from ridgeway.weights._codec import MOST_TASKS, checked_classes, checked_header
 from ridgeway.weights._expanded import Expanded
 from ridgeway.weights._settings import checked_decay, checked_prior
 from ridgeway.weights._states import Origin
 
 VERSION = 1
-SUMS = ("moves", "tilts", "drifts")
-SCALARS = ("total_weight", "row_norm", "leverage", "least_curvature")
 DAMAGED = "Read an intact copy."
 
 
 def expanded_to_arrays(state: Expanded) -> dict[str, NDArray[Any]]:
     """Return a state as arrays: a header (JSON, as bytes) and float64 numbers. The reader returns it bit for bit.
 
-    `curvature` is an upper triangle, row after row, and `third` has the entries i ≤ j ≤ k, C(p + 2, 3) of them. What
-    bounds the distance is in arrays of its own: `remainder.first`, ….
+    `curvature` is an upper triangle, row after row, and `third` has the entries i ≤ j ≤ k, C(p + 2, 3) of them.
 
     Examples
     --------
@@ -37,7 +34,7 @@ def expanded_to_arrays(state: Expanded) -> dict[str, NDArray[Any]]:
     >>> arrays["centre"].tolist() == state.past.centre.tolist()
     True
     """
-    origin, past, kept = state.origin, state.past, state.remainder
+    origin, past = state.origin, state.past
     header = {
         "version": VERSION,
         "state": "expanded",
@@ -54,14 +51,9 @@ def expanded_to_arrays(state: Expanded) -> dict[str, NDArray[Any]]:
     }
     text = json.dumps(header, allow_nan=False, sort_keys=True, separators=(",", ":"))
     arrays: dict[str, NDArray[Any]] = {"header": np.frombuffer(text.encode(), dtype=np.uint8), "start": origin.coef}
-    arrays |= {"prior": state.prior, "centre": past.centre, **_written(past, "")}
+    arrays |= {"prior": state.prior, "centre": past.centre, **_written(past)}
     if state.about is not None:
         arrays["about"] = state.about
-    if kept is not None:
-        arrays["remainder.scalars"] = np.array([getattr(kept, name) for name in SCALARS])
-        arrays["remainder.first"] = kept.first[np.triu_indices(len(kept.first))]
-        for name in SUMS:
-            arrays |= _written(getattr(kept, name), f"remainder.{name}.")
     return {name: np.array(array) for name, array in arrays.items()}  # whoever changes them leaves the state as it is
 
 
@@ -92,18 +84,16 @@ def expanded_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Expanded:
         raise InvalidStateError(f"a setting of a state is damaged: {error}") from error
     likelihood, cubic = FAMILIES[header["likelihood"]]().with_targets(q), header["memory"] == "cubic"
     centre = reader.numbers("centre", (size,))
-    remainder = reader.remainder(likelihood, centre, cubic=cubic) if q == 1 else None
     classes = None if header.get("classes") is None else checked_classes(header["classes"], q + 1)
     single, kind = header["single_target"], header["weight_kind"]
     return Expanded(
         origin=Origin(start, centered=centered, single_target=single, weight_kind=kind, classes=classes),
         n_tasks=header["n_tasks"],
         likelihood=likelihood,
-        past=reader.polynomial("", centre, cubic=cubic),
+        past=reader.polynomial(centre, cubic=cubic),
         prior=prior,
         decay=decay,
         about=about,
-        remainder=remainder,
         n_samples=header["n_samples"],
         rank=header.get("rank"),
         rates=header.get("rates", False),
@@ -132,10 +122,10 @@ class _Reader:
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self.arrays = arrays
 
-    def numbers(self, name: str, shape: tuple[int, ...], most: float = LARGEST**2) -> Array:
+    def numbers(self, name: str, shape: tuple[int, ...]) -> Array:
         """Return an array of float64 of this shape, without NaN."""
         array = np.array(self.arrays.get(name, ()))
-        if array.dtype != np.float64 or array.shape != shape or not (np.abs(array) <= most).all():
+        if array.dtype != np.float64 or array.shape != shape or not (np.abs(array) <= LARGEST**2).all():
             raise InvalidStateError(f"the array {name!r} of a state does not fit, or is damaged. {DAMAGED}")
         return array
 
@@ -145,31 +135,24 @@ class _Reader:
         matrix[np.triu_indices(size)] = self.numbers(name, (size * (size + 1) // 2,))
         return matrix + np.triu(matrix, 1).T
 
-    def remainder(self, likelihood: Likelihood, centre: Array, *, cubic: bool) -> Remainder:
-        """Return what bounds the distance."""
-        weight, *norms = self.numbers("remainder.scalars", (len(SCALARS),), most=np.inf).tolist()
-        first = self.symmetric("remainder.first", len(centre))
-        moves, tilts, drifts = (self.polynomial(f"remainder.{name}.", centre) for name in SUMS)
-        return Remainder(likelihood, 3 if cubic else 2, weight, first, moves, tilts, drifts, *norms)
-
-    def polynomial(self, prefix: str, centre: Array, *, cubic: bool = False) -> Polynomial:
-        """Return a polynomial about a centre."""
+    def polynomial(self, centre: Array, *, cubic: bool) -> Polynomial:
+        """Return the past, about a centre."""
         size = len(centre)
-        gradient = self.numbers(f"{prefix}gradient", (size,))
-        value = float(self.numbers(f"{prefix}value", (1,))[0])
+        gradient = self.numbers("gradient", (size,))
+        value = float(self.numbers("value", (1,))[0])
         third = None
         if cubic:
-            third = unpacked_third(self.numbers(f"{prefix}third", (size * (size + 1) * (size + 2) // 6,)), size)
-        return Polynomial(centre, value, gradient, self.symmetric(f"{prefix}curvature", size), third)
+            third = unpacked_third(self.numbers("third", (size * (size + 1) * (size + 2) // 6,)), size)
+        return Polynomial(centre, value, gradient, self.symmetric("curvature", size), third)
 
 
-def _written(polynomial: Polynomial, prefix: str) -> dict[str, NDArray[Any]]:
+def _written(polynomial: Polynomial) -> dict[str, NDArray[Any]]:
     upper = np.triu_indices(len(polynomial.centre))
     arrays = {"value": np.array([polynomial.value]), "gradient": polynomial.gradient}
     arrays["curvature"] = polynomial.curvature[upper]
     if polynomial.third is not None:
         arrays["third"] = packed_third(polynomial.third)
-    return {f"{prefix}{name}": array for name, array in arrays.items()}
+    return arrays
 
 
 copyreg.pickle(Expanded, lambda state: (expanded_from_arrays, (expanded_to_arrays(state),)))

@@ -1,7 +1,7 @@
 """Priors and decays as a user may pass them."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,6 @@ from ridgeway.linalg import checked_semidefinite
 
 PriorValue = float | Sequence[float] | Sequence[Sequence[float]] | NDArray[Any]
 """P as a user may pass it: a number for that multiple of the identity, a vector for a diagonal, or a matrix."""
-Decay = float | Literal["adaptive"]
-"""How fast the past fades: a number γ in (0, 1], or "adaptive" if each task decides."""
 
 
 def checked_prior(prior: Any, n_features: int) -> Array:
@@ -84,11 +82,6 @@ def widened_prior(prior: Array | None, features: NDArray[np.intp], entries: Any)
 
 def checked_decay(decay: Any) -> float:
     """Return a decay γ in (0, 1], or raise."""
-    if isinstance(decay, str):
-        raise InvalidParameterError(
-            f"decay={decay!r} is not a number. (decay='adaptive' is chosen from rows, which only weights.Accumulated "
-            "in a GeneralizedRidge can do.)"
-        )
     number = nonnegative(decay, "decay")
     if not 0.0 < number <= 1.0:
         raise InvalidParameterError(

@@ -164,11 +164,6 @@ class Retained(_Started):
         """Rows learned, not counting rows of weight zero."""
         return self.information.n_samples
 
-    @property
-    def tasks_in_force(self) -> int:
-        """Tasks whose rows count now."""
-        return self.n_tasks
-
     def select(self, columns: NDArray[np.intp]) -> Self:
         """Return the state of the same rows with fewer features."""
         prior = self.prior
@@ -195,7 +190,7 @@ class Retained(_Started):
     def _with_targets(self, targets: NDArray[np.intp], origin: Origin) -> Self:
         return replace(self, origin=origin, information=self.information.with_targets(targets))
 
-    def before(self, task: Task) -> Information:
+    def before(self) -> Information:
         """Return the past as it counts beside a new task: whole."""
         return self.information
 
@@ -212,7 +207,7 @@ class Retained(_Started):
         """Return the state after a task."""
         if self.origin.weight_kind == "frequency":
             task = task.counted()
-        state = replace(self, n_tasks=self.n_tasks + 1, information=self.before(task).add(task))
+        state = replace(self, n_tasks=self.n_tasks + 1, information=self.before().add(task))
         asked = vars(self).get("with_prior") if "answer" in vars(self) else None
         if asked is not None and self.prior is not None:  # whoever asks after every task is answered in O(p²)
             carried = self.next_with_prior(asked, task)
@@ -322,7 +317,7 @@ class Fading(Retained):
 
     decay: float
 
-    def before(self, task: Task) -> Information:
+    def before(self) -> Information:
         """Return the past, faded once more."""
         return self.information.scaled(self.decay)
 
@@ -336,7 +331,7 @@ class Fading(Retained):
         if self.prior is None:
             raise InferenceError(
                 f"with decay={self.decay:g} the rows of older tasks fade, and the noise cannot be estimated from what "
-                "is left of them. Learn with decay=1.0 or decay='adaptive', or give the prior as a number."
+                "is left of them. Learn with decay=1.0, or give the prior as a number."
             )
         return self.prior * self.decay**self.n_tasks
 

@@ -8,7 +8,7 @@ import numpy as np
 from ridgeway._checks import Array, one_of
 from ridgeway.data import MemoryKind, Task, check_values, is_sparse
 from ridgeway.errors import InvalidDataError, InvalidParameterError
-from ridgeway.likelihoods import Climbed, Likelihood, Observed, Polynomial, Remainder, climb, column_centres
+from ridgeway.likelihoods import Climbed, Likelihood, Observed, Polynomial, climb, column_centres
 from ridgeway.linalg import Rows
 from ridgeway.weights._expanded import Expanded, anchor, check_size
 from ridgeway.weights._policy import WeightPolicy
@@ -100,9 +100,8 @@ class AccumulatedLikelihood(WeightPolicy):
         about = np.zeros(p) if origin.centered else None
         prior, decay = checked_prior(self.prior, p), checked_decay(self.decay)
         likelihood = self.likelihood.with_targets(q)
-        remainder = Remainder.zero(likelihood, theta, cubic=cubic) if likelihood.n_predictors == 1 else None
         past = Polynomial.zero(theta, cubic=cubic)
-        return Expanded(origin, 0, likelihood, past, prior, decay, about, remainder)
+        return Expanded(origin, 0, likelihood, past, prior, decay, about)
 
     @np.errstate(over="ignore", invalid="ignore")  # what overflows is refused at the end
     def step(self, state: Any, task: Task) -> Expanded:
@@ -127,18 +126,11 @@ class AccumulatedLikelihood(WeightPolicy):
         found = climb(observed, [held], start, about=state.about, size=state.size)
         _warn_of_lost_digits(found)
         own = observed.expand(found.theta, cubic=cubic)
-        if not own.is_finite:
-            raise _overflown(task, cubic=cubic)
-
-        remainder = state.remainder
-        if remainder is not None:
-            faded = remainder.damped(found.share).faded(state.decay)
-            remainder = faded.after(observed, own, state.prior_in_force().curvature)
         past = own.plus(state.past.damped(found.share).scaled(state.decay))
         if not past.is_finite:
             raise _overflown(task, cubic=cubic)
 
-        after: Expanded = replace(state, past=past, remainder=remainder, rank=found.solution.rank)
+        after: Expanded = replace(state, past=past, rank=found.solution.rank)
         return after
 
 

@@ -1,4 +1,4 @@
-"""The same numbers on any number of workers, and after any interruption."""
+"""The same numbers on any number of workers, and a folder with all of them or none."""
 
 import os
 import resource
@@ -13,7 +13,7 @@ from ridgeway import MinimumNorm, catalogue
 from ridgeway.catalogue import _registry
 from ridgeway.errors import InvalidParameterError, RunFolderError
 from ridgeway.research import simulation
-from ridgeway.research.simulation import PooledMethod, Results, Setting, Update, _runner
+from ridgeway.research.simulation import PooledMethod, Results, Setting, Update
 
 SMALL = Setting(3, 5, 8, (1.0, 2.0))
 NAMES = "mn,crr:best,gr,oracle"
@@ -58,145 +58,71 @@ def test_folder(tmp_path, reference):
     assert seen[-1] == (9, 9)
     assert seen == sorted(seen)
     assert sorted(entry.name for entry in (tmp_path / "a" / "b").iterdir()) == [
-        "directions.parquet", "results.parquet", "run.json",
+        "directions.parquet", "results.parquet",
     ]  # fmt: skip
     assert same(Results.load(tmp_path / "a" / "b"), reference)
 
 
-def interrupted(tmp_path, after):
-    """A run that stopped after some of its batches."""
-
+def test_an_interrupted_run_leaves_an_empty_folder_which_the_next_one_fills(tmp_path, reference):
     def stop(done, total):
-        if done >= after:
+        if done >= 4:
             raise KeyboardInterrupt
 
+    folder = tmp_path / "run"
     with pytest.raises(KeyboardInterrupt):
-        simulation.run(SMALL, NAMES, 9, seed=4, out=tmp_path / "run", progress=stop)
-    return tmp_path / "run"
-
-
-def test_resume_does_only_what_is_missing(tmp_path, reference, monkeypatch):
-    folder = interrupted(tmp_path, after=4)
-    assert len(list((folder / "parts").iterdir())) == 2
-    (folder / "parts" / "000001.npz").write_bytes(b"torn")
-    (folder / ".ridgeway-results.parquet").write_bytes(b"left by a kill")
-    done = []
-    original = _runner._batch
-    monkeypatch.setattr(_runner, "_batch", lambda *given: done.append(given[-1]) or original(*given))
-    found = simulation.run(SMALL, NAMES, 9, seed=4, out=folder, resume=True)
-    assert same(found, reference)
-    assert done == [1, 2, 3, 4]
-    assert sorted(entry.name for entry in folder.iterdir()) == ["directions.parquet", "results.parquet", "run.json"]
-    done.clear()
-    (folder / "parts").mkdir()
-    assert same(simulation.run(SMALL, NAMES, 9, seed=4, out=folder, resume=True), reference)
-    assert not done
-    assert not (folder / "parts").exists()
-
-
-def test_resume_of_a_folder_that_is_not_there_begins(tmp_path, reference):
-    assert same(simulation.run(SMALL, NAMES, 9, seed=4, out=tmp_path / "new", resume=True), reference)
-
-
-OTHERS = {
-    "seed was 4 and is now 5": {"seed": 5},
-    "repetitions was 9 and is now 8": {"repetitions": 8},
-    "averaging was 'exact' and is now 'drawn'": {"averaging": "drawn"},
-    "methods was": {"methods": "mn"},
-    "shift was 'none' and is now 'paper'": {"setting": Setting(3, 5, 8, (1.0, 2.0), shift="paper")},
-    r"covariance\. Use the old": {"setting": Setting(3, 5, 8, (1.0, 2.0), covariance=np.ones(8))},
-}
-
-
-@pytest.mark.parametrize("message", OTHERS)
-def test_resume_into_another_setting_is_refused(tmp_path, message):
-    folder = interrupted(tmp_path, after=4)
-    before = sorted(folder.rglob("*"))
-    given = {"setting": SMALL, "methods": NAMES, "repetitions": 9, "seed": 4} | OTHERS[message]
-    with pytest.raises(RunFolderError, match=message):
-        simulation.run(**given, out=folder, resume=True)
-    assert sorted(folder.rglob("*")) == before
+        simulation.run(SMALL, NAMES, 9, seed=4, out=folder, progress=stop)
+    assert not list(folder.iterdir())
+    assert same(simulation.run(SMALL, NAMES, 9, seed=4, out=folder), reference)
+    assert same(Results.load(folder), reference)
 
 
 def test_folders_that_will_not_do(tmp_path, monkeypatch):
-    def run(folder, **options):
-        return simulation.run(SMALL, "gr", 2, out=folder, **options)
+    def run(folder):
+        return simulation.run(SMALL, "gr", 2, out=folder)
 
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.tex").touch()
-    for options in ({}, {"resume": True}):
-        with pytest.raises(RunFolderError, match=r"contains something else \(thesis.tex\)"):
-            run(tmp_path / "other", **options)
+    with pytest.raises(RunFolderError, match=r"other already contains thesis\.tex\. Choose a new or empty folder"):
+        run(tmp_path / "other")
     (tmp_path / "file").touch()
-    with pytest.raises(RunFolderError, match="cannot be used as a folder: Not a directory"):
+    with pytest.raises(RunFolderError, match=r"cannot write to .*file: Not a directory\. Choose another"):
         run(tmp_path / "file")
     with pytest.raises(RunFolderError, match="Not a directory"):
         run(tmp_path / "file" / "below")
     run(tmp_path / "run")
-    with pytest.raises(RunFolderError, match=r"already contains a run\. Continue it with --resume"):
+    with pytest.raises(RunFolderError, match=r"run already contains directions\.parquet"):
         run(tmp_path / "run")
-    (tmp_path / "run" / "run.json").write_text("{")
-    with pytest.raises(RunFolderError, match="cannot be read"):
-        run(tmp_path / "run", resume=True)
-    monkeypatch.setattr("ridgeway.research.simulation._folder.atomic_file", _full)
+    monkeypatch.setattr("ridgeway.research.simulation._folder.tempfile.TemporaryFile", _full)
+    monkeypatch.setattr("ridgeway.research.simulation._runner._repetition", None)  # nothing runs
     with pytest.raises(RunFolderError, match=r"cannot write to .*deep: No space left on device"):
         run(tmp_path / "new" / "deep")
-    assert not (tmp_path / "new").exists()
 
 
-def _full(path):
+def _full(**options):
     raise OSError(28, "No space left on device")
 
 
-def test_a_disk_that_fills_up_keeps_what_is_done(tmp_path, reference):
-    """With a real limit on the size of files, in a process of its own: the tables do not fit, the batches do."""
+def test_a_disk_that_fills_up_is_explained(tmp_path):
+    """With a real limit on the size of files, in a process of its own."""
     script = (
         "import sys; from ridgeway.cli import main;"
         "sys.argv = ['ridgeway', 'simulate', '--n-tasks', '3', '--n-samples', '5', '--n-features', '8',"
         f"'--noise-variance', '1,2', '--methods', {NAMES!r}, '--repetitions', '9', '--seed', '4', '--workers', '1',"
-        "'--resume',"
         f"'--out', {str(tmp_path / 'run')!r}]; main()"
     )
 
-    def limited(most):
-        def limit():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
 
-        return subprocess.run(
-            [sys.executable, "-B", "-c", script],
-            capture_output=True, text=True, preexec_fn=limit,
-            env=os.environ | {"COVERAGE_PROCESS_START": "", "COVERAGE_PROCESS_CONFIG": ""},
-        )  # fmt: skip
-
-    found = limited(4000)
+    found = subprocess.run(
+        [sys.executable, "-B", "-c", script],
+        capture_output=True, text=True, preexec_fn=limit,
+        env=os.environ | {"COVERAGE_PROCESS_START": "", "COVERAGE_PROCESS_CONFIG": ""},
+    )  # fmt: skip
     assert found.returncode == 2, found.stderr
     assert found.stderr.count("\n") == 1
-    assert "File too large. Finished batches are kept: continue with --resume." in found.stderr
-    names = sorted(path.name for path in (tmp_path / "run").iterdir())
-    assert names == ["parts", "run.json"]
-    assert same(simulation.run(SMALL, NAMES, 9, seed=4, out=tmp_path / "run", resume=True), reference)
-
-
-def test_killed_at_random_moments(tmp_path, reference, rng):
-    """SIGKILL, up to three times; the tables are bitwise those of a run without. `kill.py` does it twenty times."""
-    from research.simulation.kill import killed_and_resumed
-
-    arguments = [
-        "--n-tasks",
-        "3",
-        "--n-samples",
-        "5",
-        "--n-features",
-        "8",
-        "--noise-variance",
-        "1,2",
-        "--methods",
-        NAMES,
-    ]
-    arguments += ["--repetitions", "9", "--seed", "4", "--workers", "2"]
-    kills = killed_and_resumed(tmp_path / "run", arguments, delays=[0.3, *rng.uniform(1.0, 2.5, 2)])
-    assert kills >= 1
-    assert same(Results.load(tmp_path / "run"), reference)
+    assert "File too large. Choose another folder." in found.stderr
+    assert not list((tmp_path / "run").iterdir())
 
 
 def ridge(name, prior):

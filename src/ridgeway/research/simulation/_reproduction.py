@@ -8,9 +8,8 @@ from ridgeway._checks import whole
 from ridgeway._files import atomic_file
 from ridgeway._optional import require
 from ridgeway.distributed import Executor
-from ridgeway.errors import RunFolderError
 from ridgeway.research.simulation import _claims as claims
-from ridgeway.research.simulation._folder import entries_of
+from ridgeway.research.simulation._folder import new_folder
 from ridgeway.research.simulation._population import CLOSED_FORMS
 from ridgeway.research.simulation._results import Results
 from ridgeway.research.simulation._runner import EXPECTED_DESIGNS, expectation, run
@@ -23,7 +22,6 @@ SHOWN = ("mn", "crr:1", "crr:best", "crr:max", claims.LAMBDA_MAX, "gr", "oracle"
 RUNS: dict[str, Shift] = {"no-shift": "none", "paper-shift": "paper", "scaled-shift": "scaled"}
 PAGE = "reproduction.md"
 FIGURES = ("figure-1", "figure-2")
-OWN = {*RUNS, PAGE, *(f"{name}.{kind}" for name in FIGURES for kind in ("png", "svg"))}
 COLUMNS = (1, 2, 3, 5, 10, 20)
 
 
@@ -33,7 +31,6 @@ def reproduce(
     seed: int = 0,
     workers: int | Executor = 1,
     *,
-    resume: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> list[tuple[claims.ExperimentClaim, claims.Finding]]:
     """Run the paper's four settings with drawn noise, draw its two figures, and judge its claims.
@@ -44,7 +41,7 @@ def reproduce(
         A new or empty folder for the runs, figure-1 and figure-2 as PNG and SVG, and reproduction.md.
     repetitions, seed : int
         At least 2 repetitions; the paper has 100.
-    workers, resume, progress
+    workers, progress
         As for `run`.
 
     Returns
@@ -59,22 +56,21 @@ def reproduce(
     ...     os.mkdir(f"{folder}/letters")
     ...     simulation.reproduce(folder)  # in a new folder, a run of minutes
     Traceback (most recent call last):
-    ridgeway.errors.RunFolderError: ... contains something else (letters). ...
+    ridgeway.errors.RunFolderError: ... already contains letters. Choose a new or empty folder.
     """
     require("pyarrow", "matplotlib", extra="simulation")
     from ridgeway.research.simulation import figures
 
     whole(repetitions, "repetitions", least=2)
     whole(seed, "seed", least=0)
-    folder = Path(out)
-    _check_folder(folder, resume=resume)
-    drawn = partial(run, averaging="drawn", resume=True)
-    found = []
+    folder = new_folder(out)
+    drawn = partial(run, averaging="drawn")
+    found = {}
     for k, (name, shift) in enumerate(RUNS.items()):
         setting = Setting(noise_variance=(1.0, 5.0), shift=shift)
         share, methods = _share(progress, k), ("crr:1",) if shift == "scaled" else REPRODUCED
-        found.append(drawn(setting, methods, repetitions, seed, workers, out=folder / name, progress=share))
-    plain, shifted, scaled = found
+        found[name] = drawn(setting, methods, repetitions, seed, workers, progress=share)
+    plain, shifted, scaled = found.values()
     exact = [
         expectation(run, workers, methods=[name for name in SHOWN if name != "oracle"]) for run in (plain, shifted)
     ]
@@ -83,6 +79,9 @@ def reproduce(
         figures.Panel("without covariate shift", plain, 1.0, exact[0]),
         figures.Panel("with covariate shift", shifted, 1.0, exact[1]),
     ]
+    for name, results in found.items():
+        (folder / name).mkdir()
+        results.save(folder / name)
     for name, panels in zip(FIGURES, (first, second), strict=True):
         figures.save(figures.draw_panels(panels, SHOWN), folder, name)
     evidence = claims.Evidence(plain, shifted, scaled)
@@ -97,15 +96,6 @@ def _share(progress: Callable[[int, int], object] | None, number: int) -> Callab
     if progress is None:
         return None
     return lambda done, total: progress(number * total + done, len(RUNS) * total)
-
-
-def _check_folder(folder: Path, *, resume: bool) -> None:
-    entries = entries_of(folder)
-    foreign = [name for name in entries if name not in OWN]
-    if foreign:
-        raise RunFolderError(f"{folder} contains something else ({foreign[0]}). Choose a new or empty folder.")
-    if entries and not resume:
-        raise RunFolderError(f"{folder} already contains a reproduction. Continue it with --resume, or choose another.")
 
 
 def _page(evidence: claims.Evidence, judged: list[tuple[claims.ExperimentClaim, claims.Finding]]) -> Iterator[str]:

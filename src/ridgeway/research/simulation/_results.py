@@ -169,8 +169,7 @@ class Results:
             tables = [parquet.read_table(pyarrow.OSFile(fsencode(path))) for path in paths]
         except FileNotFoundError:
             raise InvalidDataError(
-                f"{folder} does not contain a finished run ({TABLE} and {DIRECTIONS}). Finish it with --resume, or "
-                "choose another folder."
+                f"{folder} does not contain a finished run ({TABLE} and {DIRECTIONS}). Choose another folder."
             ) from None
         except (OSError, pyarrow.ArrowException) as error:
             reason = (str(error).splitlines() or [type(error).__name__])[0]

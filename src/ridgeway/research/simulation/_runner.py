@@ -1,6 +1,6 @@
-"""Run repetitions on one core or many, in memory or on disk: the same numbers in every case."""
+"""Run repetitions on one core or many: the same numbers in every case."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -11,17 +11,14 @@ import numpy as np
 from ridgeway._checks import one_of, whole
 from ridgeway._optional import require
 from ridgeway.distributed import Executor, executor_of
-from ridgeway.errors import InvalidParameterError
+from ridgeway.errors import InvalidParameterError, RunFolderError
 from ridgeway.research.simulation._core import drawn_repetition, exact_repetition
-from ridgeway.research.simulation._folder import RunFolder
+from ridgeway.research.simulation._folder import new_folder
 from ridgeway.research.simulation._forms import Form, PooledMethod
 from ridgeway.research.simulation._rehearsal import best_penalties
 from ridgeway.research.simulation._results import Averaging, Description, RepetitionErrors, Results
 from ridgeway.research.simulation._rules import BEST, forms_of
 from ridgeway.research.simulation._setting import Setting
-
-BATCH = 2
-"""Repetitions per batch. Batch k has the repetitions 2k and 2k + 1, whichever worker runs it."""
 
 EXPECTED_DESIGNS = 4
 """Designs over which the expected errors in a figure of drawn errors are averaged."""
@@ -41,13 +38,12 @@ def run(
     *,
     averaging: Averaging = "exact",
     out: str | Path | None = None,
-    resume: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> Results:
     """Simulate, and return one error per repetition, noise level, method and task.
 
     Every repetition has its own random streams, made from the seed and its number, and runs with one BLAS thread: the
-    result is bitwise the same for any `workers`, in any order, and after any interruption.
+    result is bitwise the same for any `workers`, in any order.
 
     Parameters
     ----------
@@ -61,11 +57,9 @@ def run(
     averaging : {"exact", "drawn"}
         "exact" computes the expected error given the designs, over noise and parameters; "drawn" draws them.
     out : path, optional
-        A new or empty folder. Batches of repetitions are written there as they finish, and finally the tables.
-    resume : bool
-        Continue the run in `out`. Policies and forms are compared by name.
+        A new or empty folder for the tables.
     progress : callable of (done, total), optional
-        Called with the number of repetitions done, at the start and after each batch.
+        Called with the number of repetitions done, at the start and after each.
 
     Returns
     -------
@@ -76,9 +70,9 @@ def run(
     InvalidParameterError
         If the setting or a method is invalid. Nothing is written then.
     RunFolderError
-        If the folder cannot be written to, or contains something else or another run.
+        If the folder cannot be written to, or contains something.
     WorkError
-        If a method fails, or a worker ends. Finished batches are kept in `out`.
+        If a method fails, or a worker ends.
 
     Examples
     --------
@@ -95,22 +89,17 @@ def run(
     forms = forms_of(methods, setting)
     description = _described(setting, forms, repetitions, seed, averaging)
     executor = executor_of(workers)
-    batches = range(-(-repetitions // BATCH))
     if out is None:
-        return _gathered(description, dict(_parts(description, forms, batches, executor, progress, 0)))
+        return _simulated(description, forms, executor, progress)
+
     require("pyarrow", extra="simulation")
-    folder = RunFolder.open(out, description, resume=resume)
-    if folder.is_finished:
-        folder.tidy()
-        return Results.load(folder.path)
-    done = {index: part for index in batches if (part := folder.part(index)) is not None}
-    missing = [index for index in batches if index not in done]
-    finished = sum(len(part.errors) for part in done.values())
-    for index, part in _parts(description, forms, missing, executor, progress, finished):
-        folder.write_part(index, part)
-        done[index] = part
-    results = _gathered(description, done)
-    folder.finish(results)
+    folder = new_folder(out)
+    results = _simulated(description, forms, executor, progress)
+    try:
+        results.save(folder)
+    except OSError as error:
+        reason = error.strerror or error
+        raise RunFolderError(f"cannot write to {folder}: {reason}. Choose another folder.") from None
     return results
 
 
@@ -169,36 +158,22 @@ def _described(
     return Description(setting, names, *counts, averaging, version("ridgeway"))
 
 
-def _parts(
+def _simulated(
     description: Description,
     forms: Sequence[Form],
-    indices: Sequence[int],
     executor: Executor,
     progress: Callable[[int, int], object] | None,
-    done: int,
-) -> Iterator[tuple[int, RepetitionErrors]]:
-    """Yield batches as they finish, in any order."""
+) -> Results:
     report = progress or (lambda done, total: None)
-    report(done, description.repetitions)
-    if not indices:
-        return
+    report(0, description.repetitions)
     wanted = BEST in description.methods
     schedules = _schedules(description.setting, description.seed, executor) if wanted else {}
-    items = {_named(index, description.repetitions): index for index in indices}
-    for name, part in executor.as_finished(partial(_batch, description, forms, schedules), items):
-        yield items[name], part
-        done += len(part.errors)
-        report(done, description.repetitions)
-
-
-def _named(index: int, repetitions: int) -> str:
-    first, *others = _numbers(index, repetitions)
-    return f"repetitions {first} and {others[0]}" if others else f"repetition {first}"
-
-
-def _numbers(index: int, repetitions: int) -> range:
-    """Return the repetitions of a batch."""
-    return range(index * BATCH, min((index + 1) * BATCH, repetitions))
+    numbers = {f"repetition {number}": number for number in range(description.repetitions)}
+    outcomes = []
+    for outcome in executor.map(partial(_repetition, description, forms, schedules), numbers):
+        outcomes.append(outcome)
+        report(len(outcomes), description.repetitions)
+    return Results(description, *(np.stack(arrays) for arrays in zip(*outcomes, strict=True)))
 
 
 _BEST: dict[tuple[Setting, int], dict[float, list[float]]] = {}
@@ -215,16 +190,8 @@ def _schedules(setting: Setting, seed: int, executor: Executor) -> dict[float, l
     return _BEST[setting, seed]
 
 
-def _batch(
-    description: Description, forms: Sequence[Form], schedules: Mapping[float, Sequence[float]], index: int
+def _repetition(
+    description: Description, forms: Sequence[Form], schedules: Mapping[float, Sequence[float]], number: int
 ) -> RepetitionErrors:
-    """Run one batch; this is what a worker calls."""
-    simulate = AVERAGING[description.averaging]
-    numbers = _numbers(index, description.repetitions)
-    outcomes = [simulate(description.setting, forms, description.seed, number, schedules) for number in numbers]
-    return RepetitionErrors(*(np.stack(arrays) for arrays in zip(*outcomes, strict=True)))
-
-
-def _gathered(description: Description, parts: Mapping[int, RepetitionErrors]) -> Results:
-    ordered = [parts[index] for index in sorted(parts)]
-    return Results(description, *(np.concatenate(arrays) for arrays in zip(*ordered, strict=True)))
+    """Run one repetition; this is what a worker calls."""
+    return AVERAGING[description.averaging](description.setting, forms, description.seed, number, schedules)

@@ -1,15 +1,13 @@
 """Each statement of the paper as a check with a verdict, such as "holds" or "holds as corrected".
 
 `verify` runs them; `STATEMENTS` is the registry. Each statement computes its evidence, if possible in rational
-arithmetic, tries the printed and the corrected form on the same instances, and has mutations that must change its
-verdict. The functions of `theory` that belong to a statement are compared with values that are computed without them.
-docs/paper.md shows the results; "corrections row N" in the code refers to a row of its table.
+arithmetic, and tries the printed and the corrected form on the same instances. docs/paper.md shows the results;
+"corrections row N" in the code refers to a row of its table.
 """
 
 from ridgeway.research.verify._approximation_statements import at_the_edge, room
 from ridgeway.research.verify._experiment_statements import experiment
 from ridgeway.research.verify._findings import StatementResult, Trial, Verdict
-from ridgeway.research.verify._library import LibraryCheck
 from ridgeway.research.verify._run import STATEMENTS, select, verify
 from ridgeway.research.verify._search import BUDGETS, Budget, Search
 from ridgeway.research.verify._statement import Claim, Statement
@@ -19,7 +17,6 @@ __all__ = [
     "STATEMENTS",
     "Budget",
     "Claim",
-    "LibraryCheck",
     "Search",
     "Statement",
     "StatementResult",

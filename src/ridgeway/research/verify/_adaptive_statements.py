@@ -1,6 +1,6 @@
 """Thm (adaptive ridge): the recursion, its minimiser, the closed form, the order; corrections rows 1, 4, 19 and 35."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
@@ -8,9 +8,7 @@ from operator import getitem
 
 import numpy as np
 
-from ridgeway._checks import Array
-from ridgeway.research.theory import CommutingProblem, FixedDesignProblem
-from ridgeway.research.verify._cases import OTHER_FACTORS, Case, cases, few_cases
+from ridgeway.research.verify._cases import OTHER_FACTORS, Case, cases
 from ridgeway.research.verify._exact import (
     Matrix,
     diagonal,
@@ -22,9 +20,7 @@ from ridgeway.research.verify._exact import (
     solve,
     zeros,
 )
-from ridgeway.research.verify._excluded import REFUSALS
 from ridgeway.research.verify._findings import Instances, Verdict, worst_case
-from ridgeway.research.verify._library import LibraryCheck
 from ridgeway.research.verify._search import Search
 from ridgeway.research.verify._statement import Claim, Statement
 
@@ -36,10 +32,6 @@ Penalties = Callable[[Case, int, Matrix], Matrix]
 
 Moment = Callable[[Case], Matrix]
 """case → the second moment of w_* over which errors are averaged, (p, p)."""
-
-
-SMALL, LARGE = Fraction(1, 10**30), Fraction(10**30)
-"""Penalties that are 0 and ∞ up to rounding."""
 
 
 @dataclass(frozen=True)
@@ -185,18 +177,6 @@ def _try_other_matrices(search: Search, form: Moment) -> Instances:
         yield float(1 - least / error), case.size, words
 
 
-def _known_parameter(case: Case) -> FixedDesignProblem:
-    designs = [design.astype(np.float64) for design in case.designs]
-    true_coef = (case.basis @ case.start).astype(np.float64)
-    return FixedDesignProblem(designs, noise_variance=float(case.noise_variance), signal=true_coef)
-
-
-def _error_along(case: Case) -> float:
-    """Return σ²‖w_*‖²/(σ² + Σ_t‖X_tw_*‖²): only the length of w_* along its own direction is left to learn."""
-    informed = (case.initial_errors * (case.loadings**2).sum(axis=0)).sum()
-    return float(case.noise_variance * case.initial_errors.sum() / (case.noise_variance + informed))
-
-
 def _iteration_printed(e: Fraction, gamma: Fraction, noise: Fraction) -> Fraction:
     return (e**2 * gamma**2 + e * gamma * noise - gamma**2 * e**2) / (gamma**2 * e**2 + gamma * noise)
 
@@ -205,65 +185,11 @@ def _iteration(e: Fraction, gamma: Fraction, noise: Fraction) -> Fraction:
     return (e**2 * gamma**2 + e * gamma * noise - gamma**2 * e**2) / (gamma**2 * e + gamma * noise)
 
 
-def _stronger(case: Case, task: int, errors: Matrix) -> Matrix:
-    return np.asarray(optimal_penalties(case, task, errors) * Fraction(11, 10))
-
-
-def _without_sample_size(case: Case, task: int, errors: Matrix) -> Matrix:
-    return np.asarray(denominators(case)[task])
-
-
-def _unit_prior(case: Case) -> Matrix:
-    return np.asarray(case.noise_variance / (denominators(case)[1:] - case.noise_variance / case.initial_errors + 1))
-
-
-Settings = tuple[Case, Matrix]
-"""A case, and penalties of which some are 0 or ∞."""
-
-
-def _extreme_penalties(search: Search) -> Iterator[Settings]:
-    rng = search.generator()
-    for case in few_cases(search):
-        choices = exact([Fraction(1, 3), 1, 7, SMALL, LARGE])
-        yield case, choices[rng.integers(5, size=(case.n_tasks, case.n_directions))]
-
-
-def _in_the_library(settings: Settings) -> Array:
-    case, penalties = settings
-    limits = {SMALL: 0.0, LARGE: np.inf}
-    return case.problem().direction_errors([[limits.get(x, float(x)) for x in row] for row in penalties])
-
-
-def _known_direction(case: Case) -> CommutingProblem:
-    """Return the case with one more direction, in which nothing is left to learn."""
-    problem = case.problem()
-    gamma = np.column_stack([problem.eigenvalues, np.ones(case.n_tasks)])
-    initial = [*problem.initial_errors, 0.0]
-    return CommutingProblem(gamma, case.n_samples, noise_variance=problem.noise_variance, initial_errors=initial)
-
-
-def _penalties_with_known_direction(case: Case) -> Array:
-    return np.column_stack([schedule(case, optimal_penalties)[0].astype(np.float64), np.full(case.n_tasks, np.inf)])
-
-
 STATEMENTS = {
     "recursion": Statement(
         where="Thm (adaptive ridge), eq. (error_iter)",
         claim="how the error of a direction changes from task to task, for any penalties",
         printed=Claim((_error_iter, getitem), _try_recursion),
-        library=(
-            LibraryCheck(
-                "direction_errors",
-                _extreme_penalties,
-                _in_the_library,
-                lambda setting: setting[0].direction_errors(setting[1]),
-            ),
-            REFUSALS,
-        ),
-        mutations={
-            "swapped sign": {"printed": (lambda g, p, e, s: e - _error_iter(g, p, e, s), getitem)},
-            "dropped n_t": {"printed": (_error_iter, lambda counts, task: 1)},
-        },
     ),
     "sample-size": Statement(
         row="1",
@@ -273,23 +199,11 @@ STATEMENTS = {
         recorded=Verdict.CORRECTED,
         printed=Claim((_error_iter, lambda counts, task: counts[0]), _try_recursion),
         corrected=Claim((_error_iter, getitem), _try_recursion),
-        mutations={
-            "all rows so far for n_t": {"corrected": (_error_iter, lambda counts, task: sum(counts[: task + 1]))}
-        },
     ),
     "minimiser": Statement(
         where="Thm (adaptive ridge), eq. (lambda)",
         claim="λ_j⁽ᵗ⁾ = D_j(t−1)/n_t minimises the error of every direction after every task",
         printed=Claim(optimal_penalties, _try_minimum),
-        library=(
-            LibraryCheck(
-                "optimal_penalties",
-                few_cases,
-                lambda case: _known_direction(case).optimal_penalties(),
-                _penalties_with_known_direction,
-            ),
-        ),
-        mutations={"penalties × 1.1": {"printed": _stronger}, "dropped n_t": {"printed": _without_sample_size}},
     ),
     "minimiser-proof": Statement(
         row="4",
@@ -299,7 +213,6 @@ STATEMENTS = {
         recorded=Verdict.CORRECTED,
         printed=Claim(lambda case, task, errors: case.noise_variance / case.n_samples[task] / errors**2, _try_minimum),
         corrected=Claim(lambda case, task, errors: case.noise_variance / case.n_samples[task] / errors, _try_minimum),
-        mutations={"penalties × 1.1": {"corrected": _stronger}},
     ),
     "optimal-matrix": Statement(
         row="35",
@@ -309,39 +222,16 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(_fixed, _try_other_matrices),
         corrected=Claim(_random_signs, _try_other_matrices),
-        library=(
-            LibraryCheck(
-                "optimal_gains of a known w_*",
-                lambda search: [(case, _known_parameter(case)) for case in few_cases(search)],
-                lambda pair: pair[1].expected_error_of_gains(pair[1].optimal_gains()).total[-1],
-                lambda pair: _error_along(pair[0]),
-            ),
-        ),
-        mutations={"signs that go together": {"corrected": lambda case: (_fixed(case) + _random_signs(case)) / 2}},
     ),
     "closed-form": Statement(
         where="Thm (adaptive ridge), eq. (main-result)",
         claim="the error under the optimal penalties is Σ_j σ²/D_j(t)",
         printed=Claim(Optimum(optimal_penalties, closed_form), try_closed_form),
-        library=(
-            LibraryCheck(
-                "optimal_error",
-                few_cases,
-                lambda case: _known_direction(case).optimal_error(),
-                lambda case: schedule(case, optimal_penalties)[1].sum(axis=1),
-            ),
-        ),
-        mutations={
-            "penalties × 1.1": {"printed": Optimum(_stronger, closed_form)},
-            "dropped n_t": {"printed": Optimum(_without_sample_size, closed_form)},
-            "1 for σ²/e": {"printed": Optimum(optimal_penalties, _unit_prior)},
-        },
     ),
     "order": Statement(
         where="Thm (adaptive ridge), remark",
         claim="the final error does not depend on the order of the tasks",
         printed=Claim(optimal_penalties, _try_order),
-        mutations={"penalties × 1.1": {"printed": _stronger}, "dropped n_t": {"printed": _without_sample_size}},
     ),
     "iteration": Statement(
         row="19",
@@ -351,6 +241,5 @@ STATEMENTS = {
         recorded=Verdict.CORRECTED,
         printed=Claim(_iteration_printed, _try_iteration),
         corrected=Claim(_iteration, _try_iteration),
-        mutations={"swapped sign": {"corrected": lambda e, gamma, noise: -_iteration(e, gamma, noise)}},
     ),
 }

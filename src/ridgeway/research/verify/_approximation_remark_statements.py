@@ -57,7 +57,6 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim((0.5, 1.0, 2.0), _try_small_ratio),
         corrected=Claim((0.5, 1.0), _try_small_ratio),
-        mutations={"tasks that grow by 5 %": {"corrected": (1.0, 1.05)}},
     ),
     "approx-remark": Statement(
         where="Thm (approx), remark, read for any ρ",
@@ -67,10 +66,6 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(lambda constant: float("inf"), _try_remark),
         corrected=Claim(_turning_point, _try_remark),
-        mutations={
-            "turning point × 1.1": {"corrected": lambda constant: 1.1 * _turning_point(constant)},
-            "turning point ÷ 1.1": {"corrected": lambda constant: _turning_point(constant) / 1.1},
-        },
     ),
     "approx-accuracy": Statement(
         where="Thm (approx), remark, read as the distance of λ̃_j from λ_j",
@@ -80,6 +75,5 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(lambda optimal, least: optimal - least, _try_accuracy),
         corrected=Claim(lambda optimal, least: 1 - least / optimal, _try_accuracy),
-        mutations={"relative to λ̃_j + 1": {"corrected": lambda optimal, least: (optimal - least) / (least + 1)}},
     ),
 }

@@ -9,7 +9,6 @@ from itertools import product
 import numpy as np
 
 from ridgeway._checks import Array
-from ridgeway.research.theory import CommutingProblem
 from ridgeway.research.verify._exact import Matrix, diagonal, exact, identity, next_moment, zeros
 from ridgeway.research.verify._search import Search
 
@@ -87,12 +86,6 @@ class Case:
             errors.append(np.diagonal(self.basis.T @ moment @ self.basis))
         return exact(errors)
 
-    def problem(self) -> CommutingProblem:
-        """Return the case as a problem of the library."""
-        eigenvalues, initial = (values.astype(np.float64) for values in (self.eigenvalues, self.initial_errors))
-        noise = float(self.noise_variance)
-        return CommutingProblem(eigenvalues, self.n_samples, noise_variance=noise, initial_errors=initial)
-
     def reordered(self, order: tuple[int, ...]) -> "Case":
         """Return the same tasks in another order."""
         return replace(self, loadings=self.loadings[list(order)], n_samples=tuple(self.n_samples[t] for t in order))
@@ -123,11 +116,6 @@ def cases(search: Search, quick: int, full: int) -> Iterator[Case]:
         first = exact([Fraction(int(a), int(b)) for a, b in rng.integers(1, 4, size=(p, 2))])
         variance = Fraction(*rng.integers(1, 5, size=2).tolist())
         yield Case(loadings, tuple(sizes), variance, first, reflection(rng, p))
-
-
-def few_cases(search: Search) -> Iterator[Case]:
-    """Yield cases for a function of the library."""
-    return cases(search, 15, 200)
 
 
 def reflection(rng: np.random.Generator, p: int) -> Matrix:

@@ -10,7 +10,6 @@ from ridgeway.kernels import svd
 from ridgeway.research.theory import FixedDesignProblem
 from ridgeway.research.verify._cases import gaussian_designs
 from ridgeway.research.verify._findings import Instances, Trial, Verdict, worst_case
-from ridgeway.research.verify._library import LibraryCheck
 from ridgeway.research.verify._plain import inverse, pseudoinverse, solved
 from ridgeway.research.verify._search import Search
 from ridgeway.research.verify._statement import Claim, Statement
@@ -23,12 +22,6 @@ def _try_small_forgetting(search: Search, promised: Callable[[Array], float]) ->
     for size in (1.0, 10.0, 100.0):
         errors = np.full(3, size)
         yield errors[-1] - promised(errors), size, f"ŵ_t = 0 for all t, ‖w_*‖² = {size:g}: F_t = 0, 𝓛 = {size:g}"
-
-
-def _still(search: Search) -> Iterator[FixedDesignProblem]:
-    rng = search.generator()
-    for p in (1, 2, 3):
-        yield FixedDesignProblem(gaussian_designs(rng, 3, 2, p), signal=rng.normal(size=p))
 
 
 def _oracle_gaps(search: Search, prior: float) -> list[float]:
@@ -149,18 +142,6 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(lambda errors: 0.0, _try_small_forgetting),
         corrected=Claim(lambda errors: float(errors[:-1].mean()), _try_small_forgetting),
-        library=(
-            LibraryCheck(
-                "expected_forgetting of ŵ = 0",
-                _still,
-                lambda problem: [
-                    *problem.expected_forgetting([np.inf] * 3)[1:],
-                    problem.expected_error([np.inf] * 3).total[-1],
-                ],
-                lambda problem: [0.0, 0.0, problem.signal @ problem.signal],
-            ),
-        ),
-        mutations={"half as large": {"corrected": lambda errors: float(errors[:-1].mean()) / 2}},
     ),
     "oracle-out-of-reach": Statement(
         row="27",
@@ -170,7 +151,6 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(0.0, _try_out_of_reach),
         corrected=Claim(2.0, _try_estimate_alone),
-        mutations={"the same past": {"corrected": 1.0}, "a prior in print": {"printed": 0.1}},
     ),
     "min-norm-floor": Statement(
         row="28",
@@ -180,7 +160,6 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(1.0, _try_floor),
         corrected=Claim(0.0, _try_floor),
-        mutations={"rows that grow like √t": {"corrected": 0.5}},
     ),
     "min-norm-noise": Statement(
         row="29",
@@ -190,7 +169,6 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(1.0, _try_noise),
         corrected=Claim(1e-4, _try_noise),
-        mutations={"a larger error": {"corrected": 0.1}},
     ),
     "min-norm-past": Statement(
         row="32",
@@ -200,7 +178,6 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(1.0, _try_past),
         corrected=Claim(1.0, _try_exact_past),
-        mutations={"a past without error": {"printed": 0.0}, "bound × 1.1": {"corrected": 1.1}},
     ),
     "explicit-form": Statement(
         row="30",
@@ -210,17 +187,5 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(_explicit, _try_no_formula),
         corrected=Claim(_explicit, _try_formula),
-        library=(
-            LibraryCheck(
-                "expected_error of optimal_weight_matrices",
-                _signals,
-                lambda problem: problem.expected_error(problem.optimal_weight_matrices()).total[-1],
-                _least,
-            ),
-        ),
-        mutations={
-            "1.1 times as large in print": {"printed": lambda problem: 1.1 * _explicit(problem)},
-            "1.1 times as large": {"corrected": lambda problem: 1.1 * _explicit(problem)},
-        },
     ),
 }

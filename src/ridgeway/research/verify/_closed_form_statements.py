@@ -3,19 +3,16 @@
 Corrections rows 9a, 13a and 17a.
 """
 
-from collections.abc import Callable, Iterator
-from fractions import Fraction
+from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from ridgeway._checks import Array
-from ridgeway.research.theory import AlikeTasks, gaussian_minimum_norm_error, gaussian_pooled_error
 from ridgeway.research.verify._findings import Instances, Trial, Verdict, worst_case
-from ridgeway.research.verify._library import LibraryCheck
 from ridgeway.research.verify._plain import pseudoinverse
-from ridgeway.research.verify._ridge_statements import TwoTasks, one_penalty, printed_family
+from ridgeway.research.verify._ridge_statements import TwoTasks, one_penalty
 from ridgeway.research.verify._search import Search
 from ridgeway.research.verify._statement import Claim, Statement
 
@@ -113,51 +110,6 @@ def _falls(tasks: NormalTasks, rows: int) -> bool:
     return _pooled_error(tasks, rows) < _pooled_error(tasks, rows - tasks.n)
 
 
-def _inverse_trace(n: int, p: int) -> Fraction | None:
-    """Return E tr(XXᵀ)⁻¹ for n ≤ p normal rows, by Bartlett's decomposition, row after row; None if it is infinite."""
-    if n > p - 2:
-        return None
-    trace = Fraction(0)
-    for k in range(1, n + 1):
-        trace += (1 + trace) / (p - k - 1)
-    return trace
-
-
-def _normal_tasks(search: Search) -> Iterator[NormalTasks]:
-    """Yield tasks with few rows, with nearly as many as features, and with more."""
-    rng = search.generator()
-    for n, p in ((1, 3), (3, 4), (4, 4), (5, 4), (9, 4), (150, 200)):
-        yield NormalTasks(n, p, 2.0, 3.0)
-    for _ in range(search.count(20, 200)):
-        n, p = rng.integers(1, 40, size=2).tolist()
-        yield NormalTasks(n, p, *np.exp(rng.normal(0, 2, 2)).tolist())
-
-
-DISTANCES = np.array([0.0, 2.0, 0.5, 0.0, 1.0, 3.0])
-
-
-def _minimum_norm_errors(tasks: NormalTasks) -> list[float]:
-    """Return the expected error of minimum norm, for parameters at DISTANCES, task by task."""
-    n, p = tasks.n, tasks.p
-    trace = _inverse_trace(min(n, p), max(n, p))
-    noise = np.inf if trace is None else tasks.noise_variance * float(trace)
-    error, errors = tasks.signal, []
-    for distance in DISTANCES:
-        error = distance + noise if n >= p else (p - n) / p * error + n / p * distance + noise
-        errors.append(float(error))
-    return errors
-
-
-def _pooled_errors(tasks: NormalTasks) -> list[float]:
-    errors = []
-    for t in range(1, N_TASKS + 1):
-        rows, p = t * tasks.n, tasks.p
-        trace = _inverse_trace(min(rows, p), max(rows, p))
-        noise = np.inf if trace is None else tasks.noise_variance * float(trace)
-        errors.append(max(0, p - rows) / p * tasks.signal + noise)
-    return errors
-
-
 def _ratio_of_alike_tasks(n_tasks: float) -> float:
     """Return the least 𝓛_T of one λ over the optimum for A = B = 1, on a grid that is refined around its best."""
     points = np.linspace(0.0, np.log(n_tasks), 2001)
@@ -183,58 +135,6 @@ def _try_unbounded(search: Search, gap: Gap) -> Trial:
     return Trial(measure, float(np.diff(ratios).min()), 1.0, len(sizes), words, at_least=True)
 
 
-def _after_alike_tasks(penalties: Array, start: float, task_error: float) -> Array:
-    """Return 𝓛 after tasks with these penalties, eq. (error_iter) with γ = 1, summed over directions: (T, …)."""
-    errors = []
-    total = np.full(penalties.shape[1:], start)
-    for penalty in penalties:
-        total = (penalty / (1 + penalty)) ** 2 * total + task_error / (1 + penalty) ** 2
-        errors.append(total)
-    return np.array(errors)
-
-
-class AlikeCase(NamedTuple):
-    """A, B, one λ, and the number of tasks."""
-
-    start: float
-    task_error: float
-    penalty: float
-    n_tasks: int
-
-
-def _alike_cases(search: Search) -> Iterator[AlikeCase]:
-    yield AlikeCase(4.0, 3.0, 0.0, 3)
-    yield AlikeCase(1.0, 1.0, 33.0, 100)
-    rng = search.generator()
-    for _ in range(search.count(15, 150)):
-        start, task_error, penalty = np.exp(rng.normal(0, 2, 3)).tolist()
-        yield AlikeCase(start, task_error, penalty, int(rng.integers(1, 200)))
-
-
-def _alike_errors(case: AlikeCase) -> list[float]:
-    """Return 𝓛_T with one λ, the optimum twice, and the least error of one λ, relative to the optimum twice."""
-    start, task_error, penalty, n_tasks = case
-    steps = np.arange(n_tasks, dtype=np.float64)[:, np.newaxis]
-    one = _after_alike_tasks(np.full((n_tasks, 1), penalty), start, task_error)[-1, 0]
-    optimum = _after_alike_tasks(steps + task_error / start, start, task_error)[-1, 0]
-    points = np.linspace(np.log(task_error / start) - 1, np.log(n_tasks + task_error / start) + 1, 2001)
-    for _ in range(3):
-        errors = _after_alike_tasks(np.tile(np.exp(points), (n_tasks, 1)), start, task_error)[-1]
-        best = int(np.argmin(errors))
-        points = np.linspace(points[max(best - 1, 0)], points[min(best + 1, len(points) - 1)], 101)
-    ratio = errors.min() / optimum
-    return [float(value) for value in (one, optimum, optimum, ratio, ratio)]
-
-
-def _library_alike_errors(case: AlikeCase) -> list[float]:
-    tasks = AlikeTasks(initial_error=case.start, task_error=case.task_error)
-    n_tasks = case.n_tasks
-    optimum = tasks.optimal_error(n_tasks)
-    by_schedule = _after_alike_tasks(tasks.optimal_penalties(n_tasks), case.start, case.task_error)[-1]
-    ratio = tasks.ridge_error(tasks.best_penalty(n_tasks), n_tasks) / optimum
-    return [tasks.ridge_error(case.penalty, n_tasks), optimum, float(by_schedule), ratio, tasks.ridge_gap(n_tasks)]
-
-
 STATEMENTS = {
     "ridge-alike": Statement(
         row="9a",
@@ -244,11 +144,6 @@ STATEMENTS = {
         recorded=Verdict.EXTENDED,
         printed=Claim(_ratio_of_the_theorem, _try_unbounded),
         corrected=Claim(_ratio_of_alike_tasks, _try_unbounded),
-        library=(LibraryCheck("AlikeTasks", _alike_cases, _library_alike_errors, _alike_errors),),
-        mutations={
-            "a penalty per task": {"printed": lambda n: printed_family(n, n, n**-0.5)},
-            "one λ after a hundred tasks": {"corrected": lambda n_tasks: _ratio_of_alike_tasks(min(n_tasks, 100.0))},
-        },
     ),
     "min-norm-forgetting": Statement(
         row="13a",
@@ -258,24 +153,6 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(lambda tasks: True, _try_forgetting),
         corrected=Claim(lambda tasks: tasks.signal < _level(tasks), _try_forgetting),
-        library=(
-            LibraryCheck(
-                "gaussian_minimum_norm_error",
-                _normal_tasks,
-                lambda tasks: gaussian_minimum_norm_error(
-                    [tasks.n] * N_TASKS,
-                    tasks.p,
-                    initial_error=tasks.signal,
-                    noise_variance=tasks.noise_variance,
-                    distances=DISTANCES,
-                ),
-                _minimum_norm_errors,
-            ),
-        ),
-        mutations={
-            "a fifth of the threshold": {"corrected": lambda tasks: tasks.signal < _level(tasks) / 5},
-            "five times the threshold": {"corrected": lambda tasks: tasks.signal < 5 * _level(tasks)},
-        },
     ),
     "generalized-falls": Statement(
         row="17a",
@@ -285,22 +162,5 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(lambda tasks, rows: True, _try_falls),
         corrected=Claim(_falls, _try_falls),
-        library=(
-            LibraryCheck(
-                "gaussian_pooled_error",
-                _normal_tasks,
-                lambda tasks: gaussian_pooled_error(
-                    [tasks.n] * N_TASKS,
-                    tasks.p,
-                    initial_error=tasks.signal,
-                    noise_variance=tasks.noise_variance,
-                ),
-                _pooled_errors,
-            ),
-        ),
-        mutations={
-            "without noise": {"corrected": lambda tasks, rows: _falls(tasks._replace(noise_variance=1e-9), rows)},
-            "a rise up to p only": {"corrected": lambda tasks, rows: rows > tasks.p},
-        },
     ),
 }

@@ -8,20 +8,15 @@ from itertools import combinations, product
 import numpy as np
 
 from ridgeway._checks import Array
-from ridgeway.errors import InvalidParameterError
 from ridgeway.estimators import EarlyStopping, GeneralizedRidge
 from ridgeway.kernels import eigen
 from ridgeway.research.theory import (
     CommutingProblem,
     FixedDesignProblem,
-    learning_rates_from_penalties,
-    penalties_from_early_stopping,
-    weight_matrix_from_early_stopping,
 )
-from ridgeway.research.verify._cases import few_cases, gaussian_designs, reflection
+from ridgeway.research.verify._cases import gaussian_designs, reflection
 from ridgeway.research.verify._exact import diagonal, exact, largest_difference, solve, zeros
 from ridgeway.research.verify._findings import Instances, Verdict, worst_case
-from ridgeway.research.verify._library import LibraryCheck
 from ridgeway.research.verify._search import Search
 from ridgeway.research.verify._statement import Claim, Statement
 from ridgeway.weights import Explicit
@@ -125,15 +120,6 @@ def _any_eigenvectors(covariance: Array, rates: Array, n_steps: int) -> Array:
     return np.asarray(inverse @ (vectors * (values * kept / (1 - kept))) @ vectors.T @ inverse)
 
 
-def _rate_matrices(search: Search) -> Iterator[tuple[Array, Array, int]]:
-    rng = search.generator()
-    for number in range(search.count(10, 100)):
-        X = gaussian_designs(rng, 1, 7, 1 + number % 4)[0]
-        covariance = X.T @ X / len(X)
-        yield covariance, _rate_matrix(rng, covariance, shared=False), 1 + number % 5
-    yield np.diag([1.0, 2.0]), np.diag([1.0, 0.5]), 3  # AΣ = I: H = 0
-
-
 @worst_case("largest relative difference from the optimal error", 1e-9)
 def _try_corollary(search: Search, form: Rates) -> Instances:
     """Read the gains off the estimator, one unit target per row, and propagate the error exactly."""
@@ -165,36 +151,6 @@ def _rates(problem: CommutingProblem, n_steps: int) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         rates = (1 - (1 - share) ** (1 / n_steps)) / problem.eigenvalues
     return np.where(information > 0, rates, problem.n_samples[:, np.newaxis] / (n_steps * before))
-
-
-def _library_penalty(case: tuple[float, float, int]) -> float:
-    """Return the library's λ, beside another direction, or NaN if it refuses."""
-    gamma, rate, n_steps = case
-    try:
-        return float(penalties_from_early_stopping([gamma, 0.1], rate, n_steps)[0])
-    except InvalidParameterError:
-        return float("nan")
-
-
-def _penalty(case: tuple[float, float, int]) -> float:
-    """Return λ with λ/(λ + γ) = (1 − sγ)^m, its limits for γ = 0 and s = 0, and NaN if there is none."""
-    gamma, rate, n_steps = case
-    kept = (1 - rate * gamma) ** n_steps
-    if kept == 1:
-        return float("inf") if rate == 0 or gamma > 0 else 1 / (n_steps * rate)
-    return gamma * kept / (1 - kept) if 0 <= kept < 1 else float("nan")
-
-
-def _rate(case: tuple[float, float, int]) -> float:
-    """Return s of the proof of Thm (early stopping), and its limits for γ = 0 and λ = ∞."""
-    gamma, penalty, n_steps = case
-    if gamma == 0:
-        return 1 / (n_steps * penalty) if penalty else 0.0
-    return float((1 - (1 / (1 + gamma / penalty) if penalty else 0.0) ** (1 / n_steps)) / gamma)
-
-
-GRID = [*product((0.0, 0.25, 1.0, 3.0), (0.0, 0.1, 0.5, 1.0, 1.5, 2.0, 4.0), (1, 2, 3, 6))]
-"""Eigenvalues, rates or penalties, and numbers of steps."""
 
 
 @worst_case("1 if two eigenvalues have the same penalty", 0.0)
@@ -269,10 +225,6 @@ STATEMENTS = {
         where="Thm (early stopping)",
         claim="m_t gradient steps are generalized ridge with λ of eq. (equivalence), if that is positive",
         printed=Claim(_equivalence, _try_estimates),
-        mutations={
-            "penalties × 1.1": {"printed": lambda g, s, m: Fraction(11, 10) * _equivalence(g, s, m)},
-            "one step more": {"printed": lambda g, s, m: _equivalence(g, s, m + 1)},
-        },
     ),
     "early-stopping-range": Statement(
         row="10",
@@ -282,19 +234,6 @@ STATEMENTS = {
         recorded=Verdict.EXTENDED,
         printed=Claim(_inside, _try_range),
         corrected=Claim(lambda step, m: _inside(step, m) or step in (0, 1), _try_range),
-        library=(
-            LibraryCheck("penalties_from_early_stopping", lambda search: GRID, _library_penalty, _penalty),
-            LibraryCheck(
-                "learning_rates_from_penalties",
-                lambda search: [*GRID, (1.0, float("inf"), 2)],
-                lambda case: float(learning_rates_from_penalties([case[0]], case[1], case[2])[0]),
-                _rate,
-            ),
-        ),
-        mutations={
-            "any s > 0": {"printed": lambda step, m: step > 0},
-            "sγ up to 1.1": {"corrected": lambda step, m: step <= Fraction(11, 10)},
-        },
     ),
     "early-stopping-any-matrix": Statement(
         row="10c",
@@ -304,25 +243,11 @@ STATEMENTS = {
         recorded=Verdict.EXTENDED,
         printed=Claim(_shared_eigenvectors, partial(_try_any_matrix, shared=True)),
         corrected=Claim(_any_eigenvectors, _try_any_matrix),
-        library=(
-            LibraryCheck(
-                "weight_matrix_from_early_stopping",
-                _rate_matrices,
-                lambda case: weight_matrix_from_early_stopping(*case),
-                lambda case: _any_eigenvectors(*case),
-            ),
-        ),
-        mutations={
-            "one step more": {"printed": lambda sigma, a, m: _shared_eigenvectors(sigma, a, m + 1)},
-            "direction by direction": {"corrected": _shared_eigenvectors},
-            "H × 1.1": {"corrected": lambda sigma, a, m: 1.1 * _any_eigenvectors(sigma, a, m)},
-        },
     ),
     "vanilla": Statement(
         where="Thm (early stopping), remark",
         claim="gradient descent with one rate need not be ridge with one λ, since eigenvalues can differ",
         printed=Claim(Fraction(1, 2), _try_vanilla),
-        mutations={"equal eigenvalues": {"printed": Fraction(1)}},
     ),
     "vanilla-never": Statement(
         row="38",
@@ -332,24 +257,11 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(_inside, _try_never),
         corrected=Claim(lambda step, m: 0 < step < 1, _try_never),
-        mutations={"sγ below 3/2": {"corrected": lambda step, m: _inside(step, m) and step < Fraction(3, 2)}},
     ),
     "es-corollary": Statement(
         where="Cor. (ES)",
         claim="with the rates of eq. (eses) early stopping reaches the optimal error",
         printed=Claim(_rates, _try_corollary),
-        library=(
-            LibraryCheck(
-                "optimal_learning_rates",
-                lambda search: [(case.problem(), 1 + number % 4) for number, case in enumerate(few_cases(search))],
-                lambda case: case[0].optimal_learning_rates(case[1]),
-                lambda case: _rates(*case),
-            ),
-        ),
-        mutations={
-            "rates × 0.9": {"printed": lambda problem, m: 0.9 * _rates(problem, m)},
-            "one step more": {"printed": lambda problem, m: _rates(problem, m + 1)},
-        },
     ),
     "es-both-grow": Statement(
         row="18",
@@ -359,7 +271,6 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(2.0, _try_both),
         corrected=Claim(2.0, _try_either),
-        mutations={"a smaller n_t": {"corrected": 0.5}},
     ),
     "es-rate-grows": Statement(
         row="18",
@@ -369,6 +280,5 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim((False, True), _try_rate),
         corrected=Claim((False,), _try_rate),
-        mutations={"1 < sγ < 2": {"corrected": (True,)}},
     ),
 }

@@ -11,7 +11,7 @@ from ridgeway.research.theory import ExpectedError, FixedDesignProblem
 from ridgeway.research.verify._findings import Trial, Verdict
 from ridgeway.research.verify._search import Search
 from ridgeway.research.verify._statement import Claim, Statement
-from ridgeway.weights import Accumulated, Isotropic, Zero
+from ridgeway.weights import Isotropic, Zero
 
 N_TASKS = 20
 CONSTANT, WORSE = 1.5, 1.5
@@ -129,10 +129,6 @@ def _minimum_norm(one: Experiment) -> ExpectedError:
     return one.problem.expected_error(Zero())
 
 
-def _accumulated(one: Experiment) -> ExpectedError:
-    return one.problem.expected_error(Accumulated())
-
-
 RIDGES: dict[str, Method] = {
     "= 0.01": _constant(0.01),
     "= 0.1": _constant(0.1),
@@ -153,10 +149,6 @@ STATEMENTS = {
         recorded=Verdict.OPEN,
         printed=Claim(RIDGES, _try_shift),
         corrected=Claim(CANDIDATES, _try_shift),
-        mutations={
-            "with the candidates": {"printed": RIDGES | CANDIDATES},
-            "λ_t = 1": {"corrected": {"= 1": RIDGES["= 1"]}},
-        },
     ),
     "experiment-min-norm": Statement(
         row="13",
@@ -166,6 +158,5 @@ STATEMENTS = {
         recorded=Verdict.CORRECTED,
         printed=Claim(Course(_minimum_norm, first_task=1), _try_constancy),
         corrected=Claim(Course(_minimum_norm, first_task=5), _try_constancy),
-        mutations={"H̃ for H → 0": {"corrected": Course(_accumulated, first_task=5)}},
     ),
 }

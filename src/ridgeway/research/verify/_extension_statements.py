@@ -7,13 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ridgeway._checks import Array
-from ridgeway.research.theory import FixedDesignProblem
-from ridgeway.research.verify._cases import gaussian_designs, reflection
+from ridgeway.research.verify._cases import reflection
 from ridgeway.research.verify._exact import Matrix, diagonal, exact, identity, next_moment, zeros
 from ridgeway.research.verify._findings import Instances, Verdict, worst_case
-from ridgeway.research.verify._library import LibraryCheck
-from ridgeway.research.verify._plain import solved
 from ridgeway.research.verify._search import Search
 from ridgeway.research.verify._statement import Claim, Statement
 
@@ -117,10 +113,6 @@ def _information(k: int) -> Iterator[list[Matrix]]:
     yield [identity(2), identity(2) + k**2 * exact([[1, -1], [-1, 1]])]
 
 
-def _information_diagonal(k: int) -> Iterator[list[Matrix]]:
-    yield [identity(2), (1 + k**2) * identity(2)]
-
-
 @worst_case("largest relative rise of the error in a task", 0.0)
 def _try_earlier_rows(search: Search, form: Measure) -> Instances:
     """Learn two tasks with the penalties of the proof, and weigh the errors after each."""
@@ -143,52 +135,11 @@ def _try_earlier_rows(search: Search, form: Measure) -> Instances:
             )
 
 
-def _signals(search: Search) -> Iterator[FixedDesignProblem]:
-    """Yield problems with a known w_*, a random one, and one without variance in some directions."""
-    rng = search.generator()
-    for number in range(search.count(9, 90)):
-        p = int(rng.integers(1, 5))
-        designs = gaussian_designs(rng, 3, int(rng.integers(1, 2 * p + 1)), p)
-        few = rng.normal(size=(p, 1 + p // 2))
-        signal = (rng.normal(size=p), 1.5, few @ few.T)[number % 3]
-        yield FixedDesignProblem(designs, noise_variance=float(np.exp(rng.normal())), signal=signal)
-
-
-def _best(problem: FixedDesignProblem) -> tuple[Array, list[float]]:
-    """Return K_t = M_{t−1}X_tᵀ(X_tM_{t−1}X_tᵀ + σ²I)⁻¹ side by side, and tr M_t, M_t = (I − K_tX_t)M_{t−1}."""
-    signal, p = problem.signal, problem.designs[0].shape[1]
-    moment = np.outer(signal, signal) if signal.ndim == 1 else signal * np.eye(p) if signal.ndim == 0 else signal
-    gains, errors = [], []
-    for X in problem.designs:
-        gains.append(solved(X @ moment @ X.T + problem.noise_variance * np.eye(len(X)), X @ moment).T)
-        moment = moment - gains[-1] @ X @ moment
-        errors.append(float(np.trace(moment)))
-    return np.hstack(gains), errors
-
-
 STATEMENTS = {
     "extension": Statement(
         where="Thm (extension)",
         claim="without commuting covariances some penalties keep the error from rising in any task",
         printed=Claim(_penalty, _try_no_rise),
-        library=(
-            LibraryCheck(
-                "optimal_gains",
-                _signals,
-                lambda problem: np.hstack(problem.optimal_gains()),
-                lambda problem: _best(problem)[0],
-            ),
-            LibraryCheck(
-                "expected_error_of_gains",
-                _signals,
-                lambda problem: problem.expected_error_of_gains(problem.optimal_gains()).total,
-                lambda problem: _best(problem)[1],
-            ),
-        ),
-        mutations={
-            "penalties ÷ 10": {"printed": lambda noise, n, error: _penalty(noise, n, error) / 10},
-            "swapped σ² and error": {"printed": lambda noise, n, error: error / (n * noise)},
-        },
     ),
     "extension-rate": Statement(
         row="36",
@@ -198,7 +149,6 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(_shared_matrices, _try_rate),
         corrected=Claim(_information, _try_rate),
-        mutations={"the diagonal of H̃": {"corrected": _information_diagonal}},
     ),
     "extension-rows": Statement(
         row="36",
@@ -208,9 +158,6 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(lambda rows: rows.T @ rows, _try_earlier_rows),
         corrected=Claim(lambda rows: identity(rows.shape[1]), _try_earlier_rows),
-        mutations={
-            "one coefficient": {"corrected": lambda rows: diagonal([Fraction(1)] + [Fraction(0)] * (rows.shape[1] - 1))}
-        },
     ),
     "extension-strict": Statement(
         row="20",
@@ -220,6 +167,5 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(lambda gammas, errors: any(gammas), _try_strict),
         corrected=Claim(lambda gammas, errors: any(gammas * errors), _try_strict),
-        mutations={"error anywhere": {"corrected": lambda gammas, errors: any(errors)}},
     ),
 }

@@ -32,7 +32,6 @@ class Verdict(StrEnum):
     FAILS = "fails as stated"
     OPEN = "open"
     CORRECTION_FAILS = "correction fails"
-    LIBRARY_DIFFERS = "library differs"
 
     @property
     def as_printed(self) -> bool:
@@ -116,20 +115,16 @@ def worst_case(measure: str, limit: float) -> Callable[[Callable[P, Instances]],
     return decorated
 
 
-def judge(printed: Trial, corrected: Trial | None, library: Trial | None, recorded: Verdict) -> Verdict:
+def judge(printed: Trial, corrected: Trial | None, recorded: Verdict) -> Verdict:
     """Return the verdict on a statement from its trials: the recorded one if all of them support it.
 
     Parameters
     ----------
     printed, corrected : Trial
         The printed form, and the corrected or extended one. The latter is None if the statement needs none.
-    library : Trial or None
-        The functions of `theory` that compute what the statement is about.
     recorded : Verdict
         The expected verdict.
     """
-    if library is not None and not library.holds:
-        return Verdict.LIBRARY_DIFFERS
     if corrected is not None and not corrected.holds:
         return Verdict.CORRECTION_FAILS
     if printed.holds == recorded.as_printed:
@@ -153,8 +148,6 @@ class StatementResult:
         The statement as printed.
     corrected : Trial or None
         The statement as corrected or extended, or what holds instead.
-    library : Trial or None
-        The functions of `theory` that belong to the statement.
     seconds : float
         The running time.
 
@@ -177,7 +170,6 @@ class StatementResult:
     recorded: Verdict
     printed: Trial
     corrected: Trial | None
-    library: Trial | None
     seconds: float
 
     @property
@@ -192,8 +184,8 @@ class StatementResult:
 
     @property
     def instances(self) -> int:
-        """Number of instances, of all trials."""
-        return sum(trial.instances for trial in (self.printed, self.corrected, self.library) if trial)
+        """Number of instances, of both trials."""
+        return self.printed.instances + (self.corrected.instances if self.corrected else 0)
 
     @property
     def counterexample(self) -> str | None:
@@ -212,5 +204,4 @@ class StatementResult:
             "counterexample": self.counterexample,
             "printed": self.printed.as_dict(),
             "corrected": self.corrected and self.corrected.as_dict(),
-            "library": self.library and self.library.as_dict(),
         }

@@ -1,18 +1,16 @@
 """What the paper concludes: forgetting, monotone errors, the oracle; corrections rows 14, 24 and 31."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
 
 from ridgeway._checks import Array
-from ridgeway.research.theory import CommutingProblem, FixedDesignProblem
 from ridgeway.research.verify._adaptive_statements import Penalties, optimal_penalties, schedule
 from ridgeway.research.verify._cases import Case, cases, gaussian_designs
 from ridgeway.research.verify._exact import Matrix, solve
 from ridgeway.research.verify._findings import Instances, Trial, Verdict, worst_case
-from ridgeway.research.verify._library import LibraryCheck
-from ridgeway.research.verify._plain import pseudoinverse, solved
+from ridgeway.research.verify._plain import pseudoinverse
 from ridgeway.research.verify._search import Search
 from ridgeway.research.verify._statement import Claim, Statement
 
@@ -126,42 +124,6 @@ def _since_the_first(errors: Array) -> Array:
     return np.asarray(errors[1:] - errors[0])
 
 
-def _oracle_prefixes(case: Case) -> list[float]:
-    """Return the oracle's exact error after each task, NaN while it is singular."""
-    errors = []
-    for t in range(1, case.n_tasks + 1):
-        rows = np.vstack(case.designs[:t])
-        seen = (case.loadings[:t] != 0).any(axis=0).all()
-        inverse = solve(rows.T @ rows, np.eye(case.n_directions, dtype=object)) if seen else None
-        errors.append(float("nan") if inverse is None else float(case.noise_variance * np.trace(inverse)))
-    return errors
-
-
-def _task_problems(search: Search) -> Iterator[FixedDesignProblem]:
-    """Yield problems with and without a parameter per task."""
-    rng = search.generator()
-    for number in range(search.count(8, 100)):
-        p, n_tasks = int(rng.integers(2, 5)), int(rng.integers(1, 5))
-        designs, coef = gaussian_designs(rng, n_tasks, p - 1 + number % 3, p), rng.normal(size=p)
-        coefs = coef + rng.normal(size=(n_tasks, p)) if number % 2 else None
-        yield FixedDesignProblem(designs, noise_variance=float(np.exp(rng.normal())), signal=coef, task_coefs=coefs)
-
-
-def _forgetting(problem: FixedDesignProblem) -> list[float]:
-    """Return F_t from its definition, with H_t = I/2: E‖ŵ_t − w_τ‖² is a squared mean and a variance."""
-    p, targets = len(problem.signal), problem.task_coefs
-    coefs = np.tile(problem.signal, (len(problem.designs), 1)) if targets is None else targets
-    mean, covariance, states = np.zeros(p), np.zeros((p, p)), []
-    for X, coef in zip(problem.designs, coefs, strict=True):
-        gain = solved(X.T @ X + len(X) / 2 * np.eye(p), X.T)
-        kept = np.eye(p) - gain @ X
-        mean = kept @ mean + gain @ X @ coef
-        covariance = kept @ covariance @ kept.T + problem.noise_variance * gain @ gain.T
-        states.append((mean, np.trace(covariance)))
-    errors = [[np.square(m - coef).sum() + v for coef in coefs] for m, v in states]
-    return [np.mean([errors[t][s] - errors[s][s] for s in range(t)]) if t else np.nan for t in range(len(states))]
-
-
 ENDLESS: dict[str, Decay] = {"1": np.ones_like, "t^−½": lambda t: t**-0.5, "t": lambda t: t}
 FADING: dict[str, Decay] = {"2^−t": lambda t: np.exp2(-t)}
 
@@ -174,15 +136,6 @@ STATEMENTS = {
         recorded=Verdict.FAILS,
         printed=Claim(_since_the_last, _try_negative_forgetting),
         corrected=Claim(_since_the_first, _try_negative_forgetting),
-        library=(
-            LibraryCheck(
-                "expected_forgetting",
-                _task_problems,
-                lambda problem: problem.expected_forgetting([0.5] * len(problem.designs)),
-                _forgetting,
-            ),
-        ),
-        mutations={"half the first": {"corrected": lambda errors: errors[1:] - errors[0] / 2}},
     ),
     "oracle-monotone": Statement(
         row="31",
@@ -192,47 +145,26 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(lambda p: 1, _try_oracle),
         corrected=Claim(lambda p: p, _try_oracle),
-        library=(
-            LibraryCheck(
-                "oracle_error",
-                lambda search: cases(search, 15, 200),
-                lambda case: case.problem().oracle_error(),
-                _oracle_prefixes,
-            ),
-        ),
-        mutations={"half the rows": {"corrected": lambda p: (p + 1) // 2}},
     ),
     "no-forgetting": Statement(
         where="Thm (adaptive ridge), remark",
         claim="with the optimal penalties the error never rises, and F_t ≤ 0",
         printed=Claim(optimal_penalties, _try_no_forgetting),
-        mutations={
-            "penalties ÷ 10": {"printed": lambda case, task, errors: optimal_penalties(case, task, errors) / 10}
-        },
     ),
     "strict-fall": Statement(
         where="Thm (adaptive ridge), remark",
         claim="the error falls in every task with a regular Σ_t (eq. (lambda) presupposes that w_* has error left)",
         printed=Claim(lambda case, gamma: bool(gamma.all()), _try_strict),
-        mutations={"any task": {"printed": lambda case, gamma: True}},
     ),
     "below-oracle": Statement(
         where="Thm (adaptive ridge), remark",
         claim="the error of the optimum is below that of the oracle",
         printed=Claim(optimal_penalties, _try_below_oracle),
-        mutations={
-            "without σ²/e": {
-                "printed": lambda case, task, errors: (
-                    (case.loadings[:task] ** 2).sum(axis=0) / case.n_samples[task] + 10**-12
-                )
-            }
-        },
     ),
     "same-order": Statement(
         where="Abstract; Thm (adaptive ridge), remark; Conclusion",
         claim="the error of the optimum is of the order of the oracle's: 𝓛(GR)/𝓛(ORA) stays away from 0 as T grows",
         printed=Claim(lambda prior, information: (information / (prior + information)).min(), _try_order),
-        mutations={"bound 1": {"printed": lambda prior, information: 1.0}},
     ),
     "asymptotics": Statement(
         row="24",
@@ -242,20 +174,5 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(ENDLESS | FADING, _try_equivalence),
         corrected=Claim(ENDLESS, _try_equivalence),
-        library=(
-            LibraryCheck(
-                "optimal_error over oracle_error",
-                lambda search: [*ENDLESS.values(), *FADING.values()],
-                lambda decay: _library_ratio(decay),
-                lambda decay: 1 - 1 / (1 + np.cumsum(decay(np.arange(1.0, 51.0)))),
-            ),
-        ),
-        mutations={"information that fades": {"corrected": ENDLESS | {"1/t²": lambda t: t**-2.0}}},
     ),
 }
-
-
-def _library_ratio(decay: Decay) -> Array:
-    tasks = np.arange(1.0, 51.0)
-    problem = CommutingProblem(decay(tasks)[:, np.newaxis], np.ones(50), initial_errors=[1.0])
-    return problem.optimal_error() / problem.oracle_error()

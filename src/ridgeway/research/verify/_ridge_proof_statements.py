@@ -6,10 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from ridgeway.research.theory import CommutingProblem
 from ridgeway.research.verify._cases import OTHER_FACTORS
 from ridgeway.research.verify._findings import Instances, Verdict, worst_case
-from ridgeway.research.verify._library import LibraryCheck
 from ridgeway.research.verify._search import Search
 from ridgeway.research.verify._statement import Claim, Statement
 
@@ -83,18 +81,6 @@ def _lower(n_1: float, n_2: float, epsilon: float) -> list[float]:
     return [float(np.sqrt(before * new) / n_2) if new < before else 0.0 for before, new in pairs]
 
 
-def _error_at_limit(regime: Regime) -> list[float]:
-    """Return the errors of both directions at their smallest λ_2, relative to the optimum, from the library."""
-    n_1, n_2, epsilon = regime
-    problem = CommutingProblem([[1.0, epsilon], [epsilon, 1.0]], [n_1, n_2], initial_errors=[1.0, 1.0])
-    optimal = problem.optimal_penalties()
-    best = problem.direction_errors(optimal)[-1]
-    return [
-        float(problem.direction_errors([optimal[0], [least, least]])[-1, j] / best[j])
-        for j, least in enumerate(_smallest(*regime))
-    ]
-
-
 def _limit_first(n_1: float, n_2: float, epsilon: float) -> float:
     total = n_1 + epsilon * n_2
     share = np.sqrt(n_1 / total)
@@ -120,10 +106,6 @@ STATEMENTS = {
         recorded=Verdict.CORRECTED,
         printed=Claim(lambda noise, epsilon, n: noise / (epsilon * n), _try_first_penalty),
         corrected=Claim(lambda noise, epsilon, n: noise / n, _try_first_penalty),
-        mutations={
-            "penalty × 1.1": {"corrected": lambda noise, epsilon, n: Fraction(11, 10) * noise / n},
-            "dropped n_1": {"corrected": lambda noise, epsilon, n: noise},
-        },
     ),
     "ridge-lower-limits": Statement(
         row="16",
@@ -133,15 +115,6 @@ STATEMENTS = {
         recorded=Verdict.FAILS,
         printed=Claim(_lower_printed, _try_lower_limits),
         corrected=Claim(_lower, _try_lower_limits),
-        library=(
-            LibraryCheck(
-                "direction_errors at the limit",
-                lambda search: [(n**3, n**2, n**-0.5) for n in (1e2, 1e4)],
-                _error_at_limit,
-                lambda regime: [3.0, 3.0],
-            ),
-        ),
-        mutations={"limits × 100": {"corrected": lambda *regime: [100 * limit for limit in _lower(*regime)]}},
     ),
     "ridge-upper-limit": Statement(
         row="34",
@@ -151,7 +124,6 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(_limit_first, partial(_try_upper_limit, direction=1, regime=OPPOSITE)),
         corrected=Claim(_limit_first, partial(_try_upper_limit, direction=1)),
-        mutations={"dropped ε": {"corrected": lambda n_1, n_2, epsilon: _limit_first(n_1, n_2, epsilon) / epsilon}},
     ),
     "ridge-second-penalty": Statement(
         row="22",
@@ -161,6 +133,5 @@ STATEMENTS = {
         recorded=Verdict.CORRECTED,
         printed=Claim(_limit_printed, _try_second),
         corrected=Claim(_limit, _try_second),
-        mutations={"dropped n_1": {"corrected": lambda n_1, n_2, epsilon: _limit(1.0, n_2, epsilon)}},
     ),
 }

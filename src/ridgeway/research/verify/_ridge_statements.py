@@ -3,17 +3,14 @@
 docs/ridge-gap.md has the proofs.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from ridgeway._checks import Array
-from ridgeway.kernels import eigen
-from ridgeway.research.theory import CommutingProblem, FixedDesignProblem, ridge_gap
-from ridgeway.research.verify._cases import gaussian_designs
+from ridgeway.research.theory import ridge_gap
 from ridgeway.research.verify._findings import Instances, Trial, Verdict, worst_case
-from ridgeway.research.verify._library import LibraryCheck
 from ridgeway.research.verify._search import Search
 from ridgeway.research.verify._statement import Claim, Statement
 
@@ -138,70 +135,11 @@ def _by_their_ratio(first: float, second: float) -> float:
     return float((ratio + 1) ** 2 / (4 * ratio) * (1 + np.sqrt(ratio)))
 
 
-def _best_in_both(tasks: TwoTasks) -> float:
-    """Return inf over λ_1, λ_2 of 𝓛(CRR)/𝓛(GR): a grid in both, refined around each of its good local minima."""
-    first, second, initial = (np.array(values) for values in tasks)
-
-    def totals(ones: Array, twos: Array) -> Array:
-        after = _errors_after(first, np.exp(ones)[:, np.newaxis], initial)
-        return np.asarray(_errors_after(second, np.exp(twos)[:, np.newaxis, np.newaxis], after).sum(axis=-1).T)
-
-    points = REACH[::12]
-    coarse, size = totals(points, points), len(points)
-    padded, found = np.pad(coarse, 1, constant_values=np.inf), coarse.min()
-    around = [padded[i : i + size, j : j + size] for i in range(3) for j in range(3)]
-    minima = np.argwhere((coarse == np.min(around, axis=0)) & (coarse <= 1.05 * found))
-    for i, j in minima[:5]:
-        at, width = (points[i], points[j]), points[1] - points[0]
-        for _ in range(8):
-            ones, twos = (np.linspace(center - width, center + width, 21) for center in at)
-            local = totals(ones, twos)
-            row, column = np.unravel_index(np.argmin(local), local.shape)
-            at, width, found = (ones[row], twos[column]), width / 5, min(found, local.min())
-    with np.errstate(divide="ignore"):
-        return float(found / (1 / (1 / initial + first + second)).sum())
-
-
-def _two_tasks(search: Search) -> Iterator[TwoTasks]:
-    """Yield tasks whose best λ_1 is ∞ or beyond every scale, tasks for which a late local minimum wins, and others."""
-    yield TwoTasks((1.0, 0.0), (0.0, 1e30), (0.0, 1.0))
-    yield TwoTasks((1.0, 1.0), (0.0, 3.0), (0.0, 1.0))
-    yield TwoTasks((1e-6, 1e-6, 1e-6), (1e5, 1e-4, 10.0), (1.0, 10.0, 1e-5))
-    yield _swapped(1e8, (1.0, 1.0))
-    rng = search.generator()
-    for number in range(search.count(5, 60)):
-        first, second, initial = 10.0 ** rng.uniform(-2, 4, size=(3, int(rng.integers(1, 4))))
-        yield TwoTasks(tuple(first), tuple(second), tuple(np.ones_like(initial) if number % 2 else initial / 100))
-
-
-def _library_gap(tasks: TwoTasks) -> float:
-    """Return the library's ratio, which does not change if information and noise are multiplied by 3."""
-    first, second = (3 * np.array(information) for information in tasks[:2])
-    return ridge_gap(first, second, tasks.initial, noise_variance=3.0)
-
-
 class OneTask(NamedTuple):
     """What a task says about each direction, n·γ_j, and the errors before it; σ² = 1."""
 
     information: tuple[float, ...]
     errors: tuple[float, ...]
-
-    def problem(self) -> FixedDesignProblem:
-        """Return the task with as many rows as directions, and with 3 times the information and the noise variance."""
-        rows = np.diag(np.sqrt(3 * np.array(self.information)))
-        return FixedDesignProblem([rows], noise_variance=3.0, signal=np.diag(self.errors))
-
-
-def _one_task(search: Search) -> Iterator[OneTask]:
-    """Yield tasks with several local minima; the first two need all of them, and a fine grid to find them."""
-    yield OneTask((1e5, 1e-4, 10.0), (1.0, 10.0, 1e-5))
-    yield OneTask((0.01, 1e4, 1e-3, 1.0), (10.0, 1e-4, 0.1, 0.01))
-    yield OneTask((1.0, 4.0), (0.0, 1e-3))
-    yield OneTask((4.0, 0.0), (0.5, 2.0))
-    rng = search.generator()
-    for _ in range(search.count(10, 300)):
-        information, errors = 10.0 ** rng.uniform([[-4], [-6]], [[6], [3]], size=(2, int(rng.integers(1, 6))))
-        yield OneTask(tuple(information), tuple(errors))
 
 
 def _best_in_one(task: OneTask) -> float:
@@ -212,39 +150,6 @@ def _best_in_one(task: OneTask) -> float:
         best = int(np.argmin(totals))
         points = np.linspace(points[max(best - 1, 0)], points[min(best + 1, len(points) - 1)], 201)
     return float(totals.min())
-
-
-def _library_in_one(task: OneTask) -> float:
-    problem = task.problem()
-    return float(problem.expected_error(problem.optimal_isotropic_penalties()).total[0])
-
-
-def _design_sequences(search: Search) -> Iterator[FixedDesignProblem]:
-    rng = search.generator()
-    for _ in range(search.count(4, 40)):
-        p = int(rng.integers(1, 4))
-        designs = gaussian_designs(rng, 3, int(rng.integers(1, p + 3)), p)
-        yield FixedDesignProblem(designs, noise_variance=float(np.exp(rng.normal())), signal=rng.normal(size=p))
-
-
-def _best_step_by_step(problem: FixedDesignProblem) -> list[float]:
-    """Return the errors if each λ_t is the best of a fine grid, given those before."""
-    moment, errors = np.outer(problem.signal, problem.signal), []
-    for X in problem.designs:
-        values, vectors = eigen(X.T @ X)
-        values = np.where(values > 1e-9 * values.max(), values, 0.0)
-        rotated = vectors.T @ moment @ vectors
-        points = REACH
-        for _ in range(4):
-            held = 1 / (1 + values / np.exp(points)[:, np.newaxis])
-            noise = problem.noise_variance * values * (held / np.exp(points)[:, np.newaxis]) ** 2
-            totals = (held**2 * np.diagonal(rotated) + noise).sum(axis=1)
-            best = int(np.argmin(totals))
-            kept, added = held[best], noise[best]
-            points = np.linspace(points[max(best - 1, 0)], points[min(best + 1, len(points) - 1)], 201)
-        moment = vectors @ (rotated * np.outer(kept, kept) + np.diag(added)) @ vectors.T
-        errors.append(float(np.trace(moment)))
-    return errors
 
 
 @worst_case("largest 𝓛(GR) over that of the best continual ridge", 1 - 1e-9)
@@ -258,55 +163,17 @@ def _try_heterogeneous(search: Search, form: Callable[[Array], Array]) -> Instan
         yield optimum / _best_in_one(task), p, task
 
 
-def _gap_in_library(tasks: TwoTasks) -> float:
-    """Return the ratio with one λ for both tasks, by `direction_errors` at the best penalty of a grid."""
-    first, second, initial = (np.array(values) for values in tasks)
-    problem = CommutingProblem(np.array([first, second]), [1, 1], initial_errors=initial)
-    points = np.exp(REACH[1000:2500:10])
-    errors = [problem.direction_errors(point)[-1].sum() for point in points]
-    return float(min(errors) / problem.optimal_error()[-1])
-
-
-def _gap_on_grid(tasks: TwoTasks) -> float:
-    first, second, initial = (np.array(values) for values in tasks)
-    points = np.exp(REACH[1000:2500:10])[:, np.newaxis]
-    errors = _errors_after(second, points, _errors_after(first, points, initial)).sum(axis=1)
-    return float(errors.min() / (1 / (1 / initial + first + second)).sum())
-
-
 STATEMENTS = {
     "heterogeneity": Statement(
         where="Sec. Continual Ridge Regression",
         claim="if the errors of the directions differ, one λ for all of them is not optimal",
         printed=Claim(lambda errors: errors, _try_heterogeneous),
-        library=(
-            LibraryCheck("optimal_isotropic_penalties", _one_task, _library_in_one, _best_in_one),
-            LibraryCheck(
-                "optimal_isotropic_penalties, tasks that do not commute",
-                _design_sequences,
-                lambda problem: problem.expected_error(problem.optimal_isotropic_penalties()).total,
-                _best_step_by_step,
-            ),
-        ),
-        mutations={"equal errors": {"printed": np.ones_like}},
     ),
     "ridge": Statement(
         row="9",
         where="Thm (ridge), read with one λ for both tasks",
         claim="sup over n_1, n_2, ε of inf over λ of 𝓛(CRR)/𝓛(GR) = ∞ for Σ_1 = diag(1, ε), Σ_2 = diag(ε, 1)",
         printed=Claim(lambda n, initial: one_penalty(_swapped(n, initial)), _try_one_penalty),
-        library=(
-            LibraryCheck(
-                "direction_errors and optimal_error",
-                lambda search: [_swapped(10.0**power, (1.0, 2.0)) for power in (2, 4, 6)],
-                _gap_in_library,
-                _gap_on_grid,
-            ),
-        ),
-        mutations={
-            "a penalty per task": {"printed": lambda n, initial: printed_family(n, n, n**-0.5, initial)},
-            "equal tasks": {"printed": lambda n, initial: one_penalty(TwoTasks((n, n), (n, n), initial))},
-        },
     ),
     "ridge-per-task": Statement(
         row="9",
@@ -316,12 +183,6 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(printed_family, _try_supremum),
         corrected=Claim(repaired_family, _try_growth),
-        library=(LibraryCheck("ridge_gap", _two_tasks, _library_gap, _best_in_both),),
-        mutations={
-            "optimum ÷ 1.1": {"printed": lambda n_1, n_2, epsilon: 1.1 * printed_family(n_1, n_2, epsilon)},
-            "unequal small eigenvalues": {"printed": lambda n_1, n_2, epsilon: repaired_family(n_1)},
-            "equal small eigenvalues": {"corrected": lambda m: printed_family(m, m, m**-0.5)},
-        },
     ),
     "ridge-parameter": Statement(
         row="23",
@@ -331,8 +192,5 @@ STATEMENTS = {
         recorded=Verdict.READING,
         printed=Claim(lambda first, second: CEILING, _try_other_parameters),
         corrected=Claim(_by_their_ratio, _try_other_parameters),
-        mutations={
-            "bounded for w_* = (1, 0)": {"corrected": lambda first, second: _by_their_ratio(first, second + 1e-2)}
-        },
     ),
 }

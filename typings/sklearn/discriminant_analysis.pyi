@@ -1,9 +1,0 @@
-from typing import Any, Self
-
-import numpy as np
-from numpy.typing import NDArray
-
-class LinearDiscriminantAnalysis:
-    def __init__(self, *, solver: str = "svd", shrinkage: float | str | None = None) -> None: ...
-    def fit(self, X: Any, y: Any) -> Self: ...
-    def predict_proba(self, X: Any) -> NDArray[np.float64]: ...
