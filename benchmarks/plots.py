@@ -10,7 +10,8 @@ from benchmarks.bars import KINDS, speed_bar
 from benchmarks.contenders import NUMPY, PEER, RIVER, SGD, TORCH
 from benchmarks.scaling import AXES, FIT_FROM, NAMES, Point, exponent
 from benchmarks.speed import Result
-from ridgeway._style import BLACK, BLUE, GREY, METHOD_LOOKS, PURPLE, STYLE, ink, label_ends, shade, spread
+from ridgeway._style import BLACK, BLUE, GREY, PURPLE, STYLE, ink, label_ends, shade, spread
+from ridgeway.catalogue import looks
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
@@ -26,8 +27,8 @@ STYLES = {
     PEER: (BLACK, "D"),
     NUMPY: (GREY, "^"),
     TORCH: (PURPLE, "v"),
-    RIVER: METHOD_LOOKS["river"],
-    SGD: METHOD_LOOKS["sgd"],
+    RIVER: looks(["river"])["river"],
+    SGD: looks(["sgd"])["sgd"],
 }
 LEVELS: dict[str, float] = dict(zip(KINDS, (-0.2, 0.2), strict=True))
 """How far above or below the middle of a line our markers are, so that their bars do not overlap."""

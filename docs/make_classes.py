@@ -12,14 +12,15 @@ import numpy as np
 from matplotlib.figure import Figure
 from paper_figures import label, panels
 
-from ridgeway._style import BLACK, BLUE, METHOD_LOOKS, OTHERS, ink, shade
+from ridgeway._style import BLACK, BLUE, OTHERS, ink, shade
+from ridgeway.catalogue import looks
 
 PAGE = Path(__file__).with_name("classes.md")
 RESULTS: dict[str, Any] = json.loads(PAGE.with_suffix(".json").read_text(encoding="utf-8"))
 START, END = "<!-- results: made by `make classes` -->\n", "<!-- end of results -->\n"
 FIGURE = "\n![Accuracy on the classes seen so far, after each class](images/classes.png)\n"
 PUBLISHED = {"MNIST": 98.3}
-SGD, MLP = METHOD_LOOKS["sgd"], OTHERS[0]
+SGD, MLP = looks(["sgd"])["sgd"], OTHERS[0]
 STYLES = ((BLUE, "-", "P"), (shade(BLUE, -0.4), "--", "P"), (SGD[0], "-", SGD[1]), (MLP[0], ":", MLP[1]))
 HEIGHTS = (81.0, 73.0, 38.0, 30.0)
 """Where the names of the lines stand."""

@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from ridgeway import catalogue
-from ridgeway._style import BLUE, COLOURS, CONTRAST, METHOD_LOOKS, OTHERS, ink, label_ends, looks, shade, spread
+from ridgeway._style import BLUE, COLOURS, CONTRAST, OTHERS, ink, label_ends, shade, spread
+from ridgeway.catalogue import looks
+
+METHODS = looks(dict.fromkeys(key for keys in catalogue.COMPARED.values() for key in keys))
 
 
 def luminance(colour):
@@ -23,26 +26,25 @@ def test_a_colour_does_not_depend_on_the_other_methods():
     without = looks(["mn", "es:100", "crr:1", "sgd", "gr", "oracle"])
     assert without.items() <= together.items()
     assert together["gr"][0] == looks(["gr"])["gr"][0] == COLOURS["GeneralizedRidge"] == BLUE
-    assert {key for keys in catalogue.COMPARED.values() for key in keys} | {"lda"} == set(METHOD_LOOKS)
     for keys in catalogue.COMPARED.values():
-        assert len({METHOD_LOOKS[key] for key in keys}) == len({METHOD_LOOKS[key][0] for key in keys}) == len(keys)
+        assert len({METHODS[key] for key in keys}) == len({METHODS[key][0] for key in keys}) == len(keys)
     assert len({*together.values()}) == len(together)
 
 
 def test_variants_are_shades_and_others_have_their_own_colours():
     found = looks(["crr:0.1", "crr:1", "mine", "crr:10", "yours"])
     assert len({colour for colour, _ in found.values()}) == 5
-    assert found["crr:0.1"] == METHOD_LOOKS["crr"]
+    assert found["crr:0.1"] == METHODS["crr"]
     assert (found["mine"], found["yours"]) == OTHERS[:2]
-    assert not {colour for colour, _ in OTHERS} & {colour for colour, _ in METHOD_LOOKS.values()}
+    assert not {colour for colour, _ in OTHERS} & {colour for colour, _ in METHODS.values()}
 
 
 def test_colours_of_estimators_are_those_of_the_catalogue():
     methods = [catalogue.find(key) for key in catalogue.COMPARED["gaussian"] if key != "river"]
-    assert {method.name: METHOD_LOOKS[method.rule or method.key][0] for method in methods} == COLOURS
+    assert {method.name: METHODS[method.key][0] for method in methods} == COLOURS
 
 
-@pytest.mark.parametrize("colour", [colour for colour, _ in (*METHOD_LOOKS.values(), *OTHERS)])
+@pytest.mark.parametrize("colour", [colour for colour, _ in (*METHODS.values(), *OTHERS)])
 def test_text_can_be_read_on_white(colour):
     assert 1.05 / (luminance(ink(colour)) + 0.05) >= CONTRAST
     assert ink("#000000") == "#000000"

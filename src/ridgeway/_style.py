@@ -3,7 +3,7 @@
 matplotlib is needed only by those who draw.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,23 +12,6 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 RED, PURPLE, ORANGE, SKY, GREEN, BLUE = "#D55E00", "#CC79A7", "#E69F00", "#56B4E9", "#009E73", "#0072B2"
 BLACK, GREY, PALE = "#222222", "#666666", "#B5B5B5"
-METHOD_LOOKS = {
-    "mn": (RED, "o"),
-    "es": (PURPLE, "s"),
-    "crr": (ORANGE, "^"),
-    "sgd": (SKY, "D"),
-    "river": (GREEN, "v"),
-    "gr": (BLUE, "P"),
-    "oracle": (BLACK, "x"),
-    "last": (RED, "o"),
-    "quadratic": (GREEN, "v"),
-    "cubic": (BLUE, "P"),
-    "lda": (GREEN, "*"),
-}
-"""The colour and marker of each method of the catalogue, by the word before the colon of its key.
-
-Methods that are compared by default have colours of their own within a family of targets.
-"""
 OTHERS = (("#8C564B", "*"), ("#6A5ACD", "X"), ("#808000", "h"), ("#708090", "<"))
 """For methods that others have registered."""
 COLOURS = {
@@ -54,27 +37,6 @@ STYLE: dict[Any, Any] = {
 """Settings of matplotlib, for `matplotlib.style.use`."""
 CONTRAST = 4.5
 """The least contrast of text on white (WCAG, level AA)."""
-SHADES, MARKERS = (0.0, -0.4, 0.35, -0.65), "dh<>p8*"
-"""How much darker or lighter the variants of a method are, and their markers."""
-
-
-def looks(keys: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Return the colour and marker of each method by its key. Which others there are makes no difference.
-
-    Variants of a method, such as `crr:0.1` and `crr:1`, are shades of its colour.
-    """
-    found: dict[str, tuple[str, str]] = {}
-    counts: dict[str, int] = {}
-    for key in keys:
-        kind = key.partition(":")[0]
-        known = kind in METHOD_LOOKS
-        family = kind if known else ""
-        number = counts[family] = counts.get(family, -1) + 1
-        colour, marker = METHOD_LOOKS[kind] if known else OTHERS[number % len(OTHERS)]
-        if known and number:
-            colour, marker = shade(colour, SHADES[number % len(SHADES)]), MARKERS[number % len(MARKERS)]
-        found[key] = (colour, marker)
-    return found
 
 
 def shade(colour: str, share: float) -> str:

@@ -8,6 +8,7 @@ from sklearn.linear_model import LinearRegression
 
 from ridgeway import (
     ContinualRidge,
+    EarlyStopping,
     GeneralizedRidge,
     GeneralizedRidgeClassifier,
     MinimumNorm,
@@ -16,6 +17,7 @@ from ridgeway import (
     weights,
 )
 from ridgeway.catalogue import _registry
+from ridgeway.catalogue._learners import LEARNERS
 from ridgeway.errors import InvalidDataError, InvalidParameterError
 
 SITES = {"target": "y", "task_column": "site"}
@@ -47,9 +49,9 @@ def test_every_name_has_a_line_and_a_method():
 
 
 def test_arguments():
-    assert catalogue.find("crr").make().penalty == 1.0
-    assert catalogue.find("crr:1/2/3").make().penalty == (1.0, 2.0, 3.0)
-    assert catalogue.find("es").make().n_steps == 100
+    assert catalogue.find("crr").make().weights.penalty == 1.0
+    assert catalogue.find("crr:1/2/3").make().weights.penalty == (1.0, 2.0, 3.0)
+    assert catalogue.find("es").make().weights.n_steps == 100
     assert catalogue.find("gr:2").make().weights.prior == 2.0
     assert catalogue.find("gr:evidence").make().weights.prior == "evidence"
 
@@ -63,8 +65,30 @@ def test_arguments():
         ("gr:2", weights.Accumulated(prior=2.0)),
     ],
 )
-def test_methods_of_classes_are_policies_of_one_classifier(key, policy):
-    assert repr(catalogue.find(key, "multiclass").make()) == repr(GeneralizedRidgeClassifier(policy))
+@pytest.mark.parametrize("family", ["gaussian", "multiclass"])
+def test_a_method_is_a_policy_and_the_family_chooses_the_estimator(key, policy, family):
+    estimator = GeneralizedRidge if family == "gaussian" else GeneralizedRidgeClassifier
+    assert repr(catalogue.find(key, family).make()) == repr(estimator(policy))
+
+
+@pytest.mark.parametrize(
+    ("key", "estimator"),
+    [
+        ("mn", MinimumNorm()),
+        ("crr:1/2/3", ContinualRidge((1.0, 2.0, 3.0))),
+        ("es:20", EarlyStopping(n_steps=20)),
+        ("gr", GeneralizedRidge()),
+    ],
+)
+def test_methods_for_numbers_are_the_estimators_of_the_paper(rng, key, estimator):
+    """Bit for bit."""
+    method = catalogue.find(key)
+    made = method.make()
+    assert method.name == type(estimator).__name__
+    for _ in range(3):
+        X, y = rng.normal(size=(9, 4)), rng.normal(size=9)
+        np.testing.assert_array_equal(made.partial_fit(X, y).coef_, estimator.partial_fit(X, y).coef_)
+        assert made.intercept_ == estimator.intercept_
 
 
 def test_the_oracle_of_classes_is_least_squares_on_all_rows(rng):
@@ -88,7 +112,7 @@ def test_slugs_are_safe_in_file_names():
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ("grr", r"unknown method 'grr'\. Did you mean gr\? Known methods: mn, crr"),
+        ("grr", r"unknown method 'grr'\. Did you mean gr\? Known methods: mn, es, crr"),
         ("mn:1", "unknown method 'mn:1'"),
         ("crr:", "unknown method 'crr:'"),
         ("crr:-1", "needs numbers ≥ 0 after the colon: crr:0.1, or crr:1/2/3"),
@@ -143,7 +167,7 @@ def test_registered_methods_are_compared(rng):
     assert catalogue.known()["ridge"] == "ridge; ridge:λ"
 
 
-@pytest.mark.parametrize(("family", "estimator"), _registry.LEARNERS.items())
+@pytest.mark.parametrize(("family", "estimator"), LEARNERS.items())
 def test_a_registered_policy_gets_the_estimator_of_the_family(family, estimator):
     catalogue.register("mine", weights.Isotropic(2.0), label="my ridge", about="ŵ")
     catalogue.register("ridge", lambda text: weights.Isotropic(float(text)))

@@ -5,13 +5,16 @@ A name is a word, or a word and an argument: `mn`, `crr:0.1`, `crr:1/2/3` (one p
 estimators and policies into `Method` objects. That happens once, in the calling process; worker processes receive the
 objects.
 
-The same names have other estimators if the target is a class or a count: `find("mn", "multiclass")`. There are also
-`lda` for classes, `quadratic` and `cubic` (memories of a likelihood) and `last` (the last task alone).
+A name stands for a policy, and the family of the target chooses the estimator that takes it: `find("mn", "multiclass")`
+is a classifier. There are also `lda` for classes, `quadratic` and `cubic` (memories of a likelihood) and `last` (the
+last task alone). `looks` has the colour and marker of each in figures.
 
 `ridgeway.research.simulation` registers further methods, such as `crr:best`, when it is imported.
 """
 
+from ridgeway.catalogue._looks import looks
 from ridgeway.catalogue._method import SGD_STEPS, Method, Predictor
-from ridgeway.catalogue._registry import COMPARED, find, known, register, resolve
+from ridgeway.catalogue._registry import find, known, register, resolve
+from ridgeway.catalogue._table import COMPARED
 
-__all__ = ["COMPARED", "SGD_STEPS", "Method", "Predictor", "find", "known", "register", "resolve"]
+__all__ = ["COMPARED", "SGD_STEPS", "Method", "Predictor", "find", "known", "looks", "register", "resolve"]

@@ -1,24 +1,9 @@
-"""What follows the colon in the name of a method, and the objects that it asks for."""
+"""What follows the colon in the name of a method."""
 
 import math
-from typing import Any
 
 from ridgeway._checks import LARGEST
 from ridgeway.errors import InvalidParameterError
-
-
-def estimator(name: str, *arguments: Any, **options: Any) -> Any:
-    """Return a new estimator of Ridgeway by its name."""
-    from ridgeway import estimators
-
-    return getattr(estimators, name)(*arguments, **options)
-
-
-def policy(name: str, *arguments: Any, **options: Any) -> Any:
-    """Return a policy of Ridgeway by its name."""
-    from ridgeway import weights
-
-    return getattr(weights, name)(*arguments, **options)
 
 
 def numbers(name: str, text: str, example: str, most: int | None = None, largest: float = LARGEST) -> tuple[float, ...]:
@@ -30,12 +15,6 @@ def numbers(name: str, text: str, example: str, most: int | None = None, largest
     if not all(0.0 <= number <= largest for number in found) or (most and len(found) > most):
         raise InvalidParameterError(f"method '{name}:{text}' needs numbers ≥ 0 after the colon: {example}.")
     return found
-
-
-def penalties(argument: str) -> tuple[Any, str]:
-    """Return one penalty or one per task, and how they are written; 1 if there is no argument."""
-    found = numbers("crr", argument or "1", "crr:0.1, or crr:1/2/3 with one penalty per task")
-    return found[0] if len(found) == 1 else found, "/".join(f"{value:g}" for value in found)
 
 
 def steps(argument: str) -> int:

@@ -55,8 +55,9 @@ class Method:
         Returns a `weights.DesignPolicy`. Simulations need it, unless `simulated` is given.
     simulated : object, optional
         A form for `research.simulation` that shares factors with other methods, such as `simulation.Update`.
-    rule, argument : str and object
-        For the methods that Ridgeway brings: the word before the colon, and what follows it, parsed.
+    rule : str
+        For the methods that Ridgeway brings: what they do with the past, by the key of the method of least squares that
+        does the same. Simulations share factors among methods by it.
     packages : tuple of str
         Optional packages that it needs.
 
@@ -75,7 +76,6 @@ class Method:
     policy: Callable[[], Any] | None = None
     simulated: Any = None
     rule: str = ""
-    argument: Any = None
     packages: tuple[str, ...] = ()
 
     @property
@@ -93,14 +93,3 @@ class Method:
     def slug(self) -> str:
         """The key as part of a file name: letters, digits, dots and hyphens only."""
         return re.sub(r"[^A-Za-z0-9.]+", "-", self.key).strip("-")
-
-
-@dataclass(frozen=True, eq=False)
-class MethodFamily:
-    """Methods that differ in the text after the colon, which `build` parses; empty if there is none.
-
-    `find` sets the key of what `build` returns: the name that was asked for.
-    """
-
-    build: Callable[[str], Method]
-    about: str = ""

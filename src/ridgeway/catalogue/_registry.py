@@ -1,33 +1,18 @@
 """The table of names, and how a name or an object becomes a `Method`."""
 
 import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from ridgeway.catalogue._arguments import estimator
-from ridgeway.catalogue._builtin import BUILTIN
-from ridgeway.catalogue._class_methods import METHODS
-from ridgeway.catalogue._method import Method, MethodFamily
+from ridgeway.catalogue._learners import copier, of_policy
+from ridgeway.catalogue._method import Method
+from ridgeway.catalogue._table import FAMILIES, TABLE, Entry
 from ridgeway.data import FamilyName
 from ridgeway.errors import InvalidParameterError
 
-ENTRIES: dict[str, Callable[[FamilyName], Method | MethodFamily]] = {}
-"""What was registered, as functions of the family of the target: it decides which estimator takes a policy."""
-LEARNERS: dict[FamilyName, str] = {
-    "gaussian": "GeneralizedRidge",
-    "multiclass": "GeneralizedRidgeClassifier",
-    "binomial": "GeneralizedLogistic",
-    "poisson": "GeneralizedPoisson",
-}
-"""The estimator that takes a policy, by the family of the target."""
-COMPARED: dict[FamilyName, tuple[str, ...]] = {
-    "gaussian": ("mn", "es", "crr", "sgd", "river", "gr", "oracle"),
-    "multiclass": ("mn", "es", "crr", "sgd", "gr", "oracle"),
-    "binomial": ("last", "crr", "sgd", "quadratic", "cubic", "oracle"),
-    "poisson": ("last", "crr", "quadratic", "cubic", "oracle"),
-}
-"""What `compare` runs by default, in the order of its tables, by the family of the target."""
+ENTRIES: dict[str, Entry] = {}
+"""What was registered."""
 ACCEPTED = (
     "a name, an estimator with partial_fit and predict, a policy of ridgeway.weights (or your own subclass of "
     "WeightPolicy; simulations need a DesignPolicy), or a form of research.simulation"
@@ -65,18 +50,18 @@ def register(name: str, method: Any, *, label: str | None = None, about: str = "
     """
     if str(name).strip() != name or not name or "," in name:
         raise InvalidParameterError(f"a method needs a name without commas and outer spaces; got {name!r}.")
-    if name in BUILTIN or any(name in methods for methods in METHODS.values()):
+    if name in TABLE:
         raise InvalidParameterError(f"{name!r} is one of Ridgeway's own methods. Choose another name.")
+    takes_argument = callable(method) and not isinstance(method, type) and not _is_method(method)
 
-    def made(thing: Any, family: FamilyName) -> Method:
-        found = as_method(thing, family)
+    def build(family: FamilyName, argument: str) -> Method:
+        found = as_method(method(argument) if takes_argument else method, family)
         return replace(found, name=label or found.name, about=about or found.about)
 
-    if callable(method) and not isinstance(method, type) and not _is_method(method):
-        ENTRIES[name] = lambda family: MethodFamily(lambda argument: made(method(argument), family), about)
-    else:
-        made(method, "gaussian")  # raises now if it cannot be a method
-        ENTRIES[name] = lambda family: made(method, family)
+    line = about
+    if not takes_argument:
+        line = build("gaussian", "").about  # raises now if it cannot be a method
+    ENTRIES[name] = Entry(build, line, takes_argument, also=FAMILIES)
 
 
 def find(key: str, family: FamilyName = "gaussian") -> Method:
@@ -86,7 +71,7 @@ def find(key: str, family: FamilyName = "gaussian") -> Method:
     --------
     >>> from ridgeway import catalogue
     >>> catalogue.find("crr:0.1").make()
-    ContinualRidge(penalty=0.1)
+    GeneralizedRidge(weights=Isotropic(penalty=0.1))
     >>> catalogue.find("crr:0.1", "multiclass").make()
     GeneralizedRidgeClassifier(weights=Isotropic(penalty=0.1))
     """
@@ -95,14 +80,12 @@ def find(key: str, family: FamilyName = "gaussian") -> Method:
     if entry is None:
         word, _, argument = key.partition(":")
         entry = entries.get(word) if argument else None
-    if isinstance(entry, MethodFamily):
-        entry = entry.build(argument)
-    elif entry is None or argument:
+    if entry is None or (argument and not entry.takes_argument):
         close = difflib.get_close_matches(key, entries, n=1)
         hint = f" Did you mean {close[0]}?" if close else ""
         targets = "" if family == "gaussian" else f" for a {family} target"
         raise InvalidParameterError(f"unknown method {key!r}.{hint} Known methods{targets}: {', '.join(entries)}.")
-    return replace(entry, key=key)
+    return entry.method(key, family, argument)
 
 
 def known(family: FamilyName = "gaussian") -> dict[str, str]:
@@ -112,17 +95,17 @@ def known(family: FamilyName = "gaussian") -> dict[str, str]:
     --------
     >>> from ridgeway import catalogue
     >>> catalogue.known()["oracle"]
-    'every row: pooled least squares'
+    'every row, pooled'
     >>> "lda" in catalogue.known("multiclass"), "lda" in catalogue.known()
     (True, False)
     """
     return {name: entry.about for name, entry in _entries(family).items()}
 
 
-def _entries(family: FamilyName) -> dict[str, Method | MethodFamily]:
+def _entries(family: FamilyName) -> dict[str, Entry]:
     """Return Ridgeway's methods for a family, and those that were registered."""
-    own = BUILTIN if family == "gaussian" else METHODS[family]
-    return own | {name: entry(family) for name, entry in ENTRIES.items()}
+    entries = TABLE | ENTRIES
+    return {key: entry for key, entry in entries.items() if family in (*entry.compared, *entry.also)}
 
 
 def resolve(methods: str | Iterable[Any], family: FamilyName = "gaussian") -> list[Method]:
@@ -160,32 +143,13 @@ def as_method(thing: Any, family: FamilyName = "gaussian") -> Method:
         return thing
     if not isinstance(thing, type):
         if hasattr(thing, "partial_fit") and hasattr(thing, "predict"):
-            return Method(_shown(thing), type(thing).__name__, make=_copier(thing))
+            return Method(_shown(thing), type(thing).__name__, make=copier(thing))
         if hasattr(thing, "start") and hasattr(thing, "step"):
-            return _of_policy(thing, family)
+            return replace(of_policy(thing, family, name=type(thing).__name__), key=_shown(thing))
         if hasattr(thing, "as_method"):
             return as_method(thing.as_method(), family)
     instance = f" Pass an instance, {thing.__name__}(…)." if isinstance(thing, type) else ""
     raise InvalidParameterError(f"cannot use {thing!r} as a method.{instance} Accepted: {ACCEPTED}.")
-
-
-def _of_policy(policy: Any, family: FamilyName) -> Method:
-    def make() -> Any:
-        return estimator(LEARNERS[family], _copier(policy)())
-
-    # A policy that has no gain, such as one that learns its prior, can be compared but not simulated.
-    return Method(_shown(policy), type(policy).__name__, make=make, policy=getattr(policy, "design", None))
-
-
-def _copier(thing: Any) -> Callable[[], Any]:
-    """Return a function that makes unfitted copies."""
-
-    def copied() -> Any:
-        from sklearn.base import clone
-
-        return clone(thing, safe=False)
-
-    return copied
 
 
 def _is_method(thing: Any) -> bool:

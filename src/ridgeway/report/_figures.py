@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from ridgeway import metrics
-from ridgeway._style import STYLE, label_ends, looks
+from ridgeway._style import STYLE, label_ends
+from ridgeway.catalogue import looks
 from ridgeway.report._method_result import MethodResult
 from ridgeway.report._result import MethodComparison
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ridgeway._checks import Array
+from ridgeway._checks import Array, scheduled
 from ridgeway.catalogue import Method, register, resolve
 from ridgeway.errors import InvalidParameterError
 from ridgeway.kernels import eigen
@@ -57,9 +57,9 @@ def _best(task: SharedTask, noise_variance: float) -> float:
     return task.best_penalties[noise_variance]
 
 
-def _scheduled(name: str, penalties: Sequence[float]) -> Filter:
+def _scheduled(name: str, penalty: float | tuple[float, ...]) -> Filter:
     """λ_t as given, the same for all tasks or one per task."""
-    return _ridge(name, lambda task, _: penalties[(task.number - 1) % len(penalties)])
+    return _ridge(name, lambda task, _: scheduled(penalty, task.number, "penalty"))
 
 
 def _generalized(name: str, prior: float) -> Update:
@@ -145,15 +145,18 @@ def _matched(task: SharedTask, _: float) -> Applied:
     return stepped
 
 
-FAST: dict[str, Callable[[Method], Form]] = {
-    "mn": lambda method: _ridge(method.key, lambda task, _: 0.0),
-    "crr": lambda method: _scheduled(method.key, method.argument),
-    "es": lambda method: _vanilla(method.key, method.argument),
-    "gr": lambda method: _generalized(method.key, method.argument),
-    "gr:evidence": lambda method: PooledMethod(method.key, _evidence, uses_noise=True),
-    "oracle": lambda method: PooledMethod(method.key, _oracle, _oracle_moment),
+FORMS: dict[str, Callable[[str, Any], Form]] = {
+    "mn": lambda name, _: _ridge(name, lambda task, _: 0.0),
+    "crr": lambda name, policy: _scheduled(name, policy.penalty),
+    "es": lambda name, policy: _vanilla(name, policy.n_steps),
+    "gr": lambda name, policy: _generalized(name, policy.prior),
 }
-"""The forms of Ridgeway's own methods, by `Method.rule`."""
+"""The forms of policies that share factors, by `Method.rule`: functions of the key and the policy."""
+POOLED = {
+    "gr:evidence": PooledMethod("gr:evidence", _evidence, uses_noise=True),
+    "oracle": PooledMethod("oracle", _oracle, _oracle_moment),
+}
+"""The forms of methods without a gain, by `Method.rule`."""
 
 for _form, _about in (
     (_ridge(BEST, _best, uses_noise=True), "continual ridge with the λ_t of least expected error at each step"),
@@ -174,29 +177,29 @@ for _form, _about in (
 
 def forms_of(methods: str | Sequence[Any], setting: Setting) -> tuple[Form, ...]:
     """Return the forms of names, policies and forms for a setting, or raise."""
-    found = resolve(methods)
-    for method in found:
-        if method.rule == "crr" and len(method.argument) not in (1, setting.n_tasks):
-            raise InvalidParameterError(
-                f"method {method.key!r} has {len(method.argument)} penalties; pass one, or one per task, "
-                f"{setting.n_tasks}."
-            )
+    return tuple(_form_of(method, setting) for method in resolve(methods))
+
+
+def _form_of(method: Method, setting: Setting) -> Form:
+    if isinstance(method.simulated, Form):
+        return replace(method.simulated, name=method.key)
+    if method.rule in POOLED:
         first = min(setting.n_samples) if setting.order == "adversarial" else setting.n_samples[0]
         if method.rule == "gr:evidence" and first < 2:
             raise InvalidParameterError(
                 "gr:evidence needs two rows in the first task: one row cannot tell noise from signal."
             )
-    return tuple(_form_of(method) for method in found)
+        return replace(POOLED[method.rule], name=method.key)
+    if method.policy is None:
+        raise InvalidParameterError(
+            f"method {method.key!r} cannot be simulated: it has no gain that depends on the designs alone. Pass a "
+            "weights.DesignPolicy, or a form of research.simulation."
+        )
 
-
-def _form_of(method: Method) -> Form:
-    if isinstance(method.simulated, Form):
-        return replace(method.simulated, name=method.key)
-    if method.rule in FAST:
-        return FAST[method.rule](method)
-    if method.policy is not None:
-        return PolicyMethod(method.key, method.policy())
-    raise InvalidParameterError(
-        f"method {method.key!r} cannot be simulated: it has no gain that depends on the designs alone. Pass a "
-        "weights.DesignPolicy, or a form of research.simulation."
-    )
+    policy = method.policy()
+    n_penalties = np.size(policy.penalty) if method.rule == "crr" else 1
+    if n_penalties not in (1, setting.n_tasks):
+        raise InvalidParameterError(
+            f"method {method.key!r} has {n_penalties} penalties; pass one, or one per task, {setting.n_tasks}."
+        )
+    return FORMS.get(method.rule, PolicyMethod)(method.key, policy)

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from ridgeway._checks import Array
 from ridgeway._files import atomic_file
 from ridgeway._optional import require
-from ridgeway._style import BLACK, GREY, STYLE, label_ends, looks
+from ridgeway._style import BLACK, GREY, STYLE, label_ends
+from ridgeway.catalogue import looks
 from ridgeway.errors import InvalidDataError
 from ridgeway.research.simulation._population import CLOSED_FORMS
 from ridgeway.research.simulation._results import Results

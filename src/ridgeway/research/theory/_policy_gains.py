@@ -7,18 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ridgeway._checks import Array, nonnegative_array, real_array
-from ridgeway._text import did_you_mean
 from ridgeway.errors import InvalidParameterError
 from ridgeway.linalg import Rows, checked_semidefinite, penalty_gain
 from ridgeway.weights import Designed, DesignPolicy
-
-POLICIES = {
-    "mn": "weights.Zero()",
-    "crr": "weights.Isotropic(penalty)",
-    "gr": "weights.Accumulated()",
-    "es": "weights.GradientSteps(learning_rate, n_steps)",
-}
-"""The policies of methods that have a name in the catalogue."""
 
 WeightMatrices = Sequence[ArrayLike] | Array | Designed
 
@@ -40,11 +31,10 @@ def _of_policy(policy: DesignPolicy, designs: Sequence[Array]) -> Iterator[Array
 
 
 def _checked_entries(entries: Any, n_tasks: int, n_features: int) -> Iterator[Array]:
-    if isinstance(entries, str):
-        raise _named(entries)
-    if not isinstance(entries, Sequence | np.ndarray) or (isinstance(entries, np.ndarray) and entries.ndim == 0):
+    listed = isinstance(entries, Sequence) and not isinstance(entries, str)
+    if not listed and not (isinstance(entries, np.ndarray) and entries.ndim > 0):
         raise InvalidParameterError(
-            "weights must be a policy with a gain, such as a weights.DesignPolicy, or have one entry per task; got "
+            "weights must be a policy with a gain, such as weights.Accumulated(), or have one entry per task; got "
             f"{entries!r}. For the same penalty in all tasks, pass weights.Isotropic(penalty)."
         )
     if len(entries) != n_tasks:
@@ -61,10 +51,3 @@ def _checked_entries(entries: Any, n_tasks: int, n_features: int) -> Iterator[Ar
                 f"{name} has shape {array.shape}; pass a number, a diagonal of shape ({n_features},) or a matrix of "
                 f"shape ({n_features}, {n_features})."
             )
-
-
-def _named(name: str) -> InvalidParameterError:
-    """Return the error for the name of a method instead of its policy."""
-    known = ", ".join(f"{policy} for {short!r}" for short, policy in POLICIES.items())
-    remedy = f" Pass {POLICIES[name]}." if name in POLICIES else f"{did_you_mean(name, POLICIES)} Pass {known}."
-    return InvalidParameterError(f"weights must be a policy or have one entry per task; got the name {name!r}.{remedy}")
