@@ -139,8 +139,8 @@ STATEMENTS = {
     "ridge-alike": Statement(
         row="9a",
         where="Introduction; Thm (ridge)",
-        claim="the trade-off between past and new data is a reason why one λ fails, without bound",
-        correction="the trade-off alone: for T tasks that are all alike the ratio grows like (1 + ln(4TA/B))/4",
+        claim="one λ fails without bound, in tasks with both of the reasons given: the trade-off and heterogeneity",
+        correction="the trade-off alone is enough: for tasks that are all alike the ratio grows like (1 + ln(4TA/B))/4",
         recorded=Verdict.EXTENDED,
         printed=Claim(_ratio_of_the_theorem, _try_unbounded),
         corrected=Claim(_ratio_of_alike_tasks, _try_unbounded),
