@@ -96,7 +96,7 @@ designs: $(VENV)/test ## Decide the rank of 20,000 hard designs, against extende
 	$(BIN)/python -m benchmarks.designs
 
 # Each folder has the four files of its data set, gzipped or not. About 20 minutes on two cores.
-classes: $(VENV)/check ## Learn images class by class: MNIST=folder FASHION=folder. Writes docs/classes.md.
+classes: $(VENV)/check ## Learn images class by class: MNIST=folder FASHION=folder. Writes docs/classification.md.
 	$(BIN)/python -m benchmarks.classes --mnist '$(MNIST)' --fashion '$(FASHION)'
 	$(BIN)/python docs/make_classes.py
 

@@ -1,4 +1,4 @@
-"""Make the results in docs/classes.md, a table and a figure, from docs/classes.json."""
+"""Make the results in docs/classification.md, a table and a figure, from docs/classes.json."""
 
 import json
 from collections.abc import Iterator
@@ -15,8 +15,8 @@ from paper_figures import label, panels
 from ridgeway._style import BLACK, BLUE, OTHERS, ink, shade
 from ridgeway.catalogue import looks
 
-PAGE = Path(__file__).with_name("classes.md")
-RESULTS: dict[str, Any] = json.loads(PAGE.with_suffix(".json").read_text(encoding="utf-8"))
+PAGE = Path(__file__).with_name("classification.md")
+RESULTS: dict[str, Any] = json.loads(PAGE.with_name("classes.json").read_text(encoding="utf-8"))
 START, END = "<!-- results: made by `make classes` -->\n", "<!-- end of results -->\n"
 FIGURE = "\n![Accuracy on the classes seen so far, after each class](images/classes.png)\n"
 PUBLISHED = {"MNIST": 98.3}

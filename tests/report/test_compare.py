@@ -206,7 +206,7 @@ def test_methods_are_chosen_by_name_and_number():
         "Oracle",
     ]
     assert methods[0].make().weights.penalty == 0.5
-    assert methods[2].make().n_steps == 7
+    assert methods[2].make().weights.n_steps == 7
     assert methods[3].make().weights.prior == 1.0
     found, absent = contenders_of(None)
     assert len(found) + len(absent) == len(COMPARED["gaussian"])

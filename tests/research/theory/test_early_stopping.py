@@ -24,6 +24,24 @@ def test_penalties_in_rational_arithmetic():
     assert penalties_from_early_stopping([0.75], 0.5, 6)[0] != pytest.approx(expected, rel=1e-3)
 
 
+def test_a_task_of_one_row_is_ridge_at_one_rate():
+    """x = (1, 2), y = 3, three steps of 1/10 from (1, −1): γ = 5 in the direction of x, and 0 across it."""
+    row, target, rate = (Fraction(1), Fraction(2)), Fraction(3), Fraction(1, 10)
+    stopped = [Fraction(1), Fraction(-1)]
+    for _ in range(3):
+        residual = row[0] * stopped[0] + row[1] * stopped[1] - target
+        stopped = [value - rate * residual * entry for value, entry in zip(stopped, row, strict=True)]
+    assert stopped == [Fraction(17, 10), Fraction(2, 5)]
+
+    penalty = Fraction(5, 7)
+    assert penalties_from_early_stopping([5.0], 0.1, 3)[0] == pytest.approx(float(penalty), rel=1e-14)
+    residual = row[0] * stopped[0] + row[1] * stopped[1] - target
+    gradient = [
+        residual * entry + penalty * (value - start) for entry, value, start in zip(row, stopped, (1, -1), strict=True)
+    ]
+    assert gradient == [0, 0]
+
+
 @settings(max_examples=200, deadline=None)
 @given(gamma=st.floats(1e-12, 1e12), part=st.floats(1e-9, 1.0), steps=st.integers(1, 20))
 def test_there_and_back(gamma, part, steps):

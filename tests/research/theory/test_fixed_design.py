@@ -284,3 +284,12 @@ def test_second_moments_are_symmetric_to_the_last_bit(seed):
     designs = [rng.normal(size=(4, 7)) for _ in range(3)]
     moments = FixedDesignProblem(designs, signal=1.0).expected_error([0.3, 0.2, 0.1]).second_moment
     np.testing.assert_array_equal(moments, moments.transpose(0, 2, 1))
+
+
+@pytest.mark.parametrize("signal", [[0.0, 0.0], [1.0, 0.0], [30.0, -4.0]])
+def test_some_tasks_make_minimum_norm_forget_without_bound(signal):
+    """The rows (10, 0), then (0, s): the second task brings in σ²/s², whatever w_* is."""
+    for size in (0.1, 0.001):
+        problem = FixedDesignProblem([[[10.0, 0.0]], [[0.0, size]]], signal=signal)
+        errors = problem.expected_error(Zero()).total
+        assert errors == pytest.approx([0.01 + signal[1] ** 2, 0.01 + size**-2])

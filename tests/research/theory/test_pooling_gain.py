@@ -60,6 +60,37 @@ def test_singular_pasts_and_tasks(rng):
     assert found.gain_for_task[2] == np.inf
 
 
+def drift(designs, coefs):
+    """What the distances of the parameters from 0 add to the error of H̃_t."""
+    distances = theory.FixedDesignProblem(designs, signal=np.zeros(coefs.shape[1]), task_coefs=coefs)
+    return distances.expected_error(Accumulated()).drift[-1]
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e3])
+@pytest.mark.parametrize("q", [1, 10, 100, 1000])
+def test_the_factor_of_the_additional_term_has_no_bound(q, scale):
+    """The rows k(1, 1/q), then k(1, 0), with δ_1 = (0.01, 0): both are fitted, and w_2 alone is off, by q/100."""
+    designs = [scale * np.array([[1.0, 1.0 / q]]), scale * np.array([[1.0, 0.0]])]
+    assert drift(designs, np.array([[0.01, 0.0], [0.0, 0.0]])) == pytest.approx((q / 100) ** 2, rel=1e-6)
+
+
+def test_the_factor_is_at_most_1_in_each_direction_if_covariances_commute(rng):
+    basis, _ = np.linalg.qr(rng.normal(size=(4, 4)))
+    for _ in range(50):
+        designs = [(basis * np.exp(2 * rng.normal(size=4))).T for _ in range(3)]
+        distances = rng.normal(size=(3, 4))
+        limit = np.square(distances @ basis).max(axis=0).sum()
+        assert drift(designs, distances) <= limit * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("distance", [1.0, 1e4])
+def test_pulls_can_cancel(distance):
+    designs, coefs = [np.ones((1, 1))] * 3, np.array([[distance], [-distance], [0.0]])
+    assert exact(designs, coefs, np.zeros(1)).total[-1] == pytest.approx(0.7 / 3, rel=1e-6)
+    # Control: with both on one side they do not.
+    assert exact(designs, np.abs(coefs), np.zeros(1)).total[-1] > 0.7 / 3 + distance**2 / 4
+
+
 def test_a_task_that_hides_the_past_in_its_rounding_has_no_answer():
     designs = [np.eye(2), np.full((1, 2), 1e10)]
     found = theory.pooling_gain(theory.FixedDesignProblem(designs, signal=[0.0, 0.0], task_coefs=np.zeros((2, 2))))

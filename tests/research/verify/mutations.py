@@ -156,6 +156,7 @@ MUTATIONS = {
     },
     "generalized-falls": {
         "without noise": {"corrected": lambda tasks, rows: falls(tasks._replace(noise_variance=1e-9), rows)},
+        "a quarter as many rows as features": {"printed": 0.25},
         "a rise up to p only": {"corrected": lambda tasks, rows: rows > tasks.p},
     },
     "early-stopping": {

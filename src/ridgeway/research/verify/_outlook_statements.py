@@ -165,7 +165,8 @@ STATEMENTS = {
     ),
     "negative-transfer": Statement(
         where="Sec. Extensions, common true parameters",
-        claim="if parameters differ by more than a limit, pooling is worse than learning a task alone; below, better",
+        claim="if parameters differ by more than a limit, pooling is worse than learning the last task alone, "
+        "unless J⁻¹ΣX_τᵀX_τδ_τ = 0; below, better",
         printed=Claim(_limit, _try_limit),
     ),
 }
