@@ -118,7 +118,7 @@ print(within)
 # it from their estimates and errors.
 axes = each.plot("bill_depth_mm")
 axes.set_xlabel("grams per millimetre of bill depth")
-axes.figure.suptitle("Gentoos gain more mass with bill depth than the other two species")
+axes.figure.suptitle("Gentoos gain most mass with bill depth")
 plt.show()
 
 place = each.terms.index("bill_depth_mm")

@@ -40,7 +40,7 @@ ESTIMATES = {
     "submodel": ([0],),
 }
 """What a model with a decay answers."""
-ELSEWHERE = {"reweighted", "likelihood_summary"}
+ELSEWHERE = {"reweighted"}
 
 
 def learned(rng, setting, n_tasks=12, **settings):

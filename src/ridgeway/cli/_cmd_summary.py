@@ -10,7 +10,7 @@ from ridgeway.cli._output import answer, lines_of, notes_on
 
 if TYPE_CHECKING:
     from ridgeway.data import Encoding
-    from ridgeway.retrospect import LikelihoodSummary, RobustSummary, Summary
+    from ridgeway.retrospect import RobustSummary, Summary
     from ridgeway.store import Store
 
 
@@ -72,11 +72,11 @@ def _robust(opened: "Store", features: list[str], kind: Any, level: float) -> "R
     return errors(retrospect.submodel(model, features) if features else model, kind, level=level)
 
 
-def _as_dict(found: "Summary | LikelihoodSummary", targets: tuple[str, ...]) -> dict[str, Any]:
+def _as_dict(found: "Summary", targets: tuple[str, ...]) -> dict[str, Any]:
     """Return the table as plain data, by target and term."""
     import numpy as np
 
-    whole: tuple[str, ...] = (
+    whole = (
         "n_tasks",
         "n_samples",
         "degrees_of_freedom",
@@ -84,11 +84,13 @@ def _as_dict(found: "Summary | LikelihoodSummary", targets: tuple[str, ...]) -> 
         "posterior",
         "assumption",
         "not_estimable",
+        "rates",
     )
-    parts: tuple[str, ...] = ("r_squared", "noise_variance", "log_likelihood", "aic", "bic")
-    if not hasattr(found, "r_squared"):  # a likelihood
-        whole = (*whole[:2], "level", "posterior", "not_estimable", "rates")
-        parts = ("log_likelihood",)
+    parts = [
+        name
+        for name in ("r_squared", "noise_variance", "log_likelihood", "aic", "bic")
+        if getattr(found, name) is not None
+    ]
     columns = {"coef": found.coef, "standard_error": found.standard_errors, "t": found.t, "p_value": found.p_values}
     columns |= {"lower": found.intervals[..., 0], "upper": found.intervals[..., 1]}
     return {name: getattr(found, name) for name in whole} | {

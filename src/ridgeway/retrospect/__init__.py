@@ -11,7 +11,6 @@ from ridgeway.retrospect._cusum import Cusum, cusum
 from ridgeway.retrospect._fixed_effects import FixedEffects, fixed_effects
 from ridgeway.retrospect._heteroscedastic import heteroscedastic
 from ridgeway.retrospect._influence import Influence, influence
-from ridgeway.retrospect._likelihood_summary import LikelihoodSummary, likelihood_summary
 from ridgeway.retrospect._paths import Path, elastic_net
 from ridgeway.retrospect._prior import Prior, learn_prior
 from ridgeway.retrospect._random_effects import RandomEffects, random_effects
@@ -30,7 +29,6 @@ __all__ = [
     "FixedEffects",
     "Influence",
     "Intervals",
-    "LikelihoodSummary",
     "Path",
     "Prior",
     "RandomEffects",
@@ -51,7 +49,6 @@ __all__ = [
     "influence",
     "intervals",
     "learn_prior",
-    "likelihood_summary",
     "random_effects",
     "reweighted",
     "segments",

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,11 +36,13 @@ class CoefficientTable(Printed):
     intervals: Array
     level: float
 
-    heads: ClassVar[dict[str, str]] = HEADS
-
     @abstractmethod
     def _caption(self, target: int) -> str:
         """Return the line above the table of a target; it may be empty."""
+
+    def _heads(self) -> dict[str, str]:
+        """Return how the columns are headed."""
+        return HEADS
 
     def _columns(self) -> dict[str, Array]:
         """Return the columns of the table by name, each of the shape of `coef`."""
@@ -75,7 +77,7 @@ class CoefficientTable(Printed):
         """Yield the caption of each target and the rows of its table as text, the head first."""
         columns = {name: np.atleast_2d(values) for name, values in self._columns().items()}
         percent = f"{100 * self.level:g} %"
-        heads = self.heads | {"lower": f"[{percent}", "upper": f"{percent}]"}
+        heads = self._heads() | {"lower": f"[{percent}", "upper": f"{percent}]"}
         n_targets = len(columns["coef"])
         for number in range(n_targets):
             target = f"target {number}" if n_targets > 1 else ""

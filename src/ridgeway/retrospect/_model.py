@@ -21,7 +21,7 @@ def state_of(model: Any) -> Retained:
     if isinstance(getattr(model, "state_", None), Expandable):
         raise InvalidParameterError(
             f"a {type(model).__name__} keeps a polynomial of the log-likelihood, and this needs sums of squares. "
-            "retrospect.likelihood_summary(model) gives its errors, tests and intervals."
+            "retrospect.summary(model) gives its errors, tests and intervals."
         )
     if not hasattr(type(model), "information_"):
         raise InvalidParameterError(

@@ -4,9 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 
+from ridgeway._checks import Array
 from ridgeway._text import counted
-from ridgeway.retrospect._coefficients import CoefficientTable
+from ridgeway.errors import InferenceError
+from ridgeway.retrospect._coefficients import HEADS, CoefficientTable
 from ridgeway.retrospect._model import (
     assumption_of,
     checked_level,
@@ -16,13 +19,15 @@ from ridgeway.retrospect._model import (
     selection_cautions,
     state_of,
 )
+from ridgeway.weights import Expandable
 
 
 @dataclass(frozen=True, eq=False)
 class Summary(CoefficientTable):
     """What is known about each coefficient. Prints as a table, in a notebook too.
 
-    With several targets each array has one more axis in front, and each number is an array of shape (n_targets,).
+    With several targets each array has one more axis in front, and each number is an array of shape (n_targets,). With
+    more than two classes each array has one more axis in front.
 
     Attributes
     ----------
@@ -30,15 +35,21 @@ class Summary(CoefficientTable):
         The intercept, if there is one, and the features.
     coef, standard_errors, t, p_values : ndarray of shape (n_terms,)
         With a prior, the posterior mean, its standard deviation, and what follows from them. If the prior is learned
-        (prior="evidence"), the mean over all penalties that the rows allow, which may differ from `coef_`.
+        (prior="evidence"), the mean over all penalties that the rows allow, which may differ from `coef_`. The errors
+        of a likelihood come from its curvature and the prior; t is then nearly normal, and printed as z.
     intervals : ndarray of shape (n_terms, 2)
         Confidence intervals; with a prior, credible intervals.
     level : float
-    noise_variance : float
-        σ̂²: weighted squares over `degrees_of_freedom`.
-    r_squared, log_likelihood, aic, bic : float
-        With a prior, the number of parameters is the effective one. R² is NaN if the target is constant.
-    degrees_of_freedom, n_samples, n_tasks : int
+    noise_variance : float or None
+        σ̂²: weighted squares over `degrees_of_freedom`. None for a likelihood.
+    r_squared, aic, bic : float or None
+        With a prior, the number of parameters is the effective one. R² is NaN if the target is constant. None for a
+        likelihood.
+    log_likelihood : float
+        Of a likelihood: that of all rows learned, as far as the state knows it.
+    degrees_of_freedom : int or float
+        Of Student's t; infinite for a likelihood.
+    n_samples, n_tasks : int
     post_selection : bool
         Whether `best_subset` chose the features. The p-values and the level of the intervals do not account for that.
     posterior : bool
@@ -46,9 +57,11 @@ class Summary(CoefficientTable):
     assumption : str
         What the intervals are and what they assume, in words.
     not_estimable : tuple of str
-        Terms that the rows do not determine: their standard errors are infinite.
+        Terms that the rows do not determine, nor a prior of a likelihood: their standard errors are infinite.
     cautions : tuple of str
         What `post_selection` means, in words.
+    rates : bool
+        Whether some targets of a Poisson regression were not whole: then the log-likelihood is not one of counts.
 
     Examples
     --------
@@ -64,7 +77,7 @@ class Summary(CoefficientTable):
     log_likelihood: Any
     aic: Any
     bic: Any
-    degrees_of_freedom: int
+    degrees_of_freedom: int | float
     n_samples: int
     n_tasks: int
     post_selection: bool
@@ -72,19 +85,38 @@ class Summary(CoefficientTable):
     assumption: str
     not_estimable: tuple[str, ...]
     cautions: tuple[str, ...]
+    rates: bool = False
+
+    @property
+    def _is_likelihood(self) -> bool:
+        return self.noise_variance is None
 
     def _title(self) -> str:
-        kind = "Posterior under the prior" if self.posterior else "Least squares"
         counts = f"{counted(self.n_samples, 'row')} of {counted(self.n_tasks, 'task')}"
-        return f"{kind}: {counts}, {counted(self.degrees_of_freedom, 'degree')} of freedom"
+        if self._is_likelihood:
+            return f"{'Posterior under the prior' if self.posterior else 'Maximum likelihood'}: {counts}"
+        kind = "Posterior under the prior" if self.posterior else "Least squares"
+        return f"{kind}: {counts}, {counted(int(self.degrees_of_freedom), 'degree')} of freedom"
+
+    def _heads(self) -> dict[str, str]:
+        return HEADS | {"t": "z", "p_value": "P>|z|"} if self._is_likelihood else HEADS
 
     def _caption(self, target: int) -> str:
+        if self._is_likelihood:
+            return f"log-likelihood {self.log_likelihood:.6g}{', of rates' if self.rates else ''}"
         numbers = (self.r_squared, self.noise_variance, self.aic, self.bic)
         return _fit(*(float(np.atleast_1d(values)[target]) for values in numbers))
 
     def _notes(self) -> list[str]:
         notes = [*self.cautions, self.assumption]
-        if self.not_estimable:
+        if self.rates:
+            notes.append(
+                "Some targets are rates, so the log-likelihood is not that of counts. Learn the counts, with the "
+                "logarithm of the exposure as offset; in a state file, use init --exposure."
+            )
+        if self.not_estimable and self._is_likelihood:
+            notes.append(f"No row determines: {', '.join(self.not_estimable)}. Absorb rows that do, or give a prior.")
+        elif self.not_estimable:
             notes.append(
                 f"The rows do not determine: {', '.join(self.not_estimable)} (collinear or constant columns). Drop "
                 "a column, or give a prior."
@@ -109,13 +141,16 @@ def summary(model: Any, *, level: float = 0.95) -> Summary:
     those of the posterior w | σ² ~ N(ŵ, σ²(J + P)⁻¹), p(σ²) ∝ 1/σ². With prior="evidence" they are averaged over λ,
     whose prior is the uniform shrinkage prior (`information.AveragedInference`). O(p³).
 
+    The errors of a logistic or Poisson regression come from the curvature of the log-likelihood and the prior, and its
+    tests and intervals are normal.
+
     All intervals assume that rows are independent and, weights aside, of equal variance. If tasks differ in noise, or
     the rows of a task resemble each other, intervals can be far too narrow: `clustered` and `heteroscedastic` give
     others.
 
     Parameters
     ----------
-    model : GeneralizedRidge
+    model : GeneralizedRidge, GeneralizedLogistic or GeneralizedPoisson
         Fitted, with `weights.Accumulated`.
     level : float, default 0.95
         Level of the intervals.
@@ -123,7 +158,8 @@ def summary(model: Any, *, level: float = 0.95) -> Summary:
     Raises
     ------
     InferenceError
-        If no degrees of freedom are left, or the weights of the rows fade (decay below 1).
+        If no degrees of freedom are left, the weights of the rows fade (decay below 1), or the model keeps only its
+        last estimate. With a likelihood, if the columns learned are collinear and there is no prior.
 
     Examples
     --------
@@ -140,7 +176,10 @@ def summary(model: Any, *, level: float = 0.95) -> Summary:
     ---------------------------------------------------------------------------
     Confidence intervals. Rows are assumed independent, of equal variance (weights aside).
     """
-    state, level = state_of(model), checked_level(level)
+    level = checked_level(level)
+    if hasattr(type(model), "log_likelihood_"):
+        return _of_likelihood(model, level)
+    state = state_of(model)
     known, held = inference_of(model), state.information
     p = held.n_features
     terms, functionals, on_intercept = feature_names(model), np.eye(p), np.zeros(p)
@@ -179,3 +218,48 @@ def summary(model: Any, *, level: float = 0.95) -> Summary:
         not_estimable=tuple(terms[j] for j in np.flatnonzero(unknown)),
         cautions=selection_cautions(state),
     )
+
+
+def _of_likelihood(model: Any, level: float) -> Summary:
+    """Return what is known about each coefficient of a logistic or Poisson regression."""
+    state = model.state_
+    if not isinstance(state, Expandable):
+        raise InferenceError(
+            f"a model with weights={model.weights!r} keeps only its last estimate. Use weights.Accumulated()."
+        )
+    with_intercept = bool(model.fit_intercept)
+    terms = (*(("intercept",) if with_intercept else ()), *feature_names(model))
+    coef = _joined(model.intercept_, model.coef_, with_intercept)
+    errors = _joined(model.intercept_error_, model.standard_errors_, with_intercept)
+    t = coef / errors
+    half = scipy.special.ndtri(0.5 + 0.5 * level) * errors
+    posterior = bool(state.prior_in_force().curvature.any())
+    kind = "Credible" if posterior else "Confidence"
+    return Summary(
+        terms=terms,
+        coef=coef,
+        standard_errors=errors,
+        t=t,
+        p_values=2.0 * scipy.special.ndtr(-np.abs(t)),
+        intervals=np.stack([coef - half, coef + half], axis=-1),
+        level=level,
+        noise_variance=None,
+        r_squared=None,
+        log_likelihood=model.log_likelihood_,
+        aic=None,
+        bic=None,
+        degrees_of_freedom=np.inf,
+        n_samples=model.n_samples_seen_,
+        n_tasks=model.n_tasks_,
+        post_selection=False,
+        posterior=posterior,
+        assumption=f"{kind} intervals from the curvature of the log-likelihood. Rows are assumed independent.",
+        not_estimable=tuple(terms[j] for j in np.flatnonzero(np.isinf(np.atleast_2d(errors)).any(axis=0))),
+        cautions=(),
+        rates=state.rates,
+    )
+
+
+def _joined(intercept: Any, coef: Array, with_intercept: bool) -> Array:
+    """Return the intercept, if there is one, followed by the coefficients."""
+    return np.concatenate([np.asarray(intercept)[..., None], coef], axis=-1) if with_intercept else coef

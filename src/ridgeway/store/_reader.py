@@ -29,7 +29,7 @@ from ridgeway.store._widen import known_digests, widened
 
 if TYPE_CHECKING:
     from ridgeway.estimators import GeneralizedRidge
-    from ridgeway.retrospect import Comparison, LikelihoodSummary, Summary
+    from ridgeway.retrospect import Comparison, Summary
 
 
 class StoreReader(ABC):
@@ -120,7 +120,7 @@ class StoreReader(ABC):
         schema, arrays = self._state()
         return predictions(model_of(schema, arrays, named=False), schema, table, wanted, progress)
 
-    def summary(self, *, features: Sequence[str] | None = None, level: float = 0.95) -> "Summary | LikelihoodSummary":
+    def summary(self, *, features: Sequence[str] | None = None, level: float = 0.95) -> "Summary":
         """Return coefficients, standard errors, tests and intervals, based on all rows absorbed so far.
 
         Those of family binomial or poisson come from the curvature of the log-likelihood. Family multiclass has none.
@@ -130,7 +130,7 @@ class StoreReader(ABC):
         features : fit only these features, as if on all rows; optional
         level : level of the intervals
         """
-        from ridgeway.retrospect import likelihood_summary, submodel, summary
+        from ridgeway.retrospect import submodel, summary
 
         schema, arrays = self._state()
         model, family = model_of(schema, arrays), schema.family
@@ -139,13 +139,11 @@ class StoreReader(ABC):
                 "the targets of family multiclass are 0 or 1, so their noise is not that of least squares, and there "
                 "are no standard errors. `ridgeway show` has the coefficients. Two classes can be of family binomial."
             )
-        if family is not None:
-            if features is not None:
-                raise InferenceError(
-                    f"a file of family {family.name} knows its likelihood near the estimate of all features, not of "
-                    "some. Leave out features."
-                )
-            return likelihood_summary(model, level=level)
+        if family is not None and features is not None:
+            raise InferenceError(
+                f"a file of family {family.name} knows its likelihood near the estimate of all features, not of "
+                "some. Leave out features."
+            )
         return summary(model if features is None else submodel(model, features), level=level)
 
     def compare_task(self, table: Any, *, equal_noise: bool = False, csv: CsvFormat | None = None) -> "Comparison":
