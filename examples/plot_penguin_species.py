@@ -14,6 +14,7 @@ import warnings
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
+from statsmodels.stats.meta_analysis import combine_effects
 
 from ridgeway import GeneralizedRidge, datasets, retrospect
 from ridgeway.errors import FewClustersWarning
@@ -113,18 +114,18 @@ print(within)
 # Is it one slope?
 # ----------------
 # The forest plot shows the slope of each task with its interval. Q measures how far
-# apart the nine slopes are, compared with what chance would give.
-slopes = retrospect.meta_analysis(model, "bill_depth_mm")
-heights = np.arange(len(slopes.tasks))
-figure, axes = plt.subplots(figsize=(7.0, 3.8), layout="constrained")
-axes.hlines(heights, *slopes.intervals.T)
-axes.plot(slopes.coef, heights, "s")
-axes.axvline(slopes.random, linestyle=":")
-axes.set_yticks(heights, slopes.tasks)
-axes.invert_yaxis()
-axes.set(xlabel="grams per millimetre of bill depth")
-figure.suptitle("Gentoos gain more mass with bill depth than the other two species")
+# apart the nine slopes are, compared with what chance would give. statsmodels computes
+# it from their estimates and errors.
+axes = each.plot("bill_depth_mm")
+axes.set_xlabel("grams per millimetre of bill depth")
+axes.figure.suptitle("Gentoos gain more mass with bill depth than the other two species")
 plt.show()
+
+place = each.terms.index("bill_depth_mm")
+slope, error = each.coef[:, place], each.standard_errors[:, place]
+slopes = combine_effects(slope, error**2)
+p_value = slopes.test_homogeneity().pvalue
+print(f"Q {slopes.q:.1f}, p = {p_value:.3f}, I² {slopes.i2:.0%}")
 
 # %%
 # The slopes differ more than chance explains (p = 0.001). I² says that about 69 % of
@@ -134,8 +135,9 @@ for species in COLORS:
     others = {task: 0.0 for task in each.tasks if not task.startswith(species)}
     alone = retrospect.reweighted(model, others)
     years = retrospect.tasks(alone).adjusted_p_values
-    slope = retrospect.meta_analysis(alone, "bill_depth_mm").fixed
-    print(f"{species:9} {slope:.0f} g per mm; p-values of years ≥ {min(years):.2f}")
+    mine = [task.startswith(species) for task in each.tasks]
+    common = np.average(slope[mine], weights=1.0 / error[mine] ** 2)
+    print(f"{species:9} {common:.0f} g per mm; p-values of years ≥ {min(years):.2f}")
 
 # %%
 # **What we learned.** The years of a species do not differ detectably: no p-value is

@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.colors import to_hex
 
 from ridgeway import GeneralizedRidge, retrospect
-from ridgeway.cli._task_figures import plot_forest, plot_path, plot_segments
+from ridgeway.cli._task_figures import plot_path, plot_segments
 
 RED, BLUE, GREEN = "#d55e00", "#0072b2", "#009e73"
 PALE = "#b5b5b5"
@@ -25,7 +25,6 @@ def learned(rng, *, n_tasks=8, n=25, columns=("price", "adverts"), n_targets=1, 
 def drawn(model):
     """Yield a figure of each kind."""
     alone = retrospect.coefficient_path(model, window=1)
-    yield plot_forest(retrospect.meta_analysis(model, 0))
     yield plot_path(retrospect.coefficient_path(model))
     yield plot_segments(retrospect.segments(model), alone)
 

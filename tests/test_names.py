@@ -33,7 +33,7 @@ PYTHON = {
     "show": {"Store.describe": store.Store.describe},
     "simulate": {"simulation.Setting": simulation.Setting, "simulation.run": simulation.run},
     "summary": {"Store.summary": store.Store.summary},
-    "tasks": {"retrospect.tasks": retrospect.tasks, "retrospect.meta_analysis": retrospect.meta_analysis},
+    "tasks": {"retrospect.tasks": retrospect.tasks, "TaskTable.plot": retrospect.TaskTable.plot},
     "verify": {"verify": verify},
     "widen": {"Store.widen": store.Store.widen},
 }
@@ -64,7 +64,7 @@ REASONS = {
     ("simulate", "--plot"): "`simulation.figures`",
     ("simulate", "--scheduler"): "`workers=distributed.DaskWorkers(…)`",
     ("summary", "--errors"): "`retrospect.clustered` or `retrospect.heteroscedastic`, its `kind`",
-    ("tasks", "--plot"): "a figure of your own, of `coef` and `intervals`",
+    ("tasks", "--plot"): "a file for the figure of `TaskTable.plot`",
     ("verify", "--against"): "`StatementResult.agrees`, or its `printed.holds`",
     ("verify", "--scheduler"): "`workers=distributed.DaskWorkers(…)`",
     ("widen", "--category"): "`categories`, one entry each",

@@ -45,7 +45,6 @@ SHOWN = {
     "tasks": lambda model, folder: retrospect.tasks(model),
     "coefficient_path": lambda model, folder: retrospect.coefficient_path(model),
     "segments": lambda model, folder: retrospect.segments(model),
-    "meta_analysis": lambda model, folder: retrospect.meta_analysis(model, NAMES[0]),
     "influence": lambda model, folder: retrospect.influence(model),
     "Store": lambda model, folder: state_file(folder),
 }
@@ -141,6 +140,54 @@ def test_plot_of_a_summary(model):
     axes.figure.draw_without_rendering()  # names are no formulas
     with pytest.raises(InvalidParameterError, match="target must be an integer from 0 to 0; got 1"):
         found.plot(target=1)
+
+
+def learned_by_task(n_tasks, n_rows=12, targets=1):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(n_tasks * n_rows, 2)), columns=["$a$", HOSTILE])
+    targets = rng.normal(size=(len(frame), targets)).squeeze()
+    labels = np.repeat([f"{number}{HOSTILE}" for number in range(n_tasks)], n_rows)
+    return GeneralizedRidge(information="by_task").fit(frame, targets, tasks=labels)
+
+
+@pytest.mark.parametrize("targets", [1, 2])
+@pytest.mark.parametrize(("n_tasks", "step"), [(5, 1), (40, 1), (41, 2), (200, 5)])
+def test_plot_of_tasks(n_tasks, step, targets):
+    found = retrospect.tasks(learned_by_task(n_tasks, targets=targets), level=0.9)
+    axes = Figure().add_subplot()
+    assert found.plot("$a$", axes, target=targets - 1) is axes
+    names, points, ends = drawn(axes)
+    place = found.terms.index("$a$")
+    coef, intervals = np.atleast_3d(found.coef.T).T[-1], found.intervals.reshape(-1, n_tasks, 3, 2)[-1]
+    assert names == list(found.tasks)[::step]
+    np.testing.assert_array_equal(points, coef[:, place])
+    np.testing.assert_array_equal(ends, intervals[:, place])
+    named = "" if step == 1 else f"\n(one of {step} tasks is named)"
+    assert axes.get_xlabel() == f"$a$ in each task, with 90 % intervals{named}"
+    axes.figure.draw_without_rendering()  # names are no formulas
+
+
+def test_a_plot_of_tasks_refuses_what_is_not_there():
+    found = retrospect.tasks(learned_by_task(3))
+    with pytest.raises(InvalidParameterError, match=r"unknown term 'Intercept'\. Did you mean 'intercept'\?"):
+        found.plot("Intercept")
+    with pytest.raises(InvalidParameterError, match="target must be an integer from 0 to 0; got 1"):
+        found.plot("intercept", target=1)
+
+
+def test_one_wild_task_does_not_set_the_axes_of_a_plot_of_tasks():
+    """A task without an error, and one with a very wide interval."""
+    model = learned_by_task(12)
+    before = retrospect.tasks(model).plot("$a$", Figure().add_subplot()).get_xlim()
+    frame = pd.DataFrame({"$a$": [0.0, 1e-6, 1.0], HOSTILE: [1.0, 1.0, 2.0]})
+    model.partial_fit(frame, [0.0, 5.0, 1.0], task="exact")
+    frame = pd.DataFrame({"$a$": [0.0, 1e-3, 0.0, 1e-3], HOSTILE: [1.0, 1.0, 2.0, 3.0]})
+    model.partial_fit(frame, [0.0, 0.1, 1.0, -1.0], task="wide")
+    found = retrospect.tasks(model)
+    assert np.isinf(found.standard_errors[found.tasks.index("exact")]).all()
+    assert np.ptp(found.intervals[found.tasks.index("wide"), 1]) > 1000.0
+    axes = found.plot("$a$", Figure().add_subplot())
+    assert np.ptp(axes.get_xlim()) < 1.2 * np.ptp([*before, *found.coef[found.tasks.index("wide"), [1]]])
 
 
 def test_plot_of_one_of_two_targets():

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from report.tables import NASTY
 
 from ridgeway import retrospect
-from ridgeway.cli._task_figures import plot_forest, plot_path, plot_segments, write_figure
+from ridgeway.cli._task_figures import plot_path, plot_segments, write_figure
 from ridgeway.errors import InvalidParameterError, MissingPackageError
 
 
@@ -62,7 +62,6 @@ def test_a_single_task(rng):
 def test_numbers_that_are_not_usual(rng, tmp_path, value):
     model = learned(rng, n_tasks=5)
     alone, changes = retrospect.coefficient_path(model, window=1), retrospect.segments(model)
-    found = retrospect.meta_analysis(model, 0)
 
     def spoiled(answer, *names):
         arrays = {name: getattr(answer, name).copy() for name in names}
@@ -71,7 +70,6 @@ def test_numbers_that_are_not_usual(rng, tmp_path, value):
         return replace(answer, **arrays)
 
     for figure in (
-        plot_forest(spoiled(found, "coef", "intervals", "standard_errors")),
         plot_path(spoiled(alone, "coef", "intervals", "standard_errors")),
         plot_segments(spoiled(changes, "coef", "standard_errors"), spoiled(alone, "coef")),
     ):
@@ -122,7 +120,7 @@ def test_the_same_answer_gives_the_same_bytes(tmp_path, suffix):
 
 def test_the_settings_of_matplotlib_stay_and_do_not_break_a_figure(rng, tmp_path):
     with rc_context({"text.usetex": True, "svg.hashsalt": "other", "axes.titlesize": 30}):
-        figure = plot_forest(retrospect.meta_analysis(learned(rng, name="a_{}"), "price"))
+        figure = plot_path(retrospect.coefficient_path(learned(rng, name="a_{}")))
         write_figure(figure, str(tmp_path / "a.svg"))
         assert Figure().text(0, 0, "x").get_usetex()
 

@@ -2,6 +2,7 @@
 
 import json
 from contextlib import nullcontext
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -52,17 +53,23 @@ def test_tasks(run, model):
     found, expected = json.loads(run("tasks flights.rw --json --adjust bh")), retrospect.tasks(model, adjust="bh")
     np.testing.assert_allclose(found["adjusted_p_values"], expected.adjusted_p_values, rtol=1e-6, atol=1e-15)
     np.testing.assert_allclose(found["distance"], retrospect.influence(model).distance, rtol=1e-8)
-    q = [retrospect.meta_analysis(model, name).q for name in ("hour", "distance")]
-    np.testing.assert_allclose([one["q"] for one in found["features"]], q, rtol=1e-8)
 
 
 def test_one_coefficient(run, model):
-    shown = run("tasks flights.rw --feature hour --plot forest.svg")
-    assert "(random)" in shown
+    shown = run("tasks flights.rw --feature hour --level 0.9 --plot forest.svg")
+    expected, place = retrospect.tasks(model, level=0.9), 1
+    assert expected.terms[place] == "hour"
+    for task, coef, error, ends in zip(TASKS, expected.coef, expected.standard_errors, expected.intervals, strict=True):
+        numbers = (coef[place], error[place], *ends[place])
+        assert " ".join([task, *(f"{number:.4g}" for number in numbers)]) in " ".join(shown.split())
+    assert "[90 %" in shown
     assert "forest.svg: written" in shown
+    assert "2013-07" in Path("forest.svg").read_text()
     found = json.loads(run("tasks flights.rw --feature hour --json"))
-    np.testing.assert_allclose(found["coef"], retrospect.meta_analysis(model, "hour").coef, rtol=1e-9)
+    np.testing.assert_allclose(np.ravel(found["coef"]), expected.coef[:, place], rtol=1e-9)
+    np.testing.assert_allclose(np.ravel(found["standard_errors"]), expected.standard_errors[:, place], rtol=1e-9)
     assert "Name it with --feature" in run("tasks flights.rw --plot forest.svg", 2)
+    assert "unknown term 'hours'. Did you mean 'hour'?" in run("tasks flights.rw --feature hours", 2)
 
 
 def test_path(run, model):
@@ -163,14 +170,12 @@ def test_many_terms_are_chosen_by_how_well_they_are_known(tmp_path, monkeypatch,
     assert "x6" in found["terms"]
 
 
-def test_a_feature_that_no_task_determines_is_named(run, rows):
-    """A feature that is new, or constant within each task: the other tables are printed all the same."""
+def test_a_feature_that_no_task_determines_has_no_estimate(run, rows):
+    """A feature that is new, or constant within each task: the table of tasks is printed all the same."""
     run("widen flights.rw --feature prices --past-value 0")
-    shown = run("tasks flights.rw")
-    assert "How coefficients vary between tasks" in shown
-    assert "Fewer than two tasks determine these on their own: prices." in shown
-    assert json.loads(run("tasks flights.rw --json"))["undetermined"] == ["prices"]
-    assert "too few tasks determine the coefficient of 'prices'" in run("tasks flights.rw --feature prices", 2)
+    assert all(task in run("tasks flights.rw") for task in TASKS)
+    assert "2013-01 – inf – –" in " ".join(run("tasks flights.rw --feature prices --plot prices.svg").split())
+    assert json.loads(run("tasks flights.rw --feature prices --json"))["coef"] == [[None]] * 12
 
 
 @pytest.mark.parametrize("command", ["tasks", "path", "segments", "summary --errors cluster"])

@@ -3,66 +3,11 @@
 from itertools import pairwise
 
 import numpy as np
-import pandas as pd
-import pytest
-from figures import BLUE, GREEN, PALE, RED, learned, lines, named, texts
-from matplotlib.collections import PathCollection
+from figures import BLUE, PALE, RED, learned, lines, named, texts
 from matplotlib.colors import to_hex
-from matplotlib.patches import Polygon
 
 from ridgeway import retrospect
-from ridgeway.cli._task_figures import plot_forest, plot_path, plot_segments
-
-
-def test_a_forest_has_the_numbers_of_the_meta_analysis(rng):
-    found = retrospect.meta_analysis(learned(rng, n_tasks=9), "price")
-    (axes,) = plot_forest(found).axes
-    (squares,) = [each for each in axes.collections if isinstance(each, PathCollection)]
-    np.testing.assert_array_equal(squares.get_offsets(), np.column_stack([found.coef, np.arange(9)]))
-    np.testing.assert_allclose(squares.get_sizes() * found.standard_errors**2, 81.0 * found.standard_errors.min() ** 2)
-    ends = [line[:, 0] for line in lines(axes, BLUE, "None")]
-    np.testing.assert_array_equal(ends, found.intervals)
-    diamonds = [patch.get_xy()[:4] for patch in axes.patches if isinstance(patch, Polygon)]
-    for corners, name in zip(diamonds, ("fixed", "random"), strict=True):
-        low, high = getattr(found, f"{name}_interval")
-        np.testing.assert_array_equal(corners[:, 0], [low, getattr(found, name), high, getattr(found, name)])
-    mean, further = lines(axes, GREEN, "None")
-    assert mean[0, 0] == found.random
-    np.testing.assert_array_equal(further[:, 0], np.clip(found.prediction_interval, *axes.get_xlim()))
-    names = [text.get_text() for text in axes.get_yticklabels()]
-    assert names == [*found.tasks, "fixed: one for all tasks", "random: mean over tasks", "a further task"]
-    title = axes.figure.get_suptitle().replace("\n", " ")
-    assert title.startswith("The effect of price differs between 9 tasks")
-    assert f"I² = {100 * found.i_squared:.0f} %" in title
-    assert axes.yaxis_inverted()
-
-
-def test_tasks_that_agree_and_tasks_left_out(rng):
-    model = learned(rng, n_tasks=6)
-    two = pd.DataFrame(np.eye(2), columns=["price", "adverts"])
-    same = retrospect.meta_analysis(model.partial_fit(two, [1.0, 2.0], task="tiny"), "adverts")
-    assert same.left_out == ("tiny",)
-    figure = plot_forest(same)
-    assert "does not differ detectably" in figure.get_suptitle().replace("\n", " ")
-    assert any("determine it or its noise: tiny." in text for text in texts(figure))
-
-
-@pytest.mark.parametrize("n_tasks", [2, 36, 50, 51, 200])
-def test_a_forest_of_any_size(rng, n_tasks):
-    found = retrospect.meta_analysis(learned(rng, n_tasks=n_tasks, n=8), "price")
-    figure = plot_forest(found)
-    (axes,) = figure.axes
-    (squares,) = [each for each in axes.collections if isinstance(each, PathCollection)]
-    shown = squares.get_offsets()[:, 0]
-    np.testing.assert_array_equal(shown, np.sort(found.coef) if n_tasks > 50 else found.coef)
-    assert figure.get_size_inches()[1] < (8.5 if n_tasks > 50 else 10.5)
-    ticks = axes.get_yticklabels()
-    assert len(ticks) <= 53
-    heights = np.sort([each.get_window_extent().extents[[1, 3]] for each in ticks], axis=0)
-    assert (heights[1:, 0] > heights[:-1, 1] - 1.0).all()  # names do not overlap
-    order = np.argsort(found.coef)
-    for text, (_, place) in zip(ticks[:-3], (each.get_position() for each in ticks[:-3]), strict=True):
-        assert text.get_text() == found.tasks[order[int(place)] if n_tasks > 50 else int(place)]
+from ridgeway.cli._task_figures import plot_path, plot_segments
 
 
 def test_a_path_has_the_numbers_and_the_terms_with_the_largest_t(rng):
@@ -130,13 +75,6 @@ def test_nothing_changes(rng):
 
 def test_the_first_of_several_targets_is_drawn(rng):
     model = learned(rng, n_targets=2)
-    found = retrospect.meta_analysis(model, "price")
-    figure = plot_forest(found)
-    np.testing.assert_array_equal(figure.axes[0].collections[0].get_offsets()[:, 0], found.coef[0])
-    assert f"Q = {found.q[0]:.3g}" in figure.get_suptitle()
-    alone, divided = retrospect.coefficient_path(model, window=1), retrospect.segments(model)
+    alone = retrospect.coefficient_path(model, window=1)
     (line,) = lines(named(plot_path(alone), "price"), BLUE)
     np.testing.assert_array_equal(line[:, 1], alone.coef[0, :, 1])
-    axes = named(plot_segments(divided, alone), "price")
-    np.testing.assert_array_equal(lines(axes, PALE)[0][:, 1], alone.coef[0, :, 1])
-    np.testing.assert_array_equal(lines(axes, BLUE)[0][:, 1], divided.coef[0, 0, [1, 1]])

@@ -14,7 +14,6 @@ from ridgeway.errors import InferenceError, InvalidParameterError
 QUESTIONS = {
     "fixed_effects": retrospect.fixed_effects,
     "random_effects": retrospect.random_effects,
-    "meta_analysis": lambda model, **settings: retrospect.meta_analysis(model, 0, **settings),
     "tasks": retrospect.tasks,
 }
 

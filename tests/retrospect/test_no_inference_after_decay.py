@@ -29,7 +29,6 @@ NEEDS_TASKS = {
     "fixed_effects": (),
     "heteroscedastic": (),
     "influence": (),
-    "meta_analysis": (0,),
     "random_effects": (),
     "segments": (),
     "tasks": (),

@@ -107,16 +107,6 @@ def test_influence_without_degrees_of_freedom_is_unknown(rng):
 @EXACT
 def test_questions_that_need_noise_say_so(kind):
     model = learned(*exact(kind))
-    with pytest.raises(InferenceError, match="not fitted exactly"):
-        retrospect.meta_analysis(model, 0)
     for question in (retrospect.segments, retrospect.cusum):
         with pytest.raises(InferenceError, match="without noise"):
             question(model)
-
-
-def test_a_task_without_noise_is_left_out_of_a_meta_analysis(rng):
-    X, y = exact("plain")
-    found = retrospect.meta_analysis(learned(X, y + rng.normal(size=90) * (LABELS != "b")), 0)
-    assert found.tasks == ("a", "c")
-    assert found.left_out == ("b",)
-    assert "or its noise: b." in str(found)

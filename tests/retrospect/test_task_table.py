@@ -39,6 +39,18 @@ def test_separate_fits_and_tests_on_rows(rng, information, digits, fit_intercept
         np.testing.assert_allclose(ours.adjusted_p_values[k], multipletests(ours.p_values[k], method="holm")[1])
 
 
+@pytest.mark.parametrize("targets", [None, 2])
+def test_the_frame_has_estimates_and_errors_by_name(rng, targets):
+    X, y, labels, weight = drawn(rng, n_tasks=6, targets=targets, least=6)
+    found = retrospect.tasks(learned_by_task(X, y, labels, weight))
+    frame = found.to_frame()
+    for j, term in enumerate(found.terms):
+        np.testing.assert_array_equal(frame[term], found.coef[..., j].ravel())
+        np.testing.assert_array_equal(frame[f"{term}_error"], found.standard_errors[..., j].ravel())
+    np.testing.assert_array_equal(frame["noise_variance"], found.noise_variance.ravel())
+    assert list(frame.columns[-3:]) == ["f", "p_value", "adjusted_p_value"]
+
+
 def test_a_task_with_one_row_more_than_terms_has_errors_of_its_own(rng):
     X, y = rng.normal(size=(54, 2)), rng.normal(size=54)
     labels = np.repeat(["small", "large"], [4, 50])

@@ -16,15 +16,8 @@ LABELS = np.repeat(np.arange(N_TASKS), N_ROWS)
 TESTED = {"t": "", "p_values": "", "degrees_of_freedom": ""}
 ESTIMATED = {"coef": "terms", "standard_errors": "terms", "intervals": "terms, ends"}
 PER_TASK = {"coef": "terms", "standard_errors": "terms", "intervals": "terms, ends"}
-FEATURE = dict.fromkeys(("coef", "standard_errors", "intervals", "fixed", "fixed_error", "random"), "x0")
 QUESTIONS = {
     "tasks": (retrospect.tasks, PER_TASK | {"noise_variance": "y²", "f": "", "p_values": ""}),
-    "meta_analysis": (
-        lambda model: retrospect.meta_analysis(model, 0),
-        FEATURE
-        | {"random_error": "x0", "random_interval": "x0", "prediction_interval": "x0", "between_variance": "x0²"}
-        | {"q": "", "p_value": "", "i_squared": ""},
-    ),
     "random_effects": (
         lambda model: retrospect.random_effects(model, ["intercept", 0, 1]),
         ESTIMATED
@@ -104,7 +97,7 @@ def test_answers_do_not_depend_on_any_units(name, exponents):
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_what_cannot_be_represented_is_refused(name, exponents):
     """The squares of coefficients of 1e180 are not numbers. Answers without such squares are still the same."""
-    if name in ("meta_analysis", "random_effects", "clustered", "segments"):
+    if name in ("random_effects", "clustered", "segments"):
         with pytest.raises(InferenceError, match="out of the range of floating point numbers"):
             answered(name, exponents)
     else:

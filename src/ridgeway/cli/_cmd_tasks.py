@@ -4,15 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ridgeway.cli._kept_tasks import plain
+from ridgeway.cli._kept_tasks import plain, with_terms
 from ridgeway.cli._options import choice, command, option, state_file
-from ridgeway.cli._output import emit, lines_of, print_table, say
+from ridgeway.cli._output import emit, print_table, say
 
 if TYPE_CHECKING:
-    from ridgeway.retrospect import MetaAnalysis
+    from ridgeway.retrospect import Influence, TaskTable
 
 HEADINGS = ("task", "rows", "noise", "F", "P>F", "adjusted", "distance")
-VARIATION = ("feature", "mean", "Q", "P>Q", "I²")
 
 
 @command(
@@ -21,54 +20,62 @@ VARIATION = ("feature", "mean", "Q", "P>Q", "I²")
     "ridgeway tasks flights.rw --feature hour --plot forest.svg",
 )
 @state_file
-@click.option("--feature", help="Show each task's estimate of this coefficient, and their mean.")
+@click.option("--feature", help="Show each task's estimate of this coefficient, with its interval.")
 @choice("--adjust", "holm", "bh", words="How p-values are adjusted: Holm's method, or Benjamini and Hochberg's.")
 @option("--level", default=0.95, help="Confidence level of the intervals.")
 @click.option("--plot", type=click.Path(), help="Draw the estimates of --feature to this file (.svg, .png or .pdf).")
 def tasks(file: str, feature: str | None, adjust: Any, level: float, plot: str | None, as_json: bool) -> None:
     """Compare each task with the others.
 
-    Also shows how coefficients vary between tasks. The column "distance" is Cook's distance: how much all fitted values
-    change if the task is left out. Needs a file that keeps its tasks (ridgeway init --keep tasks). Exits with 2 if it
+    The column "distance" is Cook's distance: how much all fitted values change if the task is left out.
+    Needs a file that keeps its tasks (ridgeway init --keep tasks). Exits with 2 if it
     does not.
     """
     from ridgeway import retrospect, store
-    from ridgeway.errors import InferenceError, InvalidParameterError
+    from ridgeway.errors import InvalidParameterError
 
     if plot is not None and feature is None:
         raise InvalidParameterError("--plot draws the estimates of one coefficient. Name it with --feature.")
     model = store.open(file).model_by_task()
+    table = retrospect.tasks(model, level=level, adjust=adjust)
     if feature is not None:
-        found = retrospect.meta_analysis(model, feature, level=level)
-        lines = [*lines_of(found), *_plotted(found, plot)]
-        emit(plain(found)) if as_json else say(*lines)
+        _answer_feature(with_terms(table, [feature]), plot, as_json)
         return
-    table, moved = retrospect.tasks(model, level=level, adjust=adjust), retrospect.influence(model)
-    varying, undetermined = [], []
-    for name in (term for term in table.terms if term != "intercept"):
-        try:
-            varying.append(retrospect.meta_analysis(model, name, level=level))
-        except InferenceError:
-            undetermined.append(name)
+    moved = retrospect.influence(model)
     if as_json:
-        more = {"distance": moved.distance.tolist(), "features": [plain(one) for one in varying]}
-        emit(plain(table) | more | {"undetermined": undetermined})
+        emit(plain(table) | {"distance": moved.distance.tolist()})
         return
-    _print(file, table, moved, varying)
-    if undetermined:
-        say(f"Fewer than two tasks determine these on their own: {', '.join(undetermined)}.")
+    _print(file, table, moved)
 
 
-def _plotted(found: "MetaAnalysis", plot: str | None) -> list[str]:
-    if plot is None:
-        return []
-    from ridgeway.cli._task_figures import plot_forest, write_figure
+def _answer_feature(table: "TaskTable", plot: str | None, as_json: bool) -> None:
+    """Print what each task alone says about the only term of a table, for each target, and draw it."""
+    import numpy as np
 
-    return [write_figure(plot_forest(found), plot)]
+    term = table.terms[0]
+    lines = [table.assumption]
+    if plot is not None:
+        from ridgeway.cli._task_figures import write_figure
+
+        figure: Any = table.plot(term).figure
+        lines.append(write_figure(figure, plot))
+    if as_json:
+        emit(plain(table))
+        return
+
+    columns = (table.coef[..., 0], table.standard_errors[..., 0], *np.moveaxis(table.intervals[..., 0, :], -1, 0))
+    numbers = np.stack([np.atleast_2d(column) for column in columns], axis=-1)
+    percent = f"{100 * table.level:g} %"
+    headings = ("task", "coef", "std err", f"[{percent}", f"{percent}]")
+    for target, rows in enumerate(numbers):
+        title = f"{term} in {len(table.tasks)} tasks"
+        cells = [[task, *map(_shown, row)] for task, row in zip(table.tasks, rows, strict=True)]
+        print_table(title if len(numbers) == 1 else f"{title}, target {target}", headings, cells, left=["task"])
+    say(*lines)
 
 
-def _print(file: str, table: Any, moved: Any, varying: list["MetaAnalysis"]) -> None:
-    """Print a table of tasks and a table of features, for each target."""
+def _print(file: str, table: "TaskTable", moved: "Influence") -> None:
+    """Print a table of tasks for each target."""
     import numpy as np
 
     columns = (table.noise_variance, table.f, table.p_values, table.adjusted_p_values, moved.distance)
@@ -80,12 +87,6 @@ def _print(file: str, table: Any, moved: Any, varying: list["MetaAnalysis"]) -> 
             for task, n, row in zip(table.tasks, table.n_samples, rows, strict=True)
         ]
         print_table(title, HEADINGS, cells, left=["task"])
-        found = []
-        for one in varying:
-            said = [float(np.atleast_1d(value)[target]) for value in (one.random, one.q, one.p_value, one.i_squared)]
-            found.append([one.terms[0], *map(_shown, said[:3]), f"{said[3]:.0%}"])
-        if found:
-            print_table("How coefficients vary between tasks", VARIATION, found, left=["feature"])
     say(table.assumption, *table.cautions)
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ridgeway._files import atomic_file
 from ridgeway._optional import require
@@ -12,35 +12,14 @@ from ridgeway.errors import InvalidParameterError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ridgeway.retrospect import CoefficientPath, MetaAnalysis, Segments
+    from ridgeway.retrospect import CoefficientPath, Segments
 
-    Result = TypeVar("Result", MetaAnalysis, CoefficientPath, Segments)
-
-POOLED = ("fixed", "fixed_error", "fixed_interval", "random", "random_error", "random_interval", "prediction_interval")
-FOREST = ("coef", "standard_errors", "intervals", *POOLED, "between_variance", "q", "p_value", "i_squared")
 PATH = ("coef", "standard_errors", "intervals")
-SEGMENTS = ("coef", "standard_errors", "noise_variances")
-"""What has an entry for each target, if there are several; the first has two axes otherwise, or one in a forest."""
+"""What a path has for each target, if there are several."""
 
 KINDS = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}
 """Suffixes of files, and what is left out so that the same figure gives the same bytes."""
 DPI = 160
-
-
-def plot_forest(found: "MetaAnalysis") -> "Figure":
-    """Return a forest plot: a coefficient in each task, pooled, and in a further task.
-
-    Each task has its interval and a square whose area is in proportion to its precision. Diamonds are the pooled
-    estimates. Beyond 50 tasks they are sorted by their estimates, and only some are named.
-    """
-    require("matplotlib", extra="plot")
-    from matplotlib import rc_context
-
-    from ridgeway.cli._drawing import PLAIN
-    from ridgeway.cli._forest import forest
-
-    with rc_context(PLAIN):
-        return forest(_first(found, FOREST, found.coef.ndim == 2))
 
 
 def plot_path(found: "CoefficientPath") -> "Figure":
@@ -52,7 +31,7 @@ def plot_path(found: "CoefficientPath") -> "Figure":
     from ridgeway.cli._term_panels import path_panels
 
     with rc_context(PLAIN):
-        return path_panels(_first(found, PATH, found.coef.ndim == 3))
+        return path_panels(_first(found))
 
 
 def plot_segments(found: "Segments", alone: "CoefficientPath") -> "Figure":
@@ -67,7 +46,7 @@ def plot_segments(found: "Segments", alone: "CoefficientPath") -> "Figure":
     from ridgeway.cli._term_panels import segment_panels
 
     with rc_context(PLAIN):
-        return segment_panels(_first(found, SEGMENTS, found.coef.ndim == 3), _first(alone, PATH, alone.coef.ndim == 3))
+        return segment_panels(found, _first(alone))
 
 
 def write_figure(figure: "Figure", path: str) -> str:
@@ -90,6 +69,8 @@ def write_figure(figure: "Figure", path: str) -> str:
     return f"{path}: written"
 
 
-def _first(found: "Result", names: tuple[str, ...], several: bool) -> "Result":
-    """Return the result for the first target, as if there were no others."""
-    return replace(found, **{name: getattr(found, name)[0] for name in names}) if several else found
+def _first(path: "CoefficientPath") -> "CoefficientPath":
+    """Return the path of the first target, as if there were no others."""
+    if path.coef.ndim == 2:
+        return path
+    return replace(path, **{name: getattr(path, name)[0] for name in PATH})

@@ -12,7 +12,6 @@ from ridgeway.retrospect._fixed_effects import FixedEffects, fixed_effects
 from ridgeway.retrospect._heteroscedastic import heteroscedastic
 from ridgeway.retrospect._influence import Influence, influence
 from ridgeway.retrospect._likelihood_summary import LikelihoodSummary, likelihood_summary
-from ridgeway.retrospect._meta_analysis import MetaAnalysis, meta_analysis
 from ridgeway.retrospect._paths import Path, elastic_net
 from ridgeway.retrospect._prior import Prior, learn_prior
 from ridgeway.retrospect._random_effects import RandomEffects, random_effects
@@ -32,7 +31,6 @@ __all__ = [
     "Influence",
     "Intervals",
     "LikelihoodSummary",
-    "MetaAnalysis",
     "Path",
     "Prior",
     "RandomEffects",
@@ -54,7 +52,6 @@ __all__ = [
     "intervals",
     "learn_prior",
     "likelihood_summary",
-    "meta_analysis",
     "random_effects",
     "reweighted",
     "segments",

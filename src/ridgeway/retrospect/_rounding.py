@@ -17,8 +17,3 @@ def rounding_squares(known: Inference) -> Array:
     norms = np.sqrt(held.peak + held.total_weight * np.square(held.mean))
     sizes = np.vstack([norms[p:], known.coef * norms[:p, None]])
     return np.asarray(np.square(tolerance(p + held.centered) ** held.digits * sizes).sum(axis=0))
-
-
-def is_exact(known: Inference) -> bool:
-    """Say whether the coefficients fit a target up to rounding, so that its noise is unknown."""
-    return bool((known.residual_squares <= rounding_squares(known)).any())

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeway._checks import Array
+from ridgeway._checks import Array, whole
+from ridgeway._plots import draw_tasks
 from ridgeway._printed import Printed
-from ridgeway.errors import InferenceError
+from ridgeway._text import did_you_mean, visible
+from ridgeway.data import listed
+from ridgeway.errors import InferenceError, InvalidParameterError
 from ridgeway.information import Inference, Information
 from ridgeway.retrospect._cells import framed, number
 from ridgeway.retrospect._compressed import by_task, without_prior
@@ -21,6 +24,7 @@ from ridgeway.retrospect._rounding import rounding_squares
 from ridgeway.retrospect._wald import Noise, WaldTest
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from pandas import DataFrame
 
 
@@ -88,9 +92,40 @@ class TaskTable(Printed):
         return (f"Not tested: {', '.join(self.untested)}. Too few rows to tell other coefficients from more noise.",)
 
     def to_frame(self) -> "DataFrame":
-        """Return the table as a pandas DataFrame: one row per task, and per target if there are several."""
-        columns = ("n_samples", *self.terms, "noise_variance", "f", "p_value", "adjusted_p_value")
-        return framed(self._table(), self.tasks, columns, "task")
+        """Return the table as a pandas DataFrame: one row per task, and per target if there are several.
+
+        The estimate of a term is in the column of its name, and its standard error in the one with `_error` behind it.
+        """
+        n_terms = len(self.terms)
+        counts, coef, tested = np.split(self._table(), [1, 1 + n_terms], axis=-1)
+        errors = [f"{term}_error" for term in self.terms]
+        columns = ("n_samples", *self.terms, *errors, "noise_variance", "f", "p_value", "adjusted_p_value")
+        table = np.concatenate([counts, coef, self.standard_errors, tested], axis=-1)
+        return framed(table, self.tasks, columns, "task")
+
+    def plot(self, feature: str, ax: Any = None, *, target: int = 0) -> "Axes":
+        """Draw each task's estimate of a coefficient with its interval, and return the axes.
+
+        Needs matplotlib (`pip install 'ridgeway[plot]'`).
+
+        Parameters
+        ----------
+        feature : str
+            One of `terms`.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        target : int, default 0
+            Which target, if there are several.
+        """
+        if feature not in self.terms:
+            near = did_you_mean(feature, self.terms)
+            raise InvalidParameterError(f"unknown term {feature!r}.{near} The terms are {listed(self.terms)}.")
+        place = self.terms.index(feature)
+        coef = self.coef.reshape(-1, len(self.tasks), len(self.terms))[..., place]
+        intervals = self.intervals.reshape(-1, len(self.tasks), len(self.terms), 2)[:, :, place]
+        target = whole(target, "target", 0, len(coef) - 1)
+        label = f"{visible(feature)} in each task, with {100 * self.level:g} % intervals"
+        return draw_tasks(ax, self.tasks, coef[target], intervals[target], label=label)
 
     def _title(self) -> str:
         return f"{len(self.tasks)} tasks, each fitted alone and compared with the others"

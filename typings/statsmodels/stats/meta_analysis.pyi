@@ -1,0 +1,3 @@
+from typing import Any
+
+def combine_effects(effect: Any, variance: Any, method_re: str = "iterated", **options: Any) -> Any: ...
