@@ -65,9 +65,12 @@ class RidgewayError(Exception):
 
     Examples
     --------
-    >>> from ridgeway import errors
-    >>> issubclass(errors.InvalidDataError, errors.RidgewayError)
-    True
+    >>> from ridgeway import GeneralizedRidge, errors
+    >>> try:
+    ...     GeneralizedRidge().fit([[0.0], [float("nan")]], [1.0, 2.0])
+    ... except errors.RidgewayError as error:
+    ...     print(type(error).__name__)
+    InvalidDataError
     """
 
 
@@ -104,8 +107,9 @@ class CsvFormatError(InvalidDataError):
     >>> from pathlib import Path
     >>> from ridgeway import data
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "wages.csv").write_text("age;wage")
-    ...     data.open_table(f"{folder}/wages.csv")
+    ...     path = Path(folder, "wages.csv")
+    ...     _ = path.write_text("age;wage")
+    ...     data.open_table(path)
     Traceback (most recent call last):
     ridgeway.errors.CsvFormatError: ... has only one column, 'age;wage'; ...
     """
@@ -144,8 +148,9 @@ class UnknownCategoryError(InvalidDataError):
     >>> import pandas as pd
     >>> from ridgeway import store
     >>> rows = pd.DataFrame({"site": ["north", "south"], "y": [1.0, 2.0]})
+    >>> encoding = store.encoding_of(rows, leave_out=["y"])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     state = store.create(f"{folder}/state.rw", features=store.encoding_of(rows, leave_out=["y"]), target="y")
+    ...     state = store.create(f"{folder}/state.rw", features=encoding, target="y")
     ...     state.absorb_table(rows.replace("south", "west"), task_id="June")
     Traceback (most recent call last):
     ridgeway.errors.UnknownCategoryError: the table: column 'site' has unknown ...
@@ -194,8 +199,8 @@ class MergeError(RidgewayError, ValueError):
     Examples
     --------
     >>> from ridgeway import GeneralizedRidge
-    >>> north, south = (GeneralizedRidge(fit_intercept=c).fit([[0.0], [1.0]], [1.0, 2.0]) for c in (True, False))
-    >>> north.merge(south)
+    >>> north = GeneralizedRidge().fit([[0.0], [1.0]], [1.0, 2.0])
+    >>> north.merge(GeneralizedRidge(fit_intercept=False).fit([[2.0], [3.0]], [1.0, 2.0]))
     Traceback (most recent call last):
     ridgeway.errors.MergeError: cannot merge two models that differ in: intercept. ...
     """
@@ -208,8 +213,9 @@ class MissingPackageError(RidgewayError, ImportError):
     --------
     >>> from unittest import mock
     >>> from ridgeway import GeneralizedRidge, retrospect
+    >>> model = GeneralizedRidge().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0])
     >>> with mock.patch.dict("sys.modules", pandas=None):  # as if it were not installed
-    ...     retrospect.summary(GeneralizedRidge().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0])).to_frame()
+    ...     retrospect.summary(model).to_frame()
     Traceback (most recent call last):
     ridgeway.errors.MissingPackageError: this needs pandas, which is not installed. ...
     """
@@ -232,10 +238,13 @@ class RunFolderError(RidgewayError, ValueError):
 
     Examples
     --------
+    >>> import os, tempfile
     >>> from ridgeway.research import simulation
-    >>> simulation.run(simulation.Setting(n_tasks=2), ["mn"], out="/dev/null")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     os.mkdir(f"{folder}/letters")
+    ...     simulation.run(simulation.Setting(n_tasks=2), ["mn"], out=folder)
     Traceback (most recent call last):
-    ridgeway.errors.RunFolderError: ...
+    ridgeway.errors.RunFolderError: ... already contains letters. ...
     """
 
 
@@ -354,10 +363,11 @@ class FewClustersWarning(UserWarning):
     >>> import warnings
     >>> from ridgeway import GeneralizedRidge, retrospect
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [1.0, 3.0, 2.0, 5.0, 4.0, 6.0]
-    >>> with warnings.catch_warnings(action="error"):
-    ...     retrospect.clustered(GeneralizedRidge(information="by_task").fit(X, y, tasks=[0, 0, 1, 1, 2, 2]))
-    Traceback (most recent call last):
-    ridgeway.errors.FewClustersWarning: There are 3 clusters. With fewer than 10, ...
+    >>> model = GeneralizedRidge(information="by_task").fit(X, y, tasks=[0, 0, 1, 1, 2, 2])
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     found = retrospect.clustered(model)
+    >>> print(caught[0].message)
+    There are 3 clusters. With fewer than 10, CR2 errors are uncertain.
     """
 
 
@@ -366,9 +376,16 @@ class MaskedClassWarning(UserWarning):
 
     Examples
     --------
-    >>> from ridgeway import errors
-    >>> issubclass(errors.MaskedClassWarning, UserWarning)
-    True
+    >>> import warnings
+    >>> import numpy as np
+    >>> from ridgeway import GeneralizedRidgeClassifier
+    >>> y = np.repeat([0, 1, 2], 20)
+    >>> X = np.tile(np.linspace(0.0, 1.0, 20), 3) + 2.0 * y
+    >>> model = GeneralizedRidgeClassifier().fit(X[:, None], y)
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     predicted = model.predict(X[:, None])
+    >>> print(caught[0].message)
+    least squares hides class 1 behind others: ...
     """
 
 
@@ -379,10 +396,11 @@ class PrecisionWarning(UserWarning):
     --------
     >>> import warnings
     >>> from ridgeway import GeneralizedRidge
-    >>> with warnings.catch_warnings(action="error"):
-    ...     GeneralizedRidge().fit([[0, 0], [1, 1], [2, 2]], [1, 2, 3]).coef_
-    Traceback (most recent call last):
-    ridgeway.errors.PrecisionWarning: the columns learned are collinear, exactly or to ...
+    >>> model = GeneralizedRidge().fit([[0, 0], [1, 1], [2, 2]], [1, 2, 3])
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     coef = model.coef_
+    >>> print(caught[0].message)
+    the columns learned are collinear, exactly or to within rounding: rank 1, ...
     """
 
 
@@ -393,8 +411,10 @@ class PriorWarning(UserWarning):
     --------
     >>> import warnings
     >>> from ridgeway import GeneralizedRidge, retrospect, weights
-    >>> with warnings.catch_warnings(action="error"):  # there is no noise
-    ...     retrospect.summary(GeneralizedRidge(weights.Accumulated("evidence")).fit([[0.0], [1.0], [2.0]], [1, 3, 5]))
-    Traceback (most recent call last):
-    ridgeway.errors.PriorWarning: the penalty of largest evidence is at its bound: ...
+    >>> model = GeneralizedRidge(weights.Accumulated(prior="evidence"))
+    >>> model = model.fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 3.0, 5.0, 7.0])  # no noise
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     found = retrospect.summary(model)
+    >>> print(caught[0].message)
+    the penalty of largest evidence is at its bound: it finds no noise, ...
     """

@@ -35,6 +35,7 @@ ridges, candidates = STATEMENTS["experiment-shift"].forms
 penalty, _ = STATEMENTS["extension"].forms
 printed_bound, with_rank = STATEMENTS["min-norm"].forms
 hessian, _ = STATEMENTS["other-losses"].forms
+_, few = STATEMENTS["other-losses-few-rows"].forms
 limit, _ = STATEMENTS["negative-transfer"].forms
 oracle_error, _ = STATEMENTS["oracle"].forms
 accumulated, _ = STATEMENTS["practical"].forms
@@ -206,6 +207,11 @@ MUTATIONS = {
     "other-losses": {
         "the covariance instead": {"printed": lambda rows, coef: rows.T @ rows},
         "the Hessian at 0": {"printed": lambda rows, coef: hessian(rows, 0 * coef)},
+    },
+    "other-losses-few-rows": {
+        "the covariance instead": {"corrected": few._replace(curvature=lambda rows, coef: rows.T @ rows)},
+        "the Hessian at 0": {"corrected": few._replace(curvature=lambda rows, coef: hessian(rows, 0 * coef))},
+        "w_* ~ N(0, 9I)": {"corrected": few._replace(variance=9.0)},
     },
     "task-parameters": {
         "without the term": {"printed": lambda tasks: tasks.noise_variance * np.trace(tasks.pooled()[0])},

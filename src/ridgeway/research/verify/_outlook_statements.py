@@ -1,15 +1,16 @@
-"""Sec. Extensions: tasks with parameters of their own, and other losses than the squared one."""
+"""Sec. Extensions: tasks with parameters of their own, and other losses; corrections row 39."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
 from ridgeway._checks import Array
 from ridgeway.research.verify._cases import gaussian_designs
 from ridgeway.research.verify._exact import Matrix, exact, identity, next_moment, relative, solve
-from ridgeway.research.verify._findings import Instances, worst_case
+from ridgeway.research.verify._findings import Instances, Verdict, worst_case
 from ridgeway.research.verify._plain import solved
 from ridgeway.research.verify._pooled_statements import accumulated, learn
 from ridgeway.research.verify._search import Search
@@ -17,6 +18,13 @@ from ridgeway.research.verify._statement import Claim, Statement
 
 Curvature = Callable[[Array, Array], Array]
 """(rows, w) → the matrix that holds on to a task."""
+
+
+class FewRows(NamedTuple):
+    """What holds on to a task of few rows, and the variance of each coefficient of w_*."""
+
+    curvature: Curvature
+    variance: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,25 +146,41 @@ def _logistic_gap(rng: np.random.Generator, form: Curvature, n_tasks: int, n: in
     return float(np.sqrt(gap @ (_hessian(rows, true_coef) + start) @ gap / p))
 
 
-@worst_case("largest distance from the pooled answer, over the limit: 0.2 standard errors, 0.6 if n < p", 1.0)
-def _try_logistic(search: Search, form: Curvature) -> Instances:
-    """Compare with pooling: three tasks of many rows each, and forty of fewer rows than features, with a prior."""
+@worst_case("largest distance from the pooled answer, in its standard errors", 0.2)
+def _try_many_rows(search: Search, form: Curvature) -> Instances:
+    """Compare with pooling: three tasks of many rows each."""
     rng = search.generator()
     for number in range(search.count(5, 60)):
         p, n = 1 + number % 3, search.count(4000, 20_000)
         distance = _logistic_gap(rng, form, 3, n, p, prior=0.0)
-        yield distance / 0.2, number, f"p={p}, n={n}, T=3: {distance:.3g} standard errors"
-    for number in range(search.count(4, 40)):
+        yield distance, number, f"p={p}, n={n}, T=3: {distance:.3g} standard errors"
+
+
+@worst_case("largest distance from the pooled answer, in its standard errors", 0.6)
+def _try_few_rows(search: Search, form: FewRows) -> Instances:
+    """Compare with pooling: forty tasks of fewer rows than features, with the prior from which w_* is drawn."""
+    rng = search.generator()
+    for number in range(search.count(6, 40)):
         n = (5, 10)[number % 2]
-        distance = _logistic_gap(rng, form, 40, n, 20, prior=4.0)
-        yield distance / 0.6, number, f"p=20, n={n}, T=40: {distance:.3g} standard errors"
+        distance = _logistic_gap(rng, form.curvature, 40, n, 20, prior=1 / form.variance)
+        case = f"p=20, n={n}, T=40, w_* ~ N(0, {form.variance:g}·I)"
+        yield distance, number, f"{case}: {distance:.3g} standard errors"
 
 
 STATEMENTS = {
     "other-losses": Statement(
         where="Sec. Extensions, other loss functions",
-        claim="for another convex loss the Hessian at w_* takes the place of the covariance (here: logistic)",
-        printed=Claim(_hessian, _try_logistic),
+        claim="for another convex loss the Hessian at w_* takes the place of the covariance (logistic, many rows)",
+        printed=Claim(_hessian, _try_many_rows),
+    ),
+    "other-losses-few-rows": Statement(
+        row="39",
+        where="Sec. Extensions, other loss functions, read for few rows and any w_*",
+        claim="the Hessian at w_* takes the place of the covariance in tasks of 5 or 10 rows, p = 20 (logistic)",
+        correction="if w_* is small: to 0.6 standard errors for w_* ~ N(0, I/4), known as a prior",
+        recorded=Verdict.READING,
+        printed=Claim(FewRows(_hessian, 25.0), _try_few_rows),
+        corrected=Claim(FewRows(_hessian, 0.25), _try_few_rows),
     ),
     "task-parameters": Statement(
         where="Sec. Extensions, common true parameters",
