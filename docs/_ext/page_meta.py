@@ -8,12 +8,14 @@ from html import escape
 from typing import Any
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
 
-from _ext.mathml import is_verbatim
-
+GALLERY_CODE = "code_links_block"
+"""What the gallery makes of a block of code before other transforms see it."""
 LONGEST = 200
 UNIT = re.compile(r"(?<=\d) (?=(?:%|g|kg|mm|ms|s|MB|GB)(?!\w))")
+VERBATIM = (nodes.FixedTextElement, nodes.literal, nodes.math, nodes.raw, nodes.comment, addnodes.desc_signature)
 
 
 def description_of(doctree: nodes.document) -> str:
@@ -55,6 +57,16 @@ def end_of_code(app: Sphinx, doctree: nodes.document) -> None:
     for node in doctree.findall(nodes.literal_block):
         node.rawsource = node.astext().rstrip()
         node[:] = [nodes.Text(node.rawsource)] if len(node) == 1 else node.children
+
+
+def is_verbatim(node: nodes.Node) -> bool:
+    """Say whether a text is code, a signature or a formula."""
+    parent: nodes.Node | None = node.parent
+    while parent is not None:
+        if isinstance(parent, VERBATIM) or getattr(parent, "tagname", "") == GALLERY_CODE:
+            return True
+        parent = parent.parent
+    return False
 
 
 def units(app: Sphinx, doctree: nodes.document, page: str) -> None:
