@@ -1,11 +1,6 @@
-"""What other sites and search engines show of a page: its title, its first sentences and the card.
-
-It also tidies what other extensions leave on a page.
-"""
+"""Tidies pages: pictures of the gallery, the end of a doctest, numbers and their units."""
 
 import re
-from html import escape
-from typing import Any
 
 from docutils import nodes
 from sphinx import addnodes
@@ -13,35 +8,8 @@ from sphinx.application import Sphinx
 
 GALLERY_CODE = "code_links_block"
 """What the gallery makes of a block of code before other transforms see it."""
-LONGEST = 200
 UNIT = re.compile(r"(?<=\d) (?=(?:%|g|kg|mm|ms|s|MB|GB)(?!\w))")
 VERBATIM = (nodes.FixedTextElement, nodes.literal, nodes.math, nodes.raw, nodes.comment, addnodes.desc_signature)
-
-
-def description_of(doctree: nodes.document) -> str:
-    """Return the first paragraph of a page that is a sentence, cut at the end of a word."""
-    for paragraph in doctree.findall(nodes.paragraph):
-        text = " ".join(paragraph.astext().split())
-        if len(text) > LONGEST:
-            text = f"{text[:LONGEST].rpartition(' ')[0]} …"
-        if text.endswith((".", ":", "…")) and len(text) > 20:
-            return text.removesuffix(":")
-    return ""
-
-
-def add_tags(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
-    """Add the tags to the head of a page."""
-    text = description_of(doctree) if doctree is not None else ""
-    text = text or app.config.site_description
-    card = context["pathto"]("_static/card.png", 1)
-    if app.config.html_baseurl:
-        card = f"{app.config.html_baseurl.rstrip('/')}/_static/card.png"
-    tags = {"og:title": context.get("title", ""), "og:site_name": app.config.project, "og:type": "website"}
-    tags |= {"og:description": text, "og:image": card, "og:image:alt": app.config.site_description}
-    lines = [f'<meta property="{name}" content="{escape(nodes.unescape(value))}">' for name, value in tags.items()]
-    lines += [f'<meta name="description" content="{escape(text)}">']
-    lines += ['<meta name="twitter:card" content="summary_large_image">']
-    context["metatags"] = "\n".join([context.get("metatags", ""), *lines])
 
 
 def valid_thumbnails(app: Sphinx, doctree: nodes.document, page: str) -> None:
@@ -79,8 +47,6 @@ def units(app: Sphinx, doctree: nodes.document, page: str) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the hooks."""
-    app.add_config_value("site_description", "", "html", types=str)
-    app.connect("html-page-context", add_tags)
     app.connect("doctree-read", end_of_code)
     app.connect("doctree-resolved", valid_thumbnails)
     app.connect("doctree-resolved", units)
