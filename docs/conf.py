@@ -13,7 +13,6 @@ sys.path.insert(0, str(HERE))
 project = "Ridgeway"
 author = "The Ridgeway developers"
 release = version = version_of("ridgeway")
-site_description = "Continual regression that does not forget: learn task after task, keep no rows."
 
 extensions = [
     "myst_parser",
@@ -26,8 +25,9 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "_ext.linked_names",
     "_ext.mathml",
-    "_ext.page_meta",
+    "_ext.tidy",
     "_ext.written_pages",
+    "sphinxext.opengraph",
 ]
 exclude_patterns = [
     "_build",
@@ -61,6 +61,10 @@ copybutton_exclude = ".linenos, .gp, .go"
 html_theme = "pydata_sphinx_theme"
 html_title = "Ridgeway"
 html_baseurl = os.environ.get("DOCS_URL", "")
+ogp_site_url = html_baseurl
+ogp_image = "_static/card.png"
+ogp_image_alt = "Continual regression that does not forget: learn task after task, keep no rows."
+ogp_custom_meta_tags = ['<meta name="twitter:card" content="summary_large_image">']
 html_logo = html_favicon = "_static/mark.svg"
 html_static_path = ["_static"]
 html_css_files = ["ridgeway.css"]

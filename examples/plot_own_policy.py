@@ -3,8 +3,8 @@ Your own policy: elastic weight consolidation in ten lines
 ==========================================================
 
 You study continual learning and have an idea of how firmly a model should hold on to
-its past. That is the matrix H_t, and a policy computes it. What does your idea cost,
-compared with the best that is possible?
+its past. That is the matrix :math:`H_t`, and a policy computes it. What does your idea
+cost, compared with the best that is possible?
 
 The example is elastic weight consolidation (EWC): it keeps only the diagonal of the
 information of past rows. The same object works in an estimator, in the theory, in a
@@ -20,7 +20,7 @@ from ridgeway import GeneralizedRidge, weights
 from ridgeway.research import simulation, theory
 
 # %%
-# ``remember`` returns what to keep of a task. ``weight`` returns H_t: a number, a
+# ``remember`` returns what to keep of a task. ``weight`` returns :math:`H_t`: a number, a
 # diagonal or a matrix.
 
 

@@ -40,9 +40,6 @@ def workplace(tmp_path, monkeypatch):
         frame = pd.DataFrame({"carrier": rng.choice(["AA", "UA"], 90), "distance": rng.integers(100, 2500, 90)})
         frame = frame.assign(arr_delay=rng.normal(size=90), passengers=rng.poisson(99, 90))
         write(frame.assign(late=rng.choice(["no", "yes"], 90), species=rng.choice(["a", "b", "c"], 90)), name)
-    for name in ("risk-1.parquet", "risk-2.parquet", "risk-3.parquet"):
-        frame = pd.DataFrame({"hour": rng.integers(5, 23, 90), "late": rng.choice(["no", "yes"], 90)})
-        write(frame.drop(columns="late") if "3" in name else frame, name)
     return tmp_path
 
 

@@ -1,6 +1,6 @@
 """Formulas as MathML, made during the build: browsers show it without a script and without a network.
 
-Formulas are written in LaTeX between dollars or in a math block, or as plain text, which `_ext.formulas` finds.
+Formulas are written in LaTeX, between dollars or in a math block.
 """
 
 import re
@@ -8,24 +8,17 @@ from typing import Any
 
 from docutils import nodes
 from docutils.utils.math import MathError, latex2mathml
-from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.errors import SphinxError
-from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.math import get_node_equation_number
-
-from _ext.formulas import pieces
 
 ACCENT = re.compile(r"\\(hat|tilde|bar)\{?\w\}?")
 """In braces and with an empty neighbour, an accented letter has its subscript beside it, not below."""
 SIGNS = {"‖": 'stretchy="false"', "|": 'stretchy="false"', "/": 'lspace="0" rspace="0"'}
 MISPLACED = re.compile(r' (?:movablelimits|displaystyle|scriptlevel)="\w+"(?=[^<>]*>)')
 """Attributes that HTML does not allow where docutils writes them."""
-GALLERY_CODE = "code_links_block"
-"""What the gallery makes of a block of code before other transforms see it."""
 LONG = 30
 """The number of elements beyond which a formula within a sentence may be wider than a narrow screen."""
-VERBATIM = (nodes.FixedTextElement, nodes.literal, nodes.math, nodes.raw, nodes.comment, addnodes.desc_signature)
 
 
 def converted(node: nodes.Node, *, block: bool) -> str:
@@ -69,33 +62,8 @@ def escape_stars(app: Sphinx, page: str, source: list[str]) -> None:
         source[0] = "".join(parts)
 
 
-class PlainFormulas(SphinxPostTransform):
-    """Turn the formulas in plain text into formulas of the page."""
-
-    default_priority = 30
-
-    def run(self, **_: Any) -> None:
-        """Look at every text of a page that is prose."""
-        for node in list(self.document.findall(nodes.Text)):
-            if not is_verbatim(node):
-                found = [nodes.math(text, tex) if tex else nodes.Text(text) for text, tex in pieces(node.astext())]
-                if any(isinstance(one, nodes.math) for one in found):
-                    node.parent.replace(node, found)
-
-
-def is_verbatim(node: nodes.Node) -> bool:
-    """Say whether a text is code, a signature or already a formula."""
-    parent: nodes.Node | None = node.parent
-    while parent is not None:
-        if isinstance(parent, VERBATIM) or getattr(parent, "tagname", "") == GALLERY_CODE:
-            return True
-        parent = parent.parent
-    return False
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the renderer under the name `mathml`."""
     app.connect("source-read", escape_stars)
-    app.add_post_transform(PlainFormulas)
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}
