@@ -263,6 +263,20 @@ def test_memory_that_runs_out_in_one_of_several_files(run, survey, monkeypatch):
     assert len(store.open("wages.rw").history()) == 2
 
 
+@pytest.mark.parametrize("options", ["", "--family poisson --exposure tenure"])
+def test_init_does_not_fail_once_the_file_is_made(run, survey, monkeypatch, options):
+    """What is printed is known from the options: a disk that fails now cannot take the file back."""
+
+    def fail(self):
+        raise StoreError("reading failed")
+
+    monkeypatch.setattr(store.Store, "schema", property(fail))
+    columns = "--features age,education" if options else "--features age,education,tenure"
+    said = run(f"init new.rw {columns} --target log_wage {options}").stdout
+    assert said.endswith("Next, absorb a task.\n")
+    assert "exposure tenure" in said or not options
+
+
 def test_names_are_shown_as_they_are(run, survey, tmp_path):
     survey.drop(columns="year").rename(columns={"age": "[red]age"}).to_parquet("odd.parquet")
     run("init odd.rw --from odd.parquet --target log_wage")

@@ -104,6 +104,7 @@ def init(file: str, target: str | None, no_intercept: bool, as_json: bool, **opt
     carrier:distance.
     """
     from ridgeway import store
+    from ridgeway.data import checked_offset_column
 
     targets = names(target)
     features = _features(targets, options)
@@ -125,11 +126,17 @@ def init(file: str, target: str | None, no_intercept: bool, as_json: bool, **opt
     found |= {name: options[name] for name in ("offset", "exposure") if options[name] is not None}
     family = options["family"]
     kind = "" if family == "gaussian" else f" of family {family}"
-    offset = made.schema.offset
+    offset = checked_offset_column(options["offset"], options["exposure"])
     kind += "" if offset is None else f", {offset.word} {offset.name}"
     said = f"{file}: {counted(len(listed), 'feature')}, target {', '.join(targets)}{kind}. Next, absorb a task."
     warnings = [*([PRIVACY] if keep else []), *([FOURTH] if "fourth-moments" in keep else [])]
-    answer(found, *_encoded(encoding, [*targets, *made.schema.offset_columns]), *warnings, said, as_json=as_json)
+    answer(
+        found,
+        *_encoded(encoding, [*targets, *([] if offset is None else [offset.name])]),
+        *warnings,
+        said,
+        as_json=as_json,
+    )
 
 
 def _labels(words: list[str]) -> list[Any] | None:
