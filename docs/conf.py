@@ -61,7 +61,7 @@ copybutton_exclude = ".linenos, .gp, .go"
 html_theme = "pydata_sphinx_theme"
 html_title = "Ridgeway"
 html_baseurl = os.environ.get("DOCS_URL", "")
-ogp_site_url = html_baseurl
+ogp_site_url = f"{html_baseurl.rstrip('/')}/"
 ogp_image = "_static/card.png"
 ogp_image_alt = "Continual regression that does not forget: learn task after task, keep no rows."
 ogp_custom_meta_tags = ['<meta name="twitter:card" content="summary_large_image">']

@@ -23,7 +23,7 @@ ELSEWHERE = {
         "32": "docs/reference/file-format.md",
     },
     "reading-a-report.md": {"5": "docs/compare.md"},
-    "classes-and-counts.md": dict.fromkeys(("1989", "205"), "examples/tables/README.md"),
+    "classes-and-counts.md": dict.fromkeys(("1989", "205"), "examples/tables/SOURCES.md"),
 }
 
 
