@@ -35,7 +35,7 @@ from ridgeway.estimators._pipeline_steps import same
 PIPELINES = [
     ContinualPipeline([GeneralizedRidge()]),
     ContinualPipeline([StandardScaler(), GeneralizedRidge()]),
-    ContinualPipeline([("scale", FrozenEstimator(StandardScaler())), ("model", ContinualRidge())]),
+    ContinualPipeline([("scale", StandardScaler()), ("model", ContinualRidge())]),
     ContinualPipeline([Normalizer(), MinimumNorm()]),
 ]
 
@@ -76,23 +76,33 @@ def test_with_a_fixed_step_the_answer_is_the_pooled_one(tasks):
     X, y = pooled(tasks)
     expected = LinearRegression().fit(X, y).predict(X)
     reference = FrozenEstimator(StandardScaler().fit(tasks[1][0]))
-    for step in (FrozenEstimator(StandardScaler()), reference, FunctionTransformer(lambda X: X / 7.0)):
+    for step in (StandardScaler(), reference, FunctionTransformer(lambda X: X / 7.0)):
         pipeline = taught(ContinualPipeline([step, GeneralizedRidge()]), tasks)
         assert_allclose(pipeline.predict(X), expected, rtol=1e-9, atol=1e-9)
 
 
-def test_with_a_changing_step_it_is_not(tasks):
-    """The honest sentence of the docstring, and the control of the test above."""
+class Drifting(TransformerMixin, BaseEstimator):
+    """A step that changes with each call: the control of the test above."""
+
+    def fit(self, X, y=None):
+        self.mean_ = np.zeros(X.shape[1])
+        return self
+
+    def transform(self, X):
+        self.mean_ = self.mean_ + X.mean(axis=0)
+        return (X - self.mean_) / 3.0
+
+
+def test_with_a_step_that_drifts_it_would_not_be(tasks):
     X, y = pooled(tasks)
-    pipeline = taught(ContinualPipeline([StandardScaler(), GeneralizedRidge()]), tasks)
-    assert_allclose(pipeline.named_steps["standardscaler"].mean_, X.mean(axis=0))
+    pipeline = taught(ContinualPipeline([Drifting(), GeneralizedRidge()]), tasks)
     assert np.abs(pipeline.predict(X) - LinearRegression().fit(X, y).predict(X)).max() > 0.5
 
 
-def test_each_kind_of_step_learns_as_it_says(tasks):
-    first, everything = tasks[0][0], pooled(tasks)[0]
+def test_the_first_task_fits_the_steps_and_no_task_changes_them(tasks):
+    first = tasks[0][0]
     known = FrozenEstimator(StandardScaler().fit(first + 1.0))
-    steps = [("known", known), ("frozen", FrozenEstimator(StandardScaler())), ("updated", StandardScaler())]
+    steps = [("known", known), ("scale", StandardScaler())]
     steps += [
         ("splines", SplineTransformer(extrapolation="linear")),
         ("model", GeneralizedRidge(weights.Accumulated(1.0))),
@@ -100,33 +110,31 @@ def test_each_kind_of_step_learns_as_it_says(tasks):
     pipeline = taught(ContinualPipeline(steps), tasks)
     fitted = pipeline.named_steps
     assert fitted["known"] is known
-    assert_allclose(fitted["frozen"].mean_, known.transform(first).mean(axis=0))
-    assert_allclose(fitted["updated"].mean_, fitted["frozen"].transform(known.transform(everything)).mean(axis=0))
+    assert_allclose(fitted["scale"].mean_, known.transform(first).mean(axis=0))
+    assert fitted["scale"].n_samples_seen_ == 30
     expected = SplineTransformer(extrapolation="linear").fit(pipeline_before(pipeline, tasks[0], "splines"))
     assert_array_equal(fitted["splines"].bsplines_[0].t, expected.bsplines_[0].t)
     assert fitted["model"].n_tasks_ == 3
-    assert [hasattr(step, "n_features_in_") for _, step in steps[2:]] == [False, False, False]  # never changed
-    assert not hasattr(steps[1][1].estimator, "mean_")
+    assert [hasattr(step, "n_features_in_") for _, step in steps[1:]] == [False, False, False]  # never changed
 
 
 def pipeline_before(pipeline, task, name):
-    """Return what a step was fitted on: the first task, through the steps before it as they were then."""
+    """Return what a step was fitted on: the first task, through the steps before it."""
     again = clone(pipeline).partial_fit(*task).pipeline_
     return again[: list(again.named_steps).index(name)].transform(task[0])
 
 
-def test_incremental_pca_is_updated(tasks):
+def test_incremental_pca_stays_that_of_the_first_task(tasks):
     pipeline = taught(ContinualPipeline([IncrementalPCA(2), GeneralizedRidge()]), tasks)
-    expected = IncrementalPCA(2)
-    for X, _ in tasks:
-        expected.partial_fit(X)
-    assert_array_equal(pipeline.named_steps["incrementalpca"].components_, expected.components_)
+    assert_array_equal(
+        pipeline.named_steps["incrementalpca"].components_, IncrementalPCA(2).fit(tasks[0][0]).components_
+    )
 
 
 def test_fit_learns_task_by_task(tasks):
     X, y = pooled(tasks)
     labels = np.repeat(["a", "b", "c"], 30)
-    for steps in ([StandardScaler(), ContinualRidge()], [FrozenEstimator(StandardScaler()), MinimumNorm()]):
+    for steps in ([StandardScaler(), ContinualRidge()], [IncrementalPCA(2), MinimumNorm()]):
         one_by_one = taught(ContinualPipeline(steps), tasks)
         at_once = ContinualPipeline(steps).partial_fit(X + 9.0, y).fit(X, y, tasks=labels)  # forgets what it knew
         assert_array_equal(at_once.predict(X), one_by_one.predict(X))
@@ -139,7 +147,7 @@ def test_fit_learns_task_by_task(tasks):
 def test_weights_reach_the_model_and_the_steps_that_take_them(tasks):
     X, y = tasks[0]
     weight = np.arange(30) % 4
-    for step in (StandardScaler(), FrozenEstimator(StandardScaler()), FunctionTransformer()):
+    for step in (StandardScaler(), FunctionTransformer()):
         pipeline = ContinualPipeline([step, GeneralizedRidge(weights.Accumulated(1.0))])
         pipeline.partial_fit(X, y, sample_weight=weight).partial_fit(X, y, weight)
         repeated = clone(pipeline)
@@ -167,7 +175,7 @@ def test_sparse_and_text_columns():
 
 def test_names_reach_the_model_and_retrospect(tasks):
     frames = [(pd.DataFrame(X, columns=["age", "size", "rate"]), y) for X, y in tasks]
-    pipeline = ContinualPipeline([FrozenEstimator(StandardScaler()), GeneralizedRidge()])
+    pipeline = ContinualPipeline([StandardScaler(), GeneralizedRidge()])
     pipeline = taught(pipeline.set_output(transform="pandas"), frames)
     X, y = pooled(tasks)
     summary = retrospect.summary(pipeline.pipeline_[-1])
@@ -178,7 +186,7 @@ def test_names_reach_the_model_and_retrospect(tasks):
     assert list(pipeline.pipeline_[:-1].get_feature_names_out()) == ["age", "size", "rate"]
 
 
-def test_merge_and_remove_with_fixed_steps(tasks):
+def test_merge_and_remove(tasks):
     X, y = pooled(tasks)
     scaler = FrozenEstimator(StandardScaler().fit(X[:10]))
     elsewhere = FrozenEstimator(copy.deepcopy(scaler.estimator))
@@ -197,8 +205,7 @@ def test_merge_and_remove_with_fixed_steps(tasks):
 @pytest.mark.parametrize(
     ("mine", "theirs", "message"),
     [
-        ([StandardScaler()], [StandardScaler()], "these change with each task: standardscaler"),
-        ([FrozenEstimator(StandardScaler())], [FrozenEstimator(StandardScaler())], "differ in: frozenestimator"),
+        ([StandardScaler()], [StandardScaler()], "differ in: standardscaler"),
         ([FunctionTransformer()], [], "differ in: the number of steps"),
         ([FunctionTransformer(np.sqrt)], [FunctionTransformer(np.cbrt)], "differ in: functiontransformer"),
     ],
@@ -211,11 +218,11 @@ def test_what_cannot_be_merged(tasks, mine, theirs, message):
 
 
 def test_other_refusals_to_merge_and_remove(tasks):
-    changing = ContinualPipeline([StandardScaler(), GeneralizedRidge()]).fit(*tasks[0])
-    with pytest.raises(RemovalError, match="standardscaler"):
-        changing.remove(*tasks[0])
+    pipeline = ContinualPipeline([StandardScaler(), GeneralizedRidge()]).fit(*tasks[0])
+    with pytest.raises(RemovalError, match="nothing would remain"):
+        pipeline.remove(*tasks[0])
     with pytest.raises(MergeError, match="another ContinualPipeline"):
-        changing.merge(GeneralizedRidge())
+        pipeline.merge(GeneralizedRidge())
     assert not hasattr(ContinualPipeline([MinimumNorm()]), "merge")
     assert not hasattr(ContinualPipeline([MinimumNorm()]), "remove")
 
@@ -318,13 +325,13 @@ def test_a_call_that_fails_changes_no_step(tasks, model):
     assert pickle.dumps(pipeline) == before
 
 
-def test_without_copies_a_step_would_have_changed(tasks, monkeypatch):
+def test_without_a_copy_the_model_would_have_changed(tasks, monkeypatch):
     """The control of the test above."""
     monkeypatch.setattr(copy, "deepcopy", lambda step: step)
-    pipeline = ContinualPipeline([StandardScaler(), GeneralizedRidge()]).partial_fit(*tasks[0])
-    with pytest.raises(ValueError, match="inconsistent"):
-        pipeline.partial_fit(tasks[1][0], tasks[1][1][:1])
-    assert pipeline.named_steps["standardscaler"].n_samples_seen_ == 60
+    pipeline = ContinualPipeline([StandardScaler(), Fussy()]).partial_fit(*tasks[0])
+    with pytest.raises(ValueError, match="too few"):
+        pipeline.partial_fit(tasks[1][0][:2], tasks[1][1][:2])
+    assert pipeline.named_steps["fussy"].n_calls_ == 2
 
 
 def test_rows_that_would_be_paired_wrongly_are_refused(tasks):
@@ -348,6 +355,7 @@ def test_rows_that_would_be_paired_wrongly_are_refused(tasks):
         ([("a__b", StandardScaler()), ("c", MinimumNorm())], "without '__'"),
         ([StandardScaler().fit([[1.0]]), MinimumNorm()], "'standardscaler' is fitted already"),
         ([MinimumNorm().fit([[1.0]], [1.0])], "'minimumnorm' is fitted already"),
+        ([FrozenEstimator(StandardScaler()), MinimumNorm()], "'frozenestimator' is frozen but not fitted"),
     ],
 )
 def test_steps_that_are_refused(tasks, steps, message):
@@ -387,7 +395,6 @@ def test_threads_that_learn_take_turns(tasks):
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: pipeline.partial_fit(*tasks[0]), range(40)))
     assert pipeline.pipeline_[-1].n_tasks_ == 40
-    assert pipeline.named_steps["standardscaler"].n_samples_seen_ == 40 * 30
 
 
 def test_importing_the_estimators_does_not_import_scikit_learns_pipeline():

@@ -10,17 +10,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ridgeway.data import raw_tasks
-from ridgeway.errors import MergeError, RemovalError
-from ridgeway.estimators._pipeline_steps import (
-    Steps,
-    as_pipeline,
-    checked_steps,
-    fit_first,
-    is_updated,
-    same,
-    updated,
-    with_names,
-)
+from ridgeway.errors import MergeError
+from ridgeway.estimators._pipeline_steps import Steps, as_pipeline, checked_steps, fitted, same, with_names
 from ridgeway.estimators._shell import interrupted, lock_of
 
 if TYPE_CHECKING:
@@ -37,16 +28,9 @@ def _model_has(method: str) -> Callable[[Method], Method]:
 class ContinualPipeline(BaseEstimator):
     """Transform each task, then learn it: a pipeline with `partial_fit`.
 
-    The last step is the model. The first task fits all steps before it. After that
-
-    - a step with `partial_fit`, such as `StandardScaler`, is updated with each task before it transforms that task
-    - any other step, such as `OneHotEncoder` or `ColumnTransformer`, stays as the first task left it
-    - a step in `sklearn.frozen.FrozenEstimator` never changes: if it was fitted before, it is used as it is.
-
-    **A step that changes costs exactness.** Earlier tasks were learned through the step as it was then, and their rows
-    are gone. Once it changes, the same column means something else, and the estimate is no longer that of all rows
-    pooled. If no step changes after the first task, `GeneralizedRidge` still gives the pooled answer. So prefer
-    `FrozenEstimator(StandardScaler())`, which the first task fits, or fit the step on reference rows and freeze it.
+    The last step is the model. The first task fits all steps before it, and no task changes them afterwards. So
+    `GeneralizedRidge` gives the answer of all rows pooled, transformed by these steps. A step that was fitted
+    before, in `sklearn.frozen.FrozenEstimator`, is used as it is.
 
     Parameters
     ----------
@@ -69,12 +53,9 @@ class ContinualPipeline(BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.frozen import FrozenEstimator
     >>> from sklearn.preprocessing import StandardScaler
     >>> from ridgeway import ContinualPipeline, GeneralizedRidge
-    >>> pipeline = ContinualPipeline(
-    ...     [FrozenEstimator(StandardScaler()), GeneralizedRidge()]
-    ... )
+    >>> pipeline = ContinualPipeline([StandardScaler(), GeneralizedRidge()])
     >>> pipeline = pipeline.partial_fit([[0.0], [1.0]], [1.0, 3.0]).partial_fit(
     ...     [[2.0], [3.0]], [5.0, 7.0]
     ... )
@@ -150,12 +131,12 @@ class ContinualPipeline(BaseEstimator):
     def merge(self, other: "ContinualPipeline") -> Self:
         """Return a new pipeline, as if it had learned the tasks of both, or raise `MergeError`.
 
-        The models must allow it, and the steps before them must be equal and fixed: fit them once, freeze them, and
-        start both pipelines with them.
+        The models must allow it, and the steps before them must be equal: fit them once, freeze them, and start both
+        pipelines with them.
         """
         if not isinstance(other, ContinualPipeline):
             raise MergeError(f"cannot merge a ContinualPipeline with {other!r}. Pass another ContinualPipeline.")
-        (*mine, (label, model)), (*theirs, (_, their_model)) = self._fixed(MergeError), other._fixed(MergeError)
+        (*mine, (label, model)), (*theirs, (_, their_model)) = self._fitted().steps, other._fitted().steps
         differing = [name for (name, one), (_, two) in zip(mine, theirs, strict=False) if not same(one, two)]
         if differing or len(mine) != len(theirs):
             raise MergeError(
@@ -168,9 +149,9 @@ class ContinualPipeline(BaseEstimator):
     def remove(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Return a new pipeline, as if a task had never been learned, or raise `RemovalError`. The steps stay fitted.
 
-        The model must allow it, and the steps before it must be fixed.
+        The model must allow it.
         """
-        (*transformers, (name, model)) = self._fixed(RemovalError)
+        (*transformers, (name, model)) = self._fitted().steps
         ((X, y, sample_weight),) = raw_tasks(X, y, sample_weight)
         for _, step in transformers:
             X = step.transform(X)
@@ -226,13 +207,13 @@ class ContinualPipeline(BaseEstimator):
         return self.pipeline_
 
     def _after(self, before: "Pipeline | None", X: Any, y: Any, weight: Any, params: dict[str, Any]) -> "Pipeline":
-        """Return the fitted steps after a task. Those before it are left as they are."""
+        """Return the fitted steps after a task. Those that were fitted before are not changed: the model is a copy."""
         (*transformers, (name, model)) = checked_steps(with_names(self.steps)) if before is None else before.steps
         learned: Steps = []
         for label, step in transformers:
-            step = (fit_first if before is None else updated)(step, X, y, weight)
-            X = step.transform(X)
-            learned.append((label, step))
+            unchanging = fitted(step, X, y, weight) if before is None else step
+            X = unchanging.transform(X)
+            learned.append((label, unchanging))
         model = clone(model) if before is None else copy.deepcopy(model)
         model.partial_fit(X, y, **params if weight is None else {**params, "sample_weight": weight})
         return as_pipeline([*learned, (name, model)])
@@ -243,17 +224,6 @@ class ContinualPipeline(BaseEstimator):
             raise interrupted()
         vars(self)["pipeline_"] = after
         return self
-
-    def _fixed(self, error: type[ValueError]) -> Steps:
-        """Return the fitted steps, or raise if one changes with each task."""
-        steps: Steps = self._fitted().steps
-        changing = [name for name, step in steps[:-1] if is_updated(step)]
-        if changing:
-            raise error(
-                f"merge and remove need steps that stay as they are; these change with each task: "
-                f"{', '.join(changing)}. Start with them in sklearn.frozen.FrozenEstimator."
-            )
-        return steps
 
     def _with(self, steps: Steps) -> Self:
         """Return a pipeline like this one, with other fitted steps."""

@@ -1,6 +1,5 @@
-"""The steps of a pipeline: their names, how each learns from a task, and whether two of them are the same."""
+"""The steps of a pipeline: their names, how the first task fits them, and whether two of them are the same."""
 
-import copy
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -42,11 +41,17 @@ def checked_steps(steps: Steps) -> Steps:
     for name, step in steps[:-1]:
         if not (hasattr(step, "fit") and hasattr(step, "transform")):
             raise InvalidParameterError(f"step {name!r} must have fit and transform; got {step!r}.")
-    if not steps or not is_updated(steps[-1][1]):
-        got = repr(steps[-1][1]) if steps else "no steps"
+    model = steps[-1][1] if steps else None
+    if isinstance(model, FrozenEstimator) or not hasattr(model, "partial_fit"):
+        got = repr(model) if steps else "no steps"
         raise InvalidParameterError(f"the last step must be a model with partial_fit, not frozen; got {got}.")
     for name, step in steps:
-        if not isinstance(step, FrozenEstimator) and any(key.endswith("_") for key in vars(step)):
+        if isinstance(step, FrozenEstimator):
+            if not step.__sklearn_is_fitted__():
+                raise InvalidParameterError(
+                    f"step {name!r} is frozen but not fitted. Fit it, or pass it unfrozen: the first task fits it."
+                )
+        elif any(key.endswith("_") for key in vars(step)):
             raise InvalidParameterError(
                 f"step {name!r} is fitted already. Put it into sklearn.frozen.FrozenEstimator to use it as it is, or "
                 "pass sklearn.base.clone(step) to fit it on the first task."
@@ -54,33 +59,11 @@ def checked_steps(steps: Steps) -> Steps:
     return steps
 
 
-def is_updated(step: Any) -> bool:
-    """Say whether a step changes with each task."""
-    return hasattr(step, "partial_fit") and not isinstance(step, FrozenEstimator)
-
-
-def fit_first(step: Any, X: Any, y: Any, weight: Any) -> Any:
-    """Return a copy of a step, fitted on the first task; a frozen one as it is, if it is fitted."""
-    if isinstance(step, FrozenEstimator):
-        return step if step.__sklearn_is_fitted__() else FrozenEstimator(fit_first(step.estimator, X, y, weight))
+def fitted(step: Any, X: Any, y: Any, weight: Any) -> Any:
+    """Return a copy of a step, fitted to the first task, with the weights if it takes them; a frozen one as it is."""
     fresh = clone(step)
-    _teach(fresh.partial_fit if is_updated(fresh) else fresh.fit, X, y, weight)
-    return fresh
-
-
-def updated(step: Any, X: Any, y: Any, weight: Any) -> Any:
-    """Return a step after one more task: a copy if it changes with each task, otherwise itself."""
-    if not is_updated(step):
-        return step
-    changed = copy.deepcopy(step)
-    _teach(changed.partial_fit, X, y, weight)
-    return changed
-
-
-def _teach(learn: Any, X: Any, y: Any, weight: Any) -> None:
-    """Call `fit` or `partial_fit`, with the weights if it takes them."""
-    takes = weight is not None and "sample_weight" in signature(learn).parameters
-    learn(X, y, **{"sample_weight": weight} if takes else {})
+    takes = weight is not None and "sample_weight" in signature(fresh.fit).parameters
+    return fresh.fit(X, y, **{"sample_weight": weight} if takes else {})
 
 
 def same(one: Any, other: Any) -> bool:
