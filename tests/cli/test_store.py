@@ -277,6 +277,20 @@ def test_init_does_not_fail_once_the_file_is_made(run, survey, monkeypatch, opti
     assert "exposure tenure" in said or not options
 
 
+def test_remove_does_not_fail_once_the_task_is_gone(run, survey, monkeypatch):
+    run(INIT)
+    run("absorb wages.rw survey-2019.parquet survey-2020.parquet --task-from-name")
+
+    def fail(self):
+        raise StoreError("reading failed")
+
+    monkeypatch.setattr(store.Store, "empty_references", fail)
+    said = run("remove wages.rw survey-2019.parquet --task survey-2019").stdout
+    assert "survey-2019: removed" in said
+    assert "could not be read back (reading failed)" in said
+    assert [record.task_id for record in store.open("wages.rw").history()] == ["survey-2020"]
+
+
 def test_names_are_shown_as_they_are(run, survey, tmp_path):
     survey.drop(columns="year").rename(columns={"age": "[red]age"}).to_parquet("odd.parquet")
     run("init odd.rw --from odd.parquet --target log_wage")

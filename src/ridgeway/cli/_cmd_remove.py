@@ -7,7 +7,7 @@ import click
 from ridgeway._text import counted, did_you_mean
 from ridgeway.cli._options import command, csv_options, state_file
 from ridgeway.cli._output import answer, notes_on, progress_bar
-from ridgeway.errors import InvalidParameterError, RemovalError
+from ridgeway.errors import InvalidParameterError, RemovalError, StoreError
 
 
 @command(
@@ -48,9 +48,15 @@ def remove(file: str, data: str | None, task: str, task_column: str | None, csv:
             )
     lost = f"up to {digits:.1f} decimal digits were lost" if digits else "no digits were lost"
     lines = [f"{record.task_id}: removed, {counted(record.n_samples, 'row')}; {lost}"]
-    after = opened.schema
-    references = new_references(before, after)
+
+    # The task is removed, even if the disk now fails to say how the references stand.
+    try:
+        references = new_references(before, opened.schema)
+        notes = notes_on(opened.empty_references())
+    except StoreError as error:
+        references = {}
+        notes = [f"Whether a reference has changed could not be read back ({error})."]
     for key, level in references.items():
         lines.append(f"No row has {key}={before.encoding.levels[key][0]} any more. The reference is now {key}={level}.")
-    lines += notes_on(opened.empty_references())
+    lines += notes
     answer(record.as_dict() | {"references": references}, *lines, as_json=as_json)
