@@ -165,7 +165,7 @@ def segments(
     ...     model = model.partial_fit(x, y, task=year)
     >>> found = retrospect.segments(model)
     >>> found.changes, found.coef[:, 1].round(2), found.p_value
-    (('2017',), array([1.02, 2.94]), 0.0005)
+    (('2017',), array([1.01, 2.91]), 0.0005)
     """
     share = fraction(false_alarms, "false_alarms", "For 5 % pass 0.05.")
     tasks = reduced_tasks(model, order, "a search for changes")
