@@ -99,7 +99,6 @@ ODD = {
     "time span beyond the calendar": pa.array([2**62] * 2, pa.duration("s")),
     "unknown time zone": pa.array([5, 6], pa.timestamp("ns", tz="Nowhere")),
     "dictionary of lists": pa.DictionaryArray.from_arrays(pa.array([0, 0]), pa.array([[1]])),
-    "dictionary of views": pa.DictionaryArray.from_arrays(pa.array([0, 0]), pa.array(["a"], pa.string_view())),
     "runs": pa.RunEndEncodedArray.from_arrays(pa.array([2], pa.int32()), pa.array([1.5])),
     "bytes": pa.array([b"\xff", b"a"]),
 }
