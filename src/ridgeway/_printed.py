@@ -87,11 +87,11 @@ def table_lines(
     ...     *table_lines([["site", "mean", "deviation"], ["north", "1.25", "0.5"]], 16),
     ...     sep="\n",
     ... )
-    -----------
-    site   mean
-    -----------
-    north  1.25
-    -----------
+    ----------------
+    site        mean
+    ----------------
+    north       1.25
+    ----------------
     site   deviation
     ----------------
     north        0.5

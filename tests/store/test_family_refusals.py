@@ -172,7 +172,7 @@ def test_negative_and_fractional_counts(made):
     frame = pd.DataFrame(X, columns=FEATURES)
     refused(file, InvalidDataError, "≥ 0", lambda: file.absorb_table(frame.assign(kind=y - 1.0), task_id="1"))
     text = frame.assign(kind="many")
-    refused(file, InvalidDataError, "'kind' has text", lambda: file.absorb_table(text, task_id="1"))
+    refused(file, InvalidDataTypeError, "'kind' has type large_string", lambda: file.absorb_table(text, task_id="1"))
     file.absorb("1", X, y / 2.0)  # rates
     assert same_bits(file.model(), poisson("quadratic").partial_fit(*counts(0)).partial_fit(X, y / 2.0))
 

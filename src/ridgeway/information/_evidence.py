@@ -167,7 +167,7 @@ def learn_penalty(information: Information, start: Array) -> LearnedPrior:
     >>> from ridgeway.information import learn_penalty
     >>> model = GeneralizedRidge().fit([[0], [1], [2], [3]], [0.1, 0.9, 2.2, 2.8])
     >>> learn_penalty(model.information_, np.zeros((1, 1))).prior.round(4)
-    array([0.0169])
+    array([0.0468])
     """
     return learn_from(Spectrum.of(information, start))
 
