@@ -14,6 +14,10 @@ from ridgeway.errors import InvalidParameterError
 if TYPE_CHECKING:
     from ridgeway.distributed import Executor
 
+    TextChoice = click.Choice[str]
+else:
+    TextChoice = click.Choice  # not generic before click 8.2
+
 ROOM = 76
 """The width of an example: 80 columns less the margin."""
 
@@ -61,7 +65,7 @@ def _laid_out(example: str) -> Iterator[str]:
     yield line
 
 
-class AnyCase(click.Choice[str]):
+class AnyCase(TextChoice):
     """Fixed values that may be written in capitals or not; messages list them as they are."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
