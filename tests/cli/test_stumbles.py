@@ -60,6 +60,23 @@ def test_a_close_name_is_suggested(run, line, words):
 @pytest.mark.parametrize(
     "line",
     [
+        "init x.rw --from wages-2019.csv --target wage --reference sector=shop --reference sector=office",
+        "reference wages.rw sector=shop sector=office",
+    ],
+)
+def test_two_levels_for_one_reference_are_refused(run, line):
+    assert "of 'sector' was given as 'shop' and as 'office'. Give one of them." in run(line, 2).stderr
+
+
+def test_an_exposure_is_one_column_even_with_a_comma(run):
+    line = "init x.rw --from wages-2019.csv --target wage --family poisson --exposure age,tenure"
+    assert "no column 'age,tenure'" in run(line, 2).stderr
+    assert run(line.replace("age,tenure", "age")).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
         "init x.rw --from wages-2019.csv --target humidity",
         "remove wages.rw --task 7",
         "tasks wages.rw --feature humidity",

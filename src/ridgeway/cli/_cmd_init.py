@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgeway._text import counted
-from ridgeway.cli._options import FAMILY_NAMES, choice, command, csv_options, names, option, pairs, state_file
+from ridgeway.cli._options import (
+    FAMILY_NAMES,
+    choice,
+    command,
+    csv_options,
+    levels_by_column,
+    names,
+    option,
+    state_file,
+)
 from ridgeway.cli._output import answer
 from ridgeway.errors import InvalidParameterError
 
@@ -24,7 +33,7 @@ PASSED = (
     "offset",
     "exposure",
 )
-LEFT_OUT = ("leave_out", "weight_column", "cluster_column", "offset", "exposure")
+USED_OTHERWISE = ("weight_column", "cluster_column", "offset", "exposure")
 """Options that name columns which are not features, unless they are named as such."""
 PRIVACY = (
     "What is kept of a small task gives away more than a total. If the task has no more rows than features, its "
@@ -173,15 +182,16 @@ def _features(targets: list[str], options: dict[str, Any]) -> "list[str] | Encod
                 "no features were given. Name them with --features, or a first data file with --from."
             )
         return names(features)
+    used_otherwise = [options[key] for key in USED_OTHERWISE if options[key] is not None]
     return store.encoding_of(
         source,
         features=features,
         target=targets,
         weight_column=options["weight_column"],
-        leave_out=[name for key in LEFT_OUT for name in names(options[key])],
+        leave_out=[*names(options["leave_out"]), *used_otherwise],
         missing=options["missing"],
         unknown=options["unknown"],
-        references=dict(pairs(options["reference"], "--reference")),
+        references=levels_by_column(options["reference"], "--reference"),
         ignore_extra=options["ignore_extra"],
         csv=options["csv"],
     )

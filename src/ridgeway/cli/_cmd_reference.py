@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from ridgeway.cli._options import command, pairs, state_file
+from ridgeway.cli._options import command, levels_by_column, state_file
 from ridgeway.cli._output import answer
 
 
@@ -20,7 +20,7 @@ def reference(file: str, reference: tuple[str, ...], as_json: bool) -> None:
     """
     from ridgeway import store
 
-    wanted: dict[str, Any] = dict(pairs(reference, "a reference level"))
+    wanted: dict[str, Any] = levels_by_column(reference, "a reference level")
     schema = store.open(file).change_references(wanted)
     found = {"file": file, "version": schema.version, "features": list(schema.features), "references": wanted}
     said = ", ".join(f"{key}={level}" for key, level in wanted.items())

@@ -145,6 +145,17 @@ def pairs(given: Sequence[str], option_name: str) -> list[tuple[str, str]]:
     return found
 
 
+def levels_by_column(given: Sequence[str], option_name: str) -> dict[str, str]:
+    """Return what was given as COLUMN=LEVEL, one level for each column, or raise."""
+    levels: dict[str, str] = {}
+    for column, level in pairs(given, option_name):
+        if levels.setdefault(column, level) != level:
+            raise InvalidParameterError(
+                f"{option_name} of {column!r} was given as {levels[column]!r} and as {level!r}. Give one of them."
+            )
+    return levels
+
+
 def csv_options(function: Command) -> Command:
     """Add the options that say how a CSV file is written; the command gets them as `csv`."""
 
